@@ -106,8 +106,8 @@ fn the_header_compiles_and_links_as_c99_c11_and_cpp17() {
     }
 }
 
-/// What the manual shows as a complete program is one: it compiles as it stands, and prints one delay for each of its
-/// five collisions, each below twice the range before.
+/// The complete program in the manual is complete: it compiles unchanged, and prints one delay for each of its five
+/// collisions, each below twice the range before.
 #[test]
 fn the_station_in_the_header_runs() {
     for output in outputs_of_the_program_in_the_header(0) {
@@ -192,7 +192,7 @@ fn every_c_program_passes_with_both_libraries() {
     }
 }
 
-/// The program of docs/backoff/c.md, as it stands there: a million devices, each of which is due once.
+/// The program of docs/backoff/c.md, unchanged: a million devices, each of which expires once.
 #[test]
 fn the_timer_wheel_in_the_documentation_runs() {
     let page = fs::read_to_string(Path::new(ROOT).join("docs/backoff/c.md")).expect("it is checked in");
@@ -257,8 +257,8 @@ fn no_path_to_a_panic_is_left() {
     assert!(panics.is_empty(), "{panics:?}");
 }
 
-/// What the header lists for interrupt handlers that do not save vector registers: neither these functions nor what they
-/// call touches one. What is not exported is told by its module.
+/// What the header lists for interrupt handlers that do not save vector registers: neither these functions nor what
+/// they call touches one. The module names functions that are not exported.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn the_functions_that_the_header_names_leave_vector_registers_alone() {

@@ -59,8 +59,8 @@ fn pkg_config(arguments: &[&str]) -> Vec<String> {
     flags.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A program that needs a function of a later version than it finds is told so when it starts. The map names every function
-/// of the header once.
+/// A program that needs a function of a later version than the installed one gets an error when it starts. The map
+/// names every function of the header once.
 #[test]
 fn the_installed_library_has_versions_of_its_symbols() {
     let map = fs::read_to_string(Path::new(ROOT).join("crates/backoff-c/backoff.map")).expect("it is checked in");

@@ -24,7 +24,7 @@ static void the_quota_costs_by_class_and_is_refunded(void)
     CHECK(backoff_quota_succeed(&tokens, &config, 0) == BACKOFF_STATUS_OK && tokens.thousandths == 20000);
 }
 
-/* At half of the tokens nobody retries, nor where the server says so. */
+/* At half of the tokens no client retries, nor where the server forbids it. */
 static void the_throttle_stops_at_half(void)
 {
     struct backoff_throttle_config config = BACKOFF_THROTTLE_CONFIG_INIT;

@@ -95,7 +95,7 @@
  * at them; so are a multiplier_percent above 429,496, FIRST_EXACT of a kind that counts slots, and for RCP an
  * intervals_count outside of 1 to 16. What else does not apply to the kind is not looked at.
  *
- * A state is told from other memory by what its init function wrote; that finds zeroed memory, not every mistake.
+ * The library recognizes a state by a mark that its init function wrote; this finds zeroed memory, not every mistake.
  *
  * Two states of one kind with one seed and one stream draw the same words. A station and an operation do not:
  * backoff_init(.., seed, 7) and backoff_retry_init(.., seed, 7, ..) are independent.
@@ -321,9 +321,9 @@ enum backoff_kind
      * 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2; base_ns is T1, ceiling_ns T2.
      *
      * Each firing of the timer is a failure: backoff_retry_init when the request is first sent, backoff_retry_fail at
-     * once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the timer
-     * does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE timer B)
-     * fires: in start + 64 * T1 - now, start being what backoff_retry_init was told.
+     * once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the
+     * timer does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE
+     * timer B) fires: in start + 64 * T1 - now, start being the time given to backoff_retry_init.
      */
     BACKOFF_KIND_SIP_TIMER_E = 13,
     /**
@@ -418,9 +418,9 @@ enum backoff_kind
      */
     BACKOFF_KIND_DHCPV6 = 32,
     /**
-     * Polly's decorrelated jitter, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n) = n - 1 + u,
-     * u uniform in [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a delay. What other kinds
-     * are told as the delay before is how long the delays before have lasted together.
+     * Polly's decorrelated jitter, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n)
+     * = n - 1 + u, u uniform in [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a
+     * delay. Where other kinds take the previous delay, this one takes the sum of all previous delays.
      */
     BACKOFF_KIND_POLLY = 33,
 };
@@ -543,11 +543,11 @@ struct backoff {
 };
 
 /**
- * What `backoff_init` is told. A field that is 0 means the default, the value of IEEE 802.3.
+ * The configuration for `backoff_init`. A field that is 0 means the default, the value of IEEE 802.3.
  *
  * `struct backoff_config config = BACKOFF_CONFIG_INIT;` sets the size and takes every default. Fields of later
- * versions come at the end, so that `size` tells them apart: a smaller struct of an earlier version is accepted, with 0
- * for what it lacks; a larger one if what this library does not know of it is 0.
+ * versions come at the end, so that `size` tells them apart: a smaller struct of an earlier version is accepted, with
+ * 0 for its missing fields; a larger one is accepted if the fields that this library does not know are 0.
  */
 struct backoff_config {
     /**
@@ -1067,7 +1067,7 @@ const char *backoff_status_text(uint32_t status)
 BACKOFF_DIRECT;
 
 /**
- * Makes a state: no attempt has collided, and the built-in generator stands at its start.
+ * Makes a state: no attempt has collided, and the built-in generator is at its start.
  *
  * The same `seed` and `stream` give the same delays on every machine. Give all stations of a run one seed and each
  * its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. An operation that
@@ -1146,8 +1146,8 @@ backoff_status backoff_attempts(const struct backoff *backoff,
 BACKOFF_DIRECT;
 
 /**
- * Makes the state ready for another frame: no attempt has collided. Call it when a frame got through or was
- * discarded. The generator goes on where it stands.
+ * Makes the state ready for another frame: no attempt has collided. Call it when a frame got through or was discarded.
+ * The generator continues from its present state.
  *
  * @param backoff  the station's backoff
  *
@@ -1263,9 +1263,9 @@ BACKOFF_DIRECT;
  * A time before the start counts as the start; a time before the last call but after the start is taken as it is.
  *
  * A hint above the lower end lo of the range [lo, hi], as the cap left it, moves the whole range up: the delay lies in
- * [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and those who were told the same do not return
- * together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which has
- * no other limit but elapsed_limit_ns.
+ * [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and clients with the same hint do not return
+ * together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which
+ * has no other limit but elapsed_limit_ns.
  *
  * The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
  * BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
@@ -1275,7 +1275,7 @@ BACKOFF_DIRECT;
  *
  * @param retry     the operation
  * @param policy    the policy; it may be another one at every call
- * @param now_ns    the time, of the clock that backoff_retry_init was told
+ * @param now_ns    the time, of the clock given to backoff_retry_init
  * @param hint_ns   what the server asked for (Retry-After); 0: nothing
  * @param delay_ns  receives the delay from now on
  *
@@ -1303,7 +1303,7 @@ BACKOFF_DIRECT;
  * @param retry       the operation
  * @param policy      the policy; it may be another one at every call
  * @param attempt_ns  when the attempt that has failed was begun, by the clock of `now_ns`; a later time counts as now
- * @param now_ns      the time, of the clock that backoff_retry_init was told
+ * @param now_ns      the time, of the clock given to backoff_retry_init
  * @param hint_ns     what the server asked for from now on (Retry-After); 0: nothing
  * @param delay_ns    receives the delay from now on
  *
@@ -1375,7 +1375,7 @@ BACKOFF_DIRECT;
  *
  * @param retry     the operation
  * @param prepared  the policy, as backoff_policy_prepare has read it; it may be another one at every call
- * @param now_ns    the time, of the clock that backoff_retry_init was told
+ * @param now_ns    the time, of the clock given to backoff_retry_init
  * @param hint_ns   what the server asked for (Retry-After); 0: nothing
  * @param delay_ns  receives the delay from now on
  *
@@ -1599,7 +1599,7 @@ backoff_status backoff_quota_init(struct backoff_tokens *tokens,
 BACKOFF_DIRECT;
 
 /**
- * Takes what a retry costs by the class of its error, if there is so much.
+ * Takes the cost of a retry by the class of its error, if there are enough tokens.
  *
  * The order of a failed attempt: the quota first, then backoff_retry_fail. Where that answers ATTEMPT_LIMIT or
  * ELAPSED_LIMIT, no retry follows, and backoff_quota_succeed with `cost` gives back what was taken for it. A request that
@@ -1740,8 +1740,9 @@ backoff_status backoff_window_withdraw(struct backoff_window *window,
 BACKOFF_DIRECT;
 
 /**
- * Whether another retry may be made where so many requests and retries are under way, as Envoy's retry budget says: as long
- * as retries are fewer than a share of the requests, and in any case fewer than `least`. It keeps no state.
+ * Whether another retry is allowed with these numbers of active requests and retries, as in Envoy's retry budget. It
+ * is allowed while retries are fewer than a share of the requests, and always while they are fewer than `least`. The
+ * function keeps no state.
  *
  * Any thread may call it at any time.
  *
@@ -1830,7 +1831,7 @@ BACKOFF_DIRECT;
  * The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
  * the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on).
  *
- * SIZE_MAX if that does not fit, or if there is no room for so many: 2^27 at most. Any thread may call it at any time.
+ * SIZE_MAX if that does not fit, or if `capacity` is above 2^27. Any thread may call it at any time.
  *
  * @param capacity  how many values may be pending at the same time
  */
@@ -1945,13 +1946,13 @@ BACKOFF_DIRECT;
  * pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
  * is accepted with pointers that are not NULL, nothing is taken and now stays.
  *
- * A call takes a time in proportion to what it gives, whatever is pending and wherever. Besides the values that it gives it
- * moves at most 14 others for each of them, or 14 if it gives none; and where it comes to slots that nothing was pending
- * before, 16 for each level above the wheel, which has at most 5 where there is room for 513 values and at most 12 in any
- * schedule. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close together
- * than this could sort in time, the others wait in a heap, and each takes as many steps as their number has pairs of bits.
- * (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that one: then one
- * call moves what is left of it.)
+ * A call takes a time in proportion to the values that it gives, independent of the number and the slots of pending
+ * values. For each value that it gives, it moves at most 14 others, or 14 if it gives none. Where it comes to slots
+ * before which no value was pending, it moves 16 for each level above the wheel. There are at most 5 levels where
+ * there is room for 513 values, and at most 12 in any schedule. Over many calls each value is moved once for each 11
+ * bits of its distance. If more values are close together than these moves can sort in time, the others wait in a
+ * heap, and each takes as many steps as their number has pairs of bits. (A program that cancels most of a crowd just
+ * before another crowd may leave calls too few to sort that one: then one call moves what is left of it.)
  *
  * @param schedule  the schedule
  * @param limit     the last slot

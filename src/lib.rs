@@ -7,7 +7,8 @@
 //! | [`study`] | what is made of runs: sweeps, validation, plots, the life of one frame |
 //! | [`show`] | tables, the live line, messages |
 //!
-//! What runs without a kernel stands in the crate `sim`. No system call and no `unsafe` stands here: those are `link`'s.
+//! The crate `sim` has the parts that run without a kernel. This crate has no system call and no `unsafe`: those are in
+//! `link`.
 #![forbid(unsafe_code)]
 
 pub mod cli;

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long whoever watches may take to read the last words. Whatever was made is gone by then.
+/// How long a reader may take to read the last messages. Everything that was made is removed by then.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {

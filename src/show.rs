@@ -43,7 +43,7 @@ pub fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// What stands where nothing was measured, as for a mean of nothing.
+/// The sign for a value that was not measured, like a mean of nothing.
 const NOT_MEASURED: &str = "–";
 
 /// The whole table: stations, medium, emulator, and what it comes to in a sentence; no line is wider than a terminal is
@@ -108,7 +108,7 @@ const STATION_COLUMNS: [&str; 11] = [
     "queued",
 ];
 
-/// Columns that are left out while all that stands in them is 0: the causes of discards.
+/// Columns that are left out while all their values are 0: the causes of discards.
 const CAUSES: std::ops::Range<usize> = 7..10;
 
 fn station_row(name: &str, stations: &[&StationResults]) -> [String; 11] {
@@ -143,7 +143,7 @@ fn station_rows(results: &Results) -> Vec<[String; 11]> {
     rows
 }
 
-/// What stands below the stations' table.
+/// The notes below the stations' table.
 fn station_notes(results: &Results) -> String {
     let wrong: Vec<&str> = results.stations.iter().filter(|s| !s.adds_up()).map(|s| s.name.as_str()).collect();
     let verdict = if wrong.is_empty() {
@@ -206,7 +206,7 @@ pub fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
     medium.ci95.as_ref()?.half_width(metric, figure)
 }
 
-/// What stands in place of an interval, where a run in virtual time was too short for one.
+/// The text in place of an interval, where a run in virtual time was too short for one.
 fn unknown(medium: &MediumResults, key: &str) -> &'static str {
     if medium.ci95.is_some() && half_width(medium, key).is_none() { " (too few for an interval)" } else { "" }
 }
@@ -300,7 +300,8 @@ pub fn show(line: &str) {
     }
 }
 
-/// A bar on standard error, if that is a terminal, with an estimate of the time left; it is told how much of `whole` is done.
+/// A bar on standard error, if that is a terminal, with an estimate of the time left. Its argument is how much of
+/// `whole` is done.
 pub fn progress(what: &'static str, whole: f64) -> impl Fn(f64) {
     const STEPS: f64 = 1_000.0;
     let style = ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %  {elapsed} gone, {eta} left");
@@ -358,7 +359,7 @@ pub fn live_line(results: &Results, elapsed: Duration, duration: Duration, width
 mod tests {
     use super::*;
 
-    /// What a supervisor was told by a data plane.
+    /// The data plane's report to a supervisor.
     const TOLD: &[u8] = include_bytes!("../fuzz/corpus/messages/results");
 
     #[test]

@@ -48,7 +48,7 @@ impl Table {
         });
     }
 
-    /// How long so many rounds of a row take.
+    /// How long this number of rounds of a row takes.
     fn time(&mut self, row: &str, rounds: u64) -> Duration {
         writeln!(self.ask, "{row} {rounds}").expect("it listens");
         let mut answer = String::new();

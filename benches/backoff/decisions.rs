@@ -26,7 +26,7 @@ fn each(bencher: &mut Bencher<'_>, mut decide: impl FnMut() -> u64) {
     });
 }
 
-/// The same of what makes so many operations at a time.
+/// The same for a function that makes this number of operations in one call.
 fn each_of(bencher: &mut Bencher<'_>, operations: u64, mut decide: impl FnMut() -> u64) {
     bencher.iter_custom(|times| {
         let rounds = times.div_ceil(operations);

@@ -3,8 +3,9 @@
  * nanoseconds for one operation. A sample is 4,096 operations, short enough to be let alone on a busy machine.
  * table.sh builds and runs it, beside the Rust rows of table.rs. Output: name, fastest, 10th percentile, by tabs.
  *
- * `table serve` is for c.rs, by which criterion measures the same: it reads lines of a row's name and a number of rounds, and
- * answers each with the nanoseconds that so many rounds of 4,096 operations took.
+ * `table serve` is for c.rs, by which criterion measures the same: it reads
+ * lines of a row's name and a number of rounds, and answers each with the
+ * nanoseconds that this number of rounds of 4,096 operations took.
  */
 
 #define _POSIX_C_SOURCE 200809L

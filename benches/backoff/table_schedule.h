@@ -1,7 +1,8 @@
 /*
- * The rows of the schedule: one expiry and one insert, with so many values pending. Every value that expires is inserted
- * again at a random delay below the range, as devices that try again do. Beside it its yardsticks, inline: a wheel of arrays,
- * where it has slots enough, and a heap.
+ * The rows of the schedule: one expiry and one insert, with a given number of
+ * values pending. Every value that expires is inserted again at a random delay
+ * below the range, as devices that try again do. Beside it its yardsticks,
+ * inline: a wheel of arrays, where it has slots enough, and a heap.
  */
 
 #define ROOM 64
@@ -26,7 +27,7 @@ static void schedule_turn(void)
     }
 }
 
-/* A schedule with so many values pending, at delays below 2^bits; gives its memory. It has gone round twice. */
+/* A schedule with `pending` values, at delays below 2^bits; returns its memory. It has gone round twice. */
 static void *fill_schedule(uint32_t pending, int bits)
 {
     size_t octets = backoff_schedule_octets(pending);

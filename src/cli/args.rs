@@ -109,9 +109,9 @@ pub struct Cli {
 pub enum Command {
     /// Bring a lab up and keep it up until interrupted
     ///
-    /// As root, or without root where you may make user namespaces: then the lab is yours alone, its record stands in
-    /// /run/user/UID/ethbus, its namespaces have no names for `ip netns`, and the bus has the priority of any program. A lab
-    /// is reached by whoever brought it up, root's with sudo and a user's without.
+    /// As root, or without root where you may make user namespaces: then the lab is yours alone, its record is in
+    /// /run/user/UID/ethbus, its namespaces have no names for `ip netns`, and the bus has no higher priority than other
+    /// programs. Only the user who brought a lab up reaches it: root's lab with sudo, a user's lab without.
     #[command(after_help = "Examples:\n  ethbus up lab.toml --background\n  ethbus up --topology bus:500m --name coax")]
     Up(UpArgs),
     /// List the labs that are up, their stations and addresses
@@ -143,8 +143,8 @@ pub enum Command {
     Metrics(MetricsArgs),
     /// Show a lab's bus as it is, drawn on the terminal
     ///
-    /// Stations stand at their places, signals travel between them, and collisions show where they are noticed. `?` tells the
-    /// keys. With an event log instead of a lab it shows the run that the log is of; see docs/watch.md.
+    /// Stations are at their places, signals travel between them, and collisions show where they are noticed. `?` tells
+    /// the keys. With an event log instead of a lab it shows the run that the log is of; see docs/watch.md.
     #[command(
         after_help = "Examples:\n  ethbus watch\n  ethbus watch run.events --at 30,216,041\n  ethbus sim --watch"
     )]
@@ -238,9 +238,9 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Make a page of runs, to hand out
     ///
-    /// One file that needs no network: what was run, its figures with intervals, plots, theory beside measurement, and what
-    /// happened over place and time, to zoom in from seconds to bit times. A run is an event log, a record, or results of
-    /// `--format json`; two runs stand side by side. See docs/report.md.
+    /// One file that needs no network: what was run, its figures with intervals, plots, theory beside measurement, and
+    /// what happened over place and time, to zoom in from seconds to bit times. A run is an event log, a record, or
+    /// results of `--format json`; two runs are side by side. See docs/report.md.
     #[command(
         after_help = "Examples:\n  ethbus report run.events -o report.html\n  ethbus report before.record after.record -o report.html --svg figures"
     )]
@@ -280,7 +280,7 @@ pub enum Command {
     /// The data plane; started by the supervisor
     #[command(name = "__bus", hide = true)]
     Bus,
-    /// Names that may stand at a place of a command line; asked by the shells' completions
+    /// Names that are possible at a place of a command line; the shells' completions ask for them
     #[command(name = "__names", hide = true)]
     Names(NamesArgs),
 }
@@ -333,7 +333,7 @@ pub struct DemoArgs {
     pub windows: WindowArgs,
     /// What a trusted run may be off by
     ///
-    /// A part: of the time that the medium's clock stood still, and of frames that were late or lost.
+    /// A part: of the time in which the medium's clock was stopped, and of frames that were late or lost.
     #[arg(long, value_name = "PART", default_value = "1%", value_parser = tolerance, hide_short_help = true)]
     pub tolerance: f64,
     /// End with 3 if the run is not to be trusted
@@ -402,7 +402,7 @@ mod tests {
         assert!(long.is_empty(), "{}", long.join("\n"));
     }
 
-    /// Whoever reads an example can paste it: it begins as the command does.
+    /// A reader can paste each example: it begins as the command does.
     #[test]
     fn every_command_has_an_example() {
         for (name, mut command) in all_commands().into_iter().skip(1) {

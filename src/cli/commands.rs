@@ -150,7 +150,7 @@ pub enum CommandError {
         /// What the system said.
         source: io::Error,
     },
-    /// PLCA of a station cannot be told or changed so.
+    /// PLCA of a station cannot be read or changed this way.
     #[error("{what}")]
     Plca {
         /// Why, and what would be right.
@@ -162,7 +162,7 @@ pub enum CommandError {
         /// Why.
         what: String,
     },
-    /// The station's host is a bridge, which is where the lab was brought up, or a namespace that is somebody else's.
+    /// The station's host is a bridge, which is where the lab was brought up, or a namespace that ethbus has not made.
     #[error(
         "{station} has no namespace of the lab's own to enter: run the program where its host is, without `ethbus exec` (`ip netns exec NAME PROGRAM`, `nsenter --net --target PID PROGRAM`)"
     )]
@@ -205,7 +205,7 @@ pub enum CommandError {
     /// A frame cannot be explained.
     #[error(transparent)]
     Explain(ExplainError),
-    /// A sweep's table cannot be had or gone on with.
+    /// A sweep's table cannot be made or continued.
     #[error(transparent)]
     Table(#[from] TableError),
     /// A table cannot be written as Parquet.
@@ -275,8 +275,8 @@ fn list(missing: &[Capability]) -> String {
 }
 
 impl CommandError {
-    /// Whoever read the result on standard output has closed it. Tables that grow, like a sweep's, count their rows and
-    /// say how many arrived; that is another error.
+    /// The reader of standard output has closed it. Tables that grow, like a sweep's, count their rows and say how many
+    /// arrived; that is another error.
     pub fn is_reader_gone(&self) -> bool {
         matches!(self, CommandError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -298,7 +298,7 @@ impl CommandError {
             CommandError::Scenario(ScenarioError::Content(wrongs)) => wrongs,
             error => return format!("ethbus: {}\n", with_causes(error).trim_end()),
         };
-        // A place in a file stands at the beginning of its line, where editors look for it.
+        // A place in a file is at the beginning of its line, where editors look for it.
         let line = |line: &str| match wrongs.iter().any(|wrong| wrong.place.is_some()) {
             true => format!("{line}\n"),
             false => format!("ethbus: {line}\n"),
@@ -355,7 +355,7 @@ fn missing_capabilities() -> Result<Vec<Capability>, CommandError> {
     capabilities_missing().map_err(|source| CommandError::System { what: "read own capabilities", source })
 }
 
-/// A seed nobody chose.
+/// A random seed, for a command without `--seed`.
 fn draw_seed() -> Result<u64, CommandError> {
     let mut octets = [0; 8];
     let draw = std::fs::File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut octets));
@@ -406,7 +406,8 @@ fn result_text<T: serde::Serialize>(format: Format, result: &T, table: impl FnOn
     }
 }
 
-/// What a lab's maker is told: shows how far it is, and goes on until there is an interrupt.
+/// The progress callback of a lab's maker: shows how many stations are connected, and continues until there is an
+/// interrupt.
 fn making_until(interrupts: &Receiver<Signal>, stations: usize) -> impl FnMut(usize) -> bool {
     let show = making(stations);
     move |number| {
@@ -415,7 +416,7 @@ fn making_until(interrupts: &Receiver<Signal>, stations: usize) -> impl FnMut(us
     }
 }
 
-/// Interrupts, from now on told and not deadly. Call it before there are threads.
+/// Interrupts: from now on they arrive here and do not kill the process. Call it before there are threads.
 fn interrupts() -> Result<Receiver<Signal>, CommandError> {
     let system = |source| CommandError::System { what: "catch signals", source };
     let watched = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];

@@ -15,7 +15,7 @@ use std::path::Path;
 /// Options that take `-` for standard output.
 pub const ON_STDOUT: [&str; 3] = ["--pcapng", "--perfetto", "--vcd"];
 
-/// What stands for standard output.
+/// The name that means standard output.
 const STDOUT: &str = "-";
 
 /// A window whose file is open.
@@ -163,7 +163,7 @@ impl WindowFiles {
         self.files.is_empty()
     }
 
-    /// What the data plane is told of the windows that it is to write, their files, and what has to end after them.
+    /// The windows that the data plane writes, their files, and the rotating files that end after them.
     pub fn hand_over(self) -> (Vec<(WindowKind, String)>, Vec<File>, Vec<Rotating>) {
         let one = |it: WindowFile| ((it.kind, it.place), it.file);
         let (named, files) = self.files.into_iter().map(one).unzip();
@@ -171,7 +171,7 @@ impl WindowFiles {
     }
 }
 
-/// Waits until all files are whole. Whoever writes to them has ended.
+/// Waits until all files are whole. Their writers have ended before.
 ///
 /// # Errors
 /// A file that could not be written any further.
@@ -184,7 +184,7 @@ pub fn takes_stdout(args: &WindowArgs) -> bool {
     named(args).iter().any(|(_, path)| path.is_some_and(is_stdout))
 }
 
-/// Whether a path stands for standard output.
+/// Whether a path means standard output.
 fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == STDOUT
 }

@@ -76,9 +76,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     ROWS.iter().map(|(name, ..)| *name)
 }
 
-/// Measures the rows that are wanted; `begins` is told of each before it is. A row that goes wrong says so itself.
+/// Measures the chosen rows, and calls `begins` before each. A row that goes wrong reports that itself.
 ///
-/// Gives nothing if somebody interrupted.
+/// Returns nothing after an interrupt.
 pub fn run(
     context: &Context<'_>,
     wanted: impl Fn(&str) -> bool,

@@ -1,4 +1,4 @@
-//! Clients of a listening socket, served side by side: none waits for another, and only so many are served at a time.
+//! Clients of a listening socket, served side by side: none waits for another, up to a limit.
 
 use crossbeam_channel::bounded;
 use std::io::{self, Read, Write};

@@ -19,7 +19,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
-/// How long somebody who connects may take to say what he wants.
+/// How long a client may take to send its request.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a lab may take to be taken down: a thousand stations take a while.
 const LONGEST_END: Duration = Duration::from_secs(60);
@@ -28,12 +28,12 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(15);
 /// The longest request.
 const LONGEST: u64 = 64;
 
-/// What somebody asks of a lab.
+/// A client's request to a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Tell the results so far.
     Stats,
-    /// Tell what happens, line by line, until nobody reads any more.
+    /// Write events, line by line, until the reader is gone.
     Events,
     /// Take the lab down.
     Down,
@@ -154,7 +154,7 @@ fn read_request(stream: &UnixStream) -> Option<Control> {
 /// Answers [`Control::Enter`]: one octet, which brings two descriptors.
 ///
 /// # Errors
-/// Whoever asked is gone.
+/// The client is gone.
 pub fn hand_over(stream: UnixStream, station: &Namespace) -> io::Result<()> {
     let owner = UserNamespace::current()?;
     let sent = Channel::from_fd(stream.into()).send_with_fds(b"\n", &[owner.as_fd(), station.as_fd()]);

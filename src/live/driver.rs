@@ -1,10 +1,10 @@
-//! The raw-socket driver: frames with sequence numbers, offered at a pace, and what became of them at the other end.
+//! The raw-socket driver: frames with sequence numbers, offered at a pace, and their fate at the other end.
 //!
 //! ```text
 //!   octet 0       6       12      14      18       22       30           38         46
 //!         | to    | from  | 88-b5 | magic | stream | sequence | sent, ns  | zero ... |
 //! ```
-//! All numbers are big-endian; `sent` is CLOCK_REALTIME, so delays are told on one machine only.
+//! All numbers are big-endian; `sent` is CLOCK_REALTIME, so delays are measured on one machine only.
 
 pub mod offering;
 pub mod receive;

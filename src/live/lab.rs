@@ -60,7 +60,7 @@ const LARGEST_MTU: u32 = 65_535;
 /// How long links may take to come up, and the kernel to stamp frames.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Everything made for a bus. Held by descriptors; names, if it has any, stand in its [`Inventory`].
+/// Everything made for a bus. Held by descriptors; its [`Inventory`] has the names, if there are any.
 #[derive(Debug)]
 pub struct Segment {
     /// The bus's own namespace.
@@ -73,15 +73,15 @@ pub struct Segment {
     pub receiver: OwnedFd,
     /// The socket that sends to all ports.
     pub sender: OwnedFd,
-    /// What tells of links.
+    /// The monitor of links.
     pub monitor: OwnedFd,
     /// How frames get to several stations.
     pub fan_out: FanOutMade,
-    /// What tells of the stations' interfaces, if there is a filter.
+    /// The monitor of the stations' interfaces, if there is a filter.
     pub watch: Option<OwnedFd>,
 }
 
-/// Why a segment could not be made. What had been made is gone, or stands in the record.
+/// Why a segment could not be made. The parts that had been made are removed, or are in the record.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MakeError {
@@ -185,10 +185,10 @@ pub fn keep_least(stations: usize, filter: FilterChoice) -> Result<(), MakeError
 impl Segment {
     /// Makes everything of `plan`. With a record, each namespace gets a name that is written there first.
     ///
-    /// `progress` is told how many stations are connected, each time something was made, and says whether to go on.
+    /// Each step calls `progress` with the number of connected stations; its answer says whether to continue.
     ///
     /// # Errors
-    /// Whatever the kernel refuses.
+    /// Any refusal of the kernel.
     pub fn make(
         plan: &Plan,
         protocols: Protocols,

@@ -8,8 +8,8 @@
 //! ```
 //! It makes nothing that outlives it, so when it dies in any way the supervisor has everything to clean up.
 //!
-//! Frames come from hosts that nobody vouches for. So before the first one is looked at, this process has no capability,
-//! no descriptor but those it uses, and no system call but those that a running bus makes (docs/security.md).
+//! Frames come from untrusted hosts. So before this process reads the first one, it gives up all capabilities, all
+//! descriptors that it does not use, and all system calls that a running bus does not make (docs/security.md).
 
 mod coordinator;
 pub mod delivery;
@@ -129,7 +129,7 @@ fn copiers(setup: &Setup, memories: Vec<OwnedFd>, sender: &Sender) -> Result<Opt
     }
     let hubs = setup.hubs.iter().zip(memories).map(|(&index, memory)| Hub { index, memory }).collect();
     let mut copiers = Copiers::new(hubs, setup.ports.len()).map_err(BusError::link)?;
-    // Who wants the data plane on one processor wants all of it there.
+    // A user who wants the data plane on one processor wants all of it there.
     let wanted = match setup.pace.latency.processor {
         Some(_) => 0,
         None => copiers.helpers_wanted(std::thread::available_parallelism().map_or(1, usize::from)),
@@ -146,7 +146,7 @@ fn copiers(setup: &Setup, memories: Vec<OwnedFd>, sender: &Sender) -> Result<Opt
 
 /// What a helper does before it begins: a thread has a place and capabilities of its own.
 fn prepare_helper() -> Result<(), ConfineError> {
-    // Who may not be ahead of others helps as it is.
+    // Without the right to a higher priority, the helper runs at its own.
     let _ = raise_nice();
     confine::drop_capabilities()
 }
@@ -160,7 +160,7 @@ struct Descriptors {
     sockets: [OwnedFd; SOCKETS],
     /// What each hub's program shares.
     memories: Vec<OwnedFd>,
-    /// What tells of the stations' interfaces, if there is a filter.
+    /// The monitor of the stations' interfaces, if there is a filter.
     watch: Option<OwnedFd>,
     /// The outputs.
     files: Vec<OwnedFd>,

@@ -118,7 +118,7 @@ fn refused(status: &'static str) -> Wanted {
     Wanted { status, is_head: false, exposition: Exposition::Plain }
 }
 
-/// What is wanted; nothing yet, if the request goes on.
+/// The request of a client; `None` if it is not complete yet.
 fn parse(octets: &[u8]) -> Option<Wanted> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut request = httparse::Request::new(&mut headers);

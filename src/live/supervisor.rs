@@ -46,7 +46,7 @@ pub enum SupervisorError {
     Silent,
 }
 
-/// How long it may take to end when it has told everything.
+/// How long it may take to end after its last report.
 const ENDING: Duration = Duration::from_secs(2);
 
 /// How a process ended, in words.
@@ -73,7 +73,7 @@ pub struct DataPlane {
 /// Octets of results that may be on their way: those of 1,024 stations take 1.5 MB.
 pub const RESULTS: usize = 4 << 20;
 
-/// Has the C library ask for huge pages: a page that nobody used for a while then is one of few.
+/// Has the C library ask for huge pages, so that the process has few pages, and touches few that were unused for a while.
 const HUGE_PAGES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
 
 impl DataPlane {
@@ -97,7 +97,7 @@ impl DataPlane {
         let low = setup.pace.latency.choice == LatencyChoice::Low;
         let awake = if low { Awake::hold().ok() } else { None };
         let setup = Setup { awake: awake.is_some(), ..setup.clone() };
-        // It empties its bounding set, which takes this one; who is not root by number has to lend it.
+        // It empties its bounding set, which needs this capability; a supervisor whose uid is not 0 has to lend it.
         let mut child = lend(lead_session(link::signals::unblock(&mut command)), &[Capability::SetPcap])
             .arg("__bus")
             .env_clear()
@@ -242,7 +242,7 @@ impl Drop for DataPlane {
     }
 }
 
-/// Tells whoever watches that a station's interface changed.
+/// Tells the user that a station's interface changed.
 pub fn say_port(station: &str, state: PortState) {
     let what = match state {
         PortState::Up => "is back on the medium: its interface is up",
@@ -254,7 +254,7 @@ pub fn say_port(station: &str, state: PortState) {
     say(&format!("ethbus: {station} {what}\n"));
 }
 
-/// Tells whoever watches that the machine did not keep up in the last second.
+/// Tells the user that the machine did not keep up in the last second.
 pub fn say_overload(slip_ns: u64, drops: u64) {
     let slip = format!("the medium's time stood still for {:.1} ms of the last second", slip_ns as f64 / 1e6);
     let drops_text = match drops {
@@ -269,7 +269,7 @@ pub fn say_overload(slip_ns: u64, drops: u64) {
     say(&format!("ethbus: the machine does not keep up: {}\n", what.join("; ")));
 }
 
-/// Tells whoever watches that a file is not written any further.
+/// Tells the user that a file is not written any further.
 pub fn say_trouble(what: &str) {
     say(&format!("ethbus: {what}; the bus goes on without it\n"));
 }
@@ -278,7 +278,7 @@ pub fn say_trouble(what: &str) {
 fn precede(pid: Pid, waited_for: &Mutex<bool>) {
     let waited_for = waited_for.lock().expect("nothing panics with it");
     if !*waited_for {
-        // Who may not, like most without root, has a data plane that says so itself.
+        // It fails without the right, as for most users; the data plane reports that itself.
         let _ = give_fifo(pid);
         // One that is gone meanwhile needs no place.
         threads_called(pid, COPIER).into_iter().for_each(|copier| _ = give_fifo(copier));

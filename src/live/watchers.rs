@@ -1,4 +1,4 @@
-//! Those who watch a lab that is up: each has a thread that writes to it, and nobody waits for any of them.
+//! Viewers of a lab that is up: a thread writes to each, and no other thread waits for them.
 
 use crate::live::plane::seen::Seen;
 use crossbeam_channel::{Sender, TrySendError, bounded};
@@ -6,9 +6,9 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-/// Lines that wait for somebody to read them: those of a second.
+/// Lines that wait for their reader: those of a second.
 const WAITING: usize = 20;
-/// Those who may watch at a time.
+/// The most viewers at a time.
 const MOST: usize = 8;
 
 /// See the module.
@@ -23,12 +23,12 @@ struct Watcher {
 }
 
 impl Watchers {
-    /// Nobody watches.
+    /// There is no viewer.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// One more watches, at the stream's other end; whoever finds no room is let go at once.
+    /// Adds the viewer at the stream's other end; without room, its stream ends at once.
     pub fn add(&mut self, mut stream: UnixStream) {
         if self.0.len() >= MOST || stream.set_write_timeout(None).is_err() {
             return;
@@ -41,7 +41,7 @@ impl Watchers {
                 }
             }
         };
-        // Without a thread nobody is told anything, and the stream's end says so.
+        // Without a thread the viewer gets no notes, and sees the end of its stream.
         if std::thread::Builder::new().name("watcher".to_owned()).spawn(write).is_ok() {
             self.0.push(Watcher { lines, missed: 0 });
         }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use std::io::{BufRead, BufReader};
 
-    /// Who does not read is not waited for, and is told how much it missed.
+    /// No thread waits for a viewer that does not read; it learns how many notes it missed.
     #[test]
     fn a_slow_watcher_misses_and_is_told_so() {
         let (ours, theirs) = UnixStream::pair().expect("a pair");

@@ -1,4 +1,4 @@
-//! What a live bus tells of itself: lateness, drops, slip, and what the machine took.
+//! The report of a live bus about itself: lateness, drops, slip, and the time that the machine took.
 
 use super::NOT_MEASURED;
 use super::verdict::slipped;

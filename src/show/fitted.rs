@@ -1,4 +1,4 @@
-//! Results on a terminal that has only so many lines: what matters most, and what there is no room for is counted.
+//! Results on a terminal with few lines: the most important rows, and a count of the rows that have no room.
 
 use super::{
     attempts, emulator, heading, medium, sentence, station_notes, station_rows, station_table, turns, verdict_line,
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::show::tests::told_results;
 
-    /// The results of a lab of so many stations.
+    /// The results of a lab with this number of stations.
     fn results(stations: usize) -> Results {
         let mut results = told_results();
         let one = results.stations[0].clone();
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// Whoever is not shown is counted, and the row of all is there.
+    /// Stations without a row are counted, and the row of all stations is there.
     #[test]
     fn stations_without_a_line_are_counted() {
         let page = fitted("lab ethbus", &results(100), 80, 24);

@@ -1,7 +1,8 @@
-//! What a program says to whoever watches, and that it need not wait for somebody who does not read.
+//! Messages of a program to its user, written without waiting for a reader who does not read.
 //!
-//! A lab's supervisor has other things to do than to wait for a terminal that was stopped or a pipe whose reader sleeps:
-//! from [`never_wait`] on a thread of its own writes, and what finds no room is counted and told when there is some.
+//! A lab's supervisor has other things to do than to wait for a terminal that was stopped or a pipe whose reader
+//! sleeps: from [`never_wait`] on a thread of its own writes. Messages without room are counted, and the count is
+//! written when there is room.
 
 use super::terminal::message;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -21,7 +22,7 @@ pub fn say(text: &str) {
     let text = &message(&plain);
     match SAYER.get() {
         Some(sayer) => sayer.say(text),
-        // If nobody can be told, what was done stays done: no panic here, as `eprint!` would.
+        // An error here must not undo the work: no panic, as `eprint!` would.
         None => _ = std::io::stderr().write_all(text.as_bytes()),
     }
 }
@@ -39,7 +40,7 @@ fn without_numbers(text: &str) -> String {
     plain
 }
 
-/// From now on [`say`] waits for nobody.
+/// From now on [`say`] never waits for a reader.
 ///
 /// # Errors
 /// The kernel gives no thread.
@@ -89,7 +90,7 @@ impl Sayer {
         let deadline = Instant::now() + patience;
         let (end, ended) = bounded(1);
         if self.texts.send_deadline(Said::End(end), deadline).is_ok() {
-            // Whoever does not read will not know.
+            // A reader that does not read misses the end.
             let _ = ended.recv_deadline(deadline);
         }
     }
@@ -98,7 +99,7 @@ impl Sayer {
 fn write(waiting: &Receiver<Said>, to: &mut impl Write) {
     for said in waiting {
         match said {
-            // If nobody can be told, what was done stays done.
+            // An error here must not undo the work.
             Said::Text(text) => _ = to.write_all(text.as_bytes()),
             Said::End(end) => _ = end.send(()),
         }
@@ -109,7 +110,7 @@ fn write(waiting: &Receiver<Said>, to: &mut impl Write) {
 mod tests {
     use super::*;
 
-    /// Nobody writes: what finds no room is missed, and told before the next text that finds some.
+    /// While no thread writes, texts without room are missed; their count comes before the next text that has room.
     #[test]
     fn what_finds_no_room_is_counted_and_told() {
         let (texts, waiting) = bounded(2);

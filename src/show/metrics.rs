@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// How metrics are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposition {
-    /// OpenMetrics 1.0: a counter's family has no `_total`, units are told, and the end is marked.
+    /// OpenMetrics 1.0: a counter's family has no `_total`, units are declared, and the end is marked.
     OpenMetrics,
     /// The text format of Prometheus, 0.0.4.
     Plain,
@@ -45,7 +45,7 @@ enum Grows {
     No,
 }
 
-/// Numbers of the emulator by their names in results; times are told in seconds.
+/// Numbers of the emulator by their names in results; times are in seconds.
 const EMULATOR: [(&str, Grows, &str); 39] = [
     ("deliveries", Grows::Yes, "Frames copied to stations"),
     ("lateness_p50_ns", Grows::No, "Median of how late deliveries were handed to the kernel"),
@@ -215,7 +215,7 @@ fn emulator(text: &mut Page, labs: &[(String, Results)]) {
     for (lab, values) in &labs {
         let bins: BTreeMap<u64, u64> =
             serde_json::from_value(values["lateness_histogram_ns"].clone()).unwrap_or_default();
-        // What lies in a bin is taken for its end: nobody sums lateness up.
+        // Each copy counts with the end of its bin, because the emulator keeps no sum of lateness.
         let sum = bins.iter().map(|(end, count)| *end as f64 * *count as f64).sum();
         histogram(text, "ethbus_emulator_lateness_seconds", lab, &bins, 1e-9, sum);
     }
@@ -262,7 +262,7 @@ mod tests {
     use medium::Counters;
     use sim::figures::results::EmulatorResults;
 
-    /// A counter or a number that is new has to be told of here too.
+    /// A new counter or number needs an entry here too.
     #[test]
     fn every_number_of_a_lab_is_told() {
         let counters: Vec<&str> = Counters::default().named().map(|(name, _)| name).collect();

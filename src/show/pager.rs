@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 
 /// The pager of a user who has named none.
 const USUAL: &str = "less";
-/// What less does for a user who has not said: it ends where one screen holds all, keeps colours, and leaves the text on the
-/// terminal.
+/// The options of less for a user who has set none: it ends where one screen holds all, keeps colours, and leaves the
+/// text on the terminal.
 const HABIT: &str = "FRX";
 /// Values of `$PAGER` that ask for no pager.
 const NONE: [&str; 2] = ["", "cat"];

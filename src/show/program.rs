@@ -18,7 +18,7 @@ pub fn program() -> String {
     }
 }
 
-/// The same as root, for whoever came here by sudo: root's own shell needs none.
+/// The same as root: with `sudo` for a user who used sudo, without for root's own shell.
 pub fn as_root() -> String {
     let by_sudo = std::env::var_os("SUDO_USER").is_some();
     if by_sudo { format!("sudo {}", program()) } else { program() }

@@ -1,4 +1,4 @@
-//! A page of text on a terminal that is made anew again and again, until somebody wants no more.
+//! A page of text on a terminal that is made anew at intervals, until the user ends it.
 
 use super::watch::terminal::{Screened, end_with_the_terminal};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -20,8 +20,9 @@ pub enum Ending {
     Interrupted,
 }
 
-/// Shows what `page` makes for so many columns and lines, again every `every` and whenever the terminal has changed its size.
-/// Gives the last page too; `None`: `is_over` said so. `broken` says what a terminal is that cannot be read or written.
+/// Shows the text that `page` makes for the terminal's columns and lines, again every `every` and whenever the terminal
+/// has changed its size. Returns the last page too; `None`: `is_over` ended it. `broken` makes the error for a terminal
+/// that cannot be read or written.
 ///
 /// # Errors
 /// Those of `page` and of the terminal.

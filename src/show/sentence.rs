@@ -6,7 +6,7 @@ use sim::figures::results::{Results, StationResults};
 use sim::figures::slotted::RanAway;
 use sim::words::units::group;
 
-/// A sentence for somebody who does not read tables.
+/// A sentence for a user who does not read tables.
 pub fn sentence(results: &Results) -> String {
     let medium = &results.medium;
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
@@ -85,7 +85,7 @@ fn capture(results: &Results, winner: f64) -> String {
 }
 
 /// What is left waiting, if more than half of what had to be sent is: the figures are of a bus that did not keep up.
-/// Saturated stations never have more than one frame each, so nobody who asked for saturation reads this.
+/// Saturated stations never have more than one frame each, so a saturated run never prints this.
 fn backlog(results: &Results) -> String {
     let sum = |of: fn(&StationResults) -> u64| results.stations.iter().map(of).sum::<u64>();
     let (waiting, before) = (sum(|station| station.queued), sum(|station| station.queued_at_start));

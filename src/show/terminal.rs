@@ -33,8 +33,8 @@ pub fn message(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Folds the lines that a sentence stands in. A line that begins with spaces is a command to be pasted, and so is what stands
-/// between backquotes: neither is broken.
+/// Folds the lines of a sentence. A line that begins with spaces is a command to be pasted, and so is text between
+/// backquotes: neither is broken.
 fn fold_message(text: &str, width: usize) -> String {
     let mut folded = String::with_capacity(text.len() + text.len() / 8);
     for line in text.split_inclusive('\n') {
@@ -53,8 +53,8 @@ fn fold_message(text: &str, width: usize) -> String {
 /// A space that no line is broken at, until the text is done.
 const TIED: &str = "\u{a0}";
 
-/// Breaks lines that are longer than `width` columns between words. What follows stands under the value of its line, which is
-/// what comes after two spaces or more.
+/// Breaks lines that are longer than `width` columns between words. A continued line begins under the value of its
+/// line, which is the text after two spaces or more.
 pub fn fold(text: &str, width: usize) -> String {
     let mut folded = String::with_capacity(text.len() + text.len() / 8);
     for line in text.split_inclusive('\n') {

@@ -8,8 +8,8 @@ pub const TOLERANCE: f64 = 0.01;
 
 /// What is to be said against a run; nothing if it can be trusted.
 ///
-/// `tolerance` is a part: of the time in which the medium's clock may have stood, and of the frames that may have been
-/// handed over late, dropped, or stamped too late.
+/// `tolerance` is a part: of the time in which the medium's clock may have been stopped, and of the frames that may
+/// have been handed over late, dropped, or stamped too late.
 pub fn against(results: &Results, tolerance: f64) -> Vec<String> {
     let Some(emulator) = &results.emulator else { return Vec::new() };
     let offered: u64 = results.stations.iter().map(|station| station.counter("offered")).sum();
@@ -78,7 +78,7 @@ fn not_whole(FileResults { file, holds, missing }: &FileResults) -> String {
     }
 }
 
-/// The part of the run in which the medium's clock stood still.
+/// The part of the run in which the medium's clock was stopped.
 pub fn slipped(results: &Results, emulator: &EmulatorResults) -> f64 {
     stood_still(results, emulator).share()
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 pub struct Page {
     /// Its title.
     pub title: String,
-    /// What stands before the sections, a paragraph each.
+    /// The text before the sections, a paragraph each.
     pub lead: Vec<String>,
     /// Its sections, in order.
     pub sections: Vec<Section>,

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`data`] | the table's rows as series of points |
 //! | [`labels`] | what columns are called, and their units |
-//! | [`axis`] | where numbers and names stand along an axis, and its ticks |
+//! | [`axis`] | the places of numbers and names along an axis, and its ticks |
 //! | [`draw`] | the figure |
 //! | [`picture`], [`bitmap`] | the figure as SVG or PNG, and the text in a PNG |
 
@@ -47,7 +47,7 @@ pub enum PlotError {
         line: u64,
         /// The column.
         column: String,
-        /// What stands there.
+        /// The text of that field.
         value: String,
     },
     /// The picture cannot be written.

@@ -1,7 +1,7 @@
 //! When infinitely many users of ALOHA will run away, told before a run: Lam's first exit time.
 //!
-//! Pure ALOHA has no chain of its own. Its frames meet whatever begins within two frame times, so it is taken for slotted ALOHA
-//! in slots of two frame times; that gives the order of magnitude.
+//! Pure ALOHA has no chain of its own. A frame meets every other that begins within two frame times, so it is taken for
+//! slotted ALOHA in slots of two frame times; that gives the order of magnitude.
 
 use crate::study::theory::lam::{Channel, Population};
 use medium::BitTimes;
@@ -17,7 +17,7 @@ pub fn warnings(plan: &Plan) -> impl Iterator<Item = String> {
     plan.warnings.iter().chain(&plan.run_warnings).cloned().chain(warning(plan))
 }
 
-/// What is said of users who are likely to run away during the run.
+/// The warning about users who are likely to run away during the run.
 fn warning(plan: &Plan) -> Option<String> {
     let endless = Endless::of(&plan.medium, &plan.traffic, &plan.further)?;
     let run = BitTimes::within(plan.run.warmup + plan.run.duration, plan.medium.rate).get();

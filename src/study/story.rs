@@ -32,7 +32,7 @@ pub struct Options<'a> {
     pub only: &'a str,
     /// The plan of a command, as `ethbus sim` itself makes it.
     pub plan: &'a (dyn Fn(&str) -> Plan + Sync),
-    /// Told which part is done; says whether to go on.
+    /// Gets the part that is done; returns whether to continue.
     pub go_on: &'a (dyn Fn(f64) -> bool + Sync),
 }
 
@@ -40,7 +40,7 @@ pub struct Options<'a> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoryError {
-    /// It was told to stop.
+    /// The user stopped it.
     #[error("interrupted")]
     Interrupted,
     /// A figure cannot be drawn.
@@ -69,7 +69,7 @@ struct Job {
 #[derive(Clone, Copy)]
 enum Watch {
     Nothing,
-    /// The backlog, every so many slots.
+    /// The backlog, once in this number of slots.
     Backlog(u64),
     /// When the backlog is above this for the first time; the run ends then.
     Exit(f64),

@@ -1,4 +1,5 @@
-//! A sweep: many runs over a grid of scenario keys and seeds, in one table that can be gone on with. See docs/sweep.md.
+//! A sweep: many runs over a grid of scenario keys and seeds, in one table that a later command can continue. See
+//! docs/sweep.md.
 
 pub mod again;
 pub mod environment;

@@ -30,7 +30,7 @@ fn refused_file(path: &Path, words: &[&str]) {
     check_refusal(&ended, &lab.0);
 }
 
-/// `ethbus` with arguments that must be refused with all these words. `LAB` stands for a fresh lab's name.
+/// `ethbus` with arguments that must be refused with all these words. `LAB` is replaced by a fresh lab's name.
 #[track_caller]
 fn refused_arguments(arguments: &str, words: &[&str]) {
     let (_turn, lab) = (Turn::shared(), Unused::name());
@@ -80,7 +80,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Nobody who reads an answer should ask "where?" or "so what do I write?".
+/// An error names the place and the remedy: the reader need not ask "where?" or "what do I write?".
 #[test]
 fn every_bad_input_gets_the_answer_that_is_written_down() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input.txt");
@@ -208,7 +208,7 @@ fn a_lab_name_that_is_a_path_is_refused() {
     assert!(Path::new("/etc").is_dir());
 }
 
-/// A lab's name never leads out of the folder of records, whatever is asked of the lab (it becomes part of a path).
+/// A lab's name, which becomes part of a path, never leads out of the folder of records, with any request.
 #[test]
 fn no_command_takes_a_path_for_a_lab() {
     let commands: [&[&str]; 5] =

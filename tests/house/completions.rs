@@ -108,7 +108,8 @@ fn no_shell_offers_what_is_hidden() {
     }
 }
 
-/// Where no lab is up that is meant, there is nothing to offer, and nothing is said in the middle of what somebody types.
+/// If the lab that is meant is not up, there is nothing to offer, and no message comes in the middle of the user's
+/// typing.
 #[test]
 fn no_lab_offers_nothing_and_says_nothing() {
     let ended = run(ethbus(["__names", "ethbus", "exec", "--name", "no-such-lab", ""])).succeeded();

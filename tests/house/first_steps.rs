@@ -38,7 +38,7 @@ fn down_without_a_name_takes_only_the_default_lab_down() {
     user.assert_nothing_left();
 }
 
-/// `down --all` takes every lab of the user down, and tells of each.
+/// `down --all` takes every lab of the user down, and reports each.
 #[test]
 fn down_all_leaves_no_lab() {
     if !users_may_have_labs() {

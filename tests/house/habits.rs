@@ -138,7 +138,7 @@ fn the_doctor_says_what_to_do() {
     assert_eq!(ended.code(), Some(i32::from(is_missing)));
 }
 
-/// Its line to install programs can be pasted: in one piece, with sudo for users only, and without what is there.
+/// Its line to install programs can be pasted: in one piece, with sudo for users only, and without installed packages.
 #[test]
 fn the_doctors_install_line_can_be_pasted() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");

@@ -312,7 +312,7 @@ fn a_station_removed_while_running_is_reported_and_the_others_go_on() {
     lab.assert_nothing_left();
 }
 
-/// The name of the bus's own namespace goes: the bus goes on, and its results say what is not known any more.
+/// The bus's own namespace loses its name: the bus continues, and its results say what is not known any more.
 #[test]
 fn a_bus_whose_namespace_lost_its_name_says_so() {
     if skipped(&["ip", "ping"]) {

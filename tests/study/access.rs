@@ -1,4 +1,4 @@
-//! Other access methods: real frames where nobody detects a collision, and what runs in virtual time only.
+//! Other access methods: real frames without collision detection, and methods that run in virtual time only.
 
 use crate::common::lab::Lab;
 use crate::common::process::{ethbus, run};
@@ -51,7 +51,7 @@ fn a_backlog_without_end_is_said() {
     assert!(!plain(&fits.stdout).contains("still waited"), "{}", fits.stdout);
 }
 
-/// Issue: infinitely many users who will run away are told of before the run, with Lam's first exit time.
+/// A warning before the run says that infinitely many users will run away, with Lam's first exit time.
 #[test]
 fn users_who_will_run_away_are_told_of() {
     let warned = |arguments: &str| {

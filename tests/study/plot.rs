@@ -36,7 +36,7 @@ impl Table {
     }
 }
 
-/// What stands as text in an SVG.
+/// The texts of an SVG.
 fn texts(svg: &str) -> Vec<&str> {
     let after = svg.split("<text").skip(1).filter_map(|text| text.split_once('>'));
     after.filter_map(|(_, text)| text.split_once("</text>")).map(|(text, _)| text.trim()).collect()
@@ -70,7 +70,7 @@ fn a_figure_names_its_axes_with_units_its_lines_and_its_band() {
             let (_, rest) = text.split_once(&format!(" {name}=\"")).unwrap_or_else(|| panic!("no {name} in {text}"));
             rest.split_once('"').and_then(|(number, _)| number.parse().ok()).expect("a number")
         };
-        // Anchored at its begin; others stand at the axes.
+        // Anchored at its begin; others are at the axes.
         if text.contains("text-anchor=\"start\"") { field("x") + field("textLength") } else { field("textLength") }
     };
     let ends: Vec<f64> = svg.split("<text").skip(1).map(|text| end_of(&format!(" {text}"))).collect();
@@ -152,7 +152,8 @@ fn one_metric_over_another_in_another_unit() {
     }
 }
 
-/// A sweep that was interrupted: the figure is drawn of what there is, and the command for the rest can be pasted.
+/// A sweep that was interrupted: the figure is drawn from the existing runs, and the command for the rest can be
+/// pasted.
 #[test]
 fn a_figure_of_a_part_of_a_sweep_says_so() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");

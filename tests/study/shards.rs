@@ -35,7 +35,7 @@ fn read(folder: &TempDir, name: &str) -> String {
     fs::read_to_string(folder.path().join(name)).expect("a table")
 }
 
-/// Three tasks of a Kubernetes Indexed Job make what one sweep makes; each says whom it learned its number from.
+/// Three tasks of a Kubernetes Indexed Job make what one sweep makes; each names the scheduler that gave its number.
 #[test]
 fn an_array_of_tasks_makes_what_one_sweep_makes() {
     let (_turn, folder) = (Turn::shared(), tempfile::tempdir().expect("a folder"));
@@ -50,7 +50,7 @@ fn an_array_of_tasks_makes_what_one_sweep_makes() {
     assert_eq!(read(&folder, "runs.csv"), read(&folder, "whole.csv"));
 }
 
-/// A row that somebody edited is no result: `merge` and a sweep that goes on refuse the table.
+/// A row that was edited is no result: `merge` and a sweep that goes on refuse the table.
 #[test]
 fn an_edited_row_is_refused() {
     let (_turn, folder) = (Turn::shared(), tempfile::tempdir().expect("a folder"));

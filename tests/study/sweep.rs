@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-/// Fields of a table's lines from column `from` on, so many of them.
+/// `count` fields of a table's lines from column `from` on.
 fn columns(table: &str, from: usize, count: usize) -> Vec<String> {
     table.lines().map(|line| line.split(',').skip(from).take(count).collect::<Vec<_>>().join(",")).collect()
 }
@@ -297,7 +297,7 @@ fn a_full_disk_or_a_closed_pipe_ends_a_sweep_with_a_message() {
     drop(place);
 }
 
-/// The kernel's limit on a file's size stands for a disk with so much room: there is a part of a row that cannot be written.
+/// The kernel's limit on a file's size replaces a full disk: a part of a row cannot be written.
 #[test]
 fn a_disk_that_fills_up_keeps_whole_rows_and_the_sweep_goes_on_when_there_is_room() {
     let place = Place::new();
@@ -327,7 +327,7 @@ fn timing_adds_its_columns_and_nothing_else() {
     }
 }
 
-/// `merge --out` once put a table in the place of whatever was there: a device, a pipe, a link.
+/// `merge --out` once replaced a device, a pipe or a link by a table.
 #[test]
 fn only_regular_files_are_replaced() {
     if skipped(&["mkfifo"]) {

@@ -247,7 +247,7 @@ fn what_cannot_be_offered_is_an_error() {
 }
 
 proptest! {
-    /// Whatever is written: a value or an error that names it; and what is accepted can be offered.
+    /// Any text gives a value, or an error that names the text; and a source can offer each accepted value.
     #[test]
     fn texts_are_read_or_refused(
         kind in prop::sample::select(vec!["", "poisson:", "periodic:", "on_off:", "uniform:", "64:7,", "saturated"]),

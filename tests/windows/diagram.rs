@@ -1,4 +1,5 @@
-//! `ethbus explain --svg` from outside: what is drawn stands where the log's bit times and the stations' distances say.
+//! `ethbus explain --svg` from outside: each drawn mark is at the place of the log's bit times and the stations'
+//! distances.
 
 use crate::common::logs::unproven;
 use crate::common::process::{ethbus, run};
@@ -37,7 +38,7 @@ fn scale(panel: &str) -> impl Fn(f64) -> f64 {
     let ticks: Vec<(f64, f64)> = tags(panel, "text")
         .into_iter()
         .filter(|tag| tag.get("class").is_some_and(|class| class.contains("tick-label")))
-        // A label stands 4 points below its line, so that it is level with it.
+        // A label is 4 points below its line, so that it is level with it.
         .map(|tag| (number(&tag, "data-t"), number(&tag, "y") - 4.0))
         .collect();
     let ((t0, y0), (t1, y1)) = (ticks[0], ticks[ticks.len() - 1]);
@@ -82,8 +83,8 @@ fn path(folder: &TempDir, name: &str) -> PathBuf {
     Path::new(folder.path()).join(name)
 }
 
-/// Along 500 m of cable a signal takes 22 BT: each edge of a band is at its sender when the log says, and at the other end
-/// 22 BT later; marks stand where the senders notice.
+/// Along 500 m of cable a signal takes 22 BT: each edge of a band is at its sender when the log says, and at the other
+/// end 22 BT later; marks are where the senders notice.
 #[test]
 fn bands_and_marks_stand_at_the_logs_bit_times() {
     let drawn = Drawn::new(&["--stations", "2", "--topology", "bus:500m", "--seed", "3"], &["--pick", "collisions=1"]);

@@ -1,5 +1,5 @@
 //! `ethbus explain` from outside: a life told as the golden file has it, every frame of odd runs told without a panic,
-//! and what cannot be told named.
+//! and what cannot be explained named.
 
 use crate::common::logs::unproven;
 use crate::common::process::{ethbus, run, unwrapped};
@@ -207,7 +207,7 @@ impl Simulated {
         frames
     }
 
-    /// What is told of a frame, in one line.
+    /// The explanation of a frame, in one line.
     fn tell(&self, frame: &str) -> String {
         unwrapped(&self.told(frame))
     }
@@ -309,8 +309,8 @@ fn long_waits_keep_their_columns_and_count() {
     assert!(told.contains("excessive_deferrals"), "{told}");
 }
 
-/// A data plane that was stopped runs the medium through the stop before it looks at deliveries: what became of a copy
-/// stands in the log after a second and more of the medium's time.
+/// A data plane that was stopped runs the medium through the stop before it looks at deliveries: the log has the fate
+/// of a copy after a second and more of the medium's time.
 #[test]
 fn a_copy_that_was_dropped_after_a_long_stop_is_told() {
     let mut simulated = Simulated::new(&["--stations", "2", "--topology", "star:0bt", "--duration", "3s"]);
@@ -333,7 +333,7 @@ fn a_copy_that_was_dropped_after_a_long_stop_is_told() {
     assert!(told.contains("The emulator, not the medium: 2 copies were dropped"), "{told}");
 }
 
-/// What was done to stations and cable is told where it mattered.
+/// Changes of stations and cable are explained where they mattered.
 #[test]
 fn faults_and_cuts_are_told() {
     let folder = tempfile::tempdir().expect("a folder");

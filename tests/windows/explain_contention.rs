@@ -1,5 +1,6 @@
-//! `ethbus explain` where nobody detects collisions: lives as the golden file has them, and every frame of random runs of
-//! ALOHA, slotted ALOHA, CSMA and CSMA/CA told, held against overlaps that are worked out here from the log's lines.
+//! `ethbus explain` without collision detection: lives as the golden file has them, and the life of every frame of
+//! random runs of ALOHA, slotted ALOHA, CSMA and CSMA/CA, compared with overlaps that are computed here from the log's
+//! lines.
 //!
 //! `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more.
 
@@ -81,7 +82,7 @@ fn frames_are_listed_picked_drawn_and_given_as_data() {
         assert_eq!(life["frame"], frame);
         let steps = life["steps"].as_array().expect("steps");
         let flat = unwrapped(&told);
-        // Instant and time since the first step stand before the words.
+        // Instant and time since the first step are before the words.
         let words = |step: &Value| step["says"].as_str().expect("words").split_whitespace().last().map(str::to_owned);
         assert!(steps.iter().all(|step| flat.contains(&words(step).expect("a word"))), "{told}");
         explain(&events, &format!("--frame {frame} --svg {svg}"));
@@ -98,7 +99,7 @@ fn frames_are_listed_picked_drawn_and_given_as_data() {
 struct Sent {
     frame: String,
     station: usize,
-    /// Whom it is for, if that is one other station.
+    /// Its addressee, if that is one other station.
     to: Option<usize>,
     begin: u64,
     end: u64,

@@ -1,5 +1,5 @@
-//! `ethbus explain` of PLCA from outside: every segment of `examples/plca/` gets the words that name its cause, every frame
-//! of each is told without a panic, and pictures show what the log has.
+//! `ethbus explain` of PLCA from outside: every segment of `examples/plca/` gets the words that name its cause, every
+//! frame of each is explained without a panic, and pictures show the events of the log.
 
 use crate::common::process::{ethbus, run, unwrapped};
 use ethbus::study::explain::choice::ended;
@@ -85,7 +85,7 @@ fn a_right_segment_has_no_finding_and_keeps_its_bound() {
     assert!(diagnosis.summary.contains("at most 5,652 BT"), "{}", diagnosis.summary);
 }
 
-/// Some frames of each scenario; the words say how often each was told to wait, as the log does.
+/// Some frames of each scenario; the words say how often PLCA held each back, as the log does.
 #[test]
 fn frames_of_every_segment_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -119,7 +119,7 @@ fn frames_of_every_segment_are_told() {
     }
 }
 
-/// Collisions that a picture marks stand in the log at that instant, and so does every frame's first bit.
+/// Collisions that a picture marks are in the log at that instant, and so does every frame's first bit.
 #[test]
 fn a_picture_shows_what_the_log_has() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -175,7 +175,7 @@ fn statistics_under_inets_names_agree_with_the_counters() {
     let plca = &results["medium"]["plca"];
     assert_eq!(of("cycleLength", "min"), plca["cycle_min_bt"].as_f64().expect("a number"));
     assert_eq!(of("cycleLength", "max"), plca["cycle_max_bt"].as_f64().expect("a number"));
-    // The last cycles are told of only when a busy one ends.
+    // The log reports the last cycles only when a busy one ends.
     let cycles = plca["cycles"].as_f64().expect("a number");
     assert!(of("cycleLength", "count") > 0.99 * cycles && of("cycleLength", "count") <= cycles);
     assert_eq!((of("toLength", "min"), of("numPacketsPerTo", "max")), (32.0, 2.0));

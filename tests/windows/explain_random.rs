@@ -1,9 +1,9 @@
 //! `ethbus explain` against a check of its own: of random runs, with faults, cuts, bursts and odd parameters, every
 //! sentence about every frame is held against the log's lines, read as JSON, and against what was offered.
 //!
-//! The check knows who is where by asking of each signal whether it covers a bit time at a place, and nothing else.
-//! `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more. Longer than other files, since each kind of sentence has
-//! its check here.
+//! The check finds the signals at a place by asking each signal whether it covers a bit time there, and by no other
+//! means. `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more. Longer than other files, since each kind of
+//! sentence has its check here.
 //!
 //! One file above 500 lines because the second derivation of every sentence is one piece.
 
@@ -86,7 +86,7 @@ impl Run {
     }
 }
 
-/// Every signal, with the faults and the cut that the lines before it tell of.
+/// Every signal, with the faults and the cut of the lines before it.
 fn signals(config: &Config, lines: &[Value]) -> Vec<Signal> {
     let stations = config.topology.stations();
     let mut signals: Vec<Signal> = Vec::new();
@@ -160,7 +160,7 @@ fn steps(told: &str) -> Vec<(u64, String)> {
 /// Checks the words of a step at an instant.
 type Step<'a> = fn(&Check<'a>, u64, &str);
 
-/// Holds everything that is told of one frame against its run.
+/// Compares every sentence about one frame with its run.
 struct Check<'a> {
     run: &'a Run,
     frame: &'a str,
@@ -366,7 +366,7 @@ impl<'a> Check<'a> {
     fn backed_off(&self, t: u64, words: &str) {
         let line = self.line("backoff", t, words);
         assert!(words.contains(&format!("after collision {} of", line["attempt"])), "{words}");
-        // The standard's draw has a range; of another policy's only the draw is told.
+        // The standard's draw has a range; for another policy only the draw is printed.
         let own_policy = self.run.config.backoff.is_some();
         assert_eq!(own_policy, !words.starts_with("Backoff (4.2.3.2.5)"), "{words}");
         let draws = if own_policy { "its policy draws a number of slots," } else { "it draws" };
@@ -569,7 +569,7 @@ fn every_sentence_about_every_frame_of_random_runs_is_true() {
     }
 }
 
-/// Where nobody is any way from anybody, decisions and ends fall on one bit time; the log tells the ones before the others.
+/// Without distances, decisions and ends fall on one bit time; the log has the decisions before the ends.
 #[test]
 fn a_wait_for_the_gap_names_every_signal_that_ended_last() {
     let frame = Frame { size: Octets::new(64), destination: Destination::Nobody, tagged: false };
@@ -582,7 +582,7 @@ fn a_wait_for_the_gap_names_every_signal_that_ended_last() {
     }
 }
 
-/// Whom a frame is for stands in the log as it was offered, whatever happens at the same instant.
+/// The log has the addressee of a frame as it was offered, with any other event at the same instant.
 #[test]
 fn the_log_tells_what_was_offered_and_done() {
     let told = runner(200).run(&cut_scenario(crate::scenario::any_config(any_cable())), |scenario| {

@@ -1,4 +1,4 @@
-//! Whatever a command writes, nothing that stood under the name is lost: a device, a pipe, a link, somebody's notes.
+//! A command that writes a file destroys nothing under that name: a device, a pipe, a link, a user's notes.
 
 use crate::common::process::{ethbus, program, run};
 use crate::common::{skip, skipped};
@@ -122,7 +122,7 @@ fn no_output_replaces_somebodys_notes() {
     }
 }
 
-/// A page that somebody else has made begins as any page does.
+/// A page of another program begins as any page does.
 #[test]
 fn a_report_replaces_no_page_but_its_own() {
     let inputs = inputs();
@@ -136,7 +136,7 @@ fn a_report_replaces_no_page_but_its_own() {
     report().succeeded();
 }
 
-/// A file system of its own with so many free octets, and a command in it. Says how long FILE is.
+/// A file system of its own with a given number of free octets, and a command in it. Prints the length of FILE.
 const FULL: &str =
     "mount -t tmpfs -o size=262144 none \"$1\" && head -c $((262144 - $2)) /dev/zero > \"$1/filler\" || exit 99
 file=$3; shift 3; \"$@\" > /dev/null; code=$?; test -f \"$file\" && wc -c < \"$file\"; exit $code";
@@ -222,7 +222,8 @@ fn a_dash_is_no_file() {
     }
 }
 
-/// The demonstration goes on, says at once what is not whole, and names it in its verdict. With `--strict`, too.
+/// The demonstration continues, reports at once the file that is not whole, and names it in its verdict. With
+/// `--strict`, too.
 #[test]
 fn a_live_run_beside_an_incomplete_file_fails() {
     if skipped(&["unshare", "mount", "head"]) {
@@ -248,7 +249,7 @@ fn a_live_run_beside_an_incomplete_file_fails() {
     }
 }
 
-/// A lab in the foreground and in the background, and whoever takes it down.
+/// A lab in the foreground and in the background, and the command that takes it down.
 #[test]
 fn a_lab_beside_an_incomplete_file_fails_and_so_does_down() {
     if skipped(&["unshare", "mount", "head", "sh"]) {
@@ -295,7 +296,7 @@ fn a_pipe_without_a_reader_holds_no_command_for_ever() {
     }
 }
 
-/// A folder that is not there is told before the work begins: nothing is printed, and no bar is drawn.
+/// A missing folder is reported before the work begins: nothing is printed, and no bar is drawn.
 #[test]
 fn a_result_that_could_not_be_written_is_not_worked_out() {
     let inputs = inputs();

@@ -85,7 +85,7 @@ fn a_page_is_whole_and_loads_nothing() {
     );
 }
 
-/// Figures of a log, of a record and of the results are the same; two runs stand beside each other.
+/// Figures of a log, of a record and of the results are the same; two runs are beside each other.
 #[test]
 fn figures_are_those_of_the_run() {
     let runs = Runs::new("a", &["--stations", "5", "--duration", "50ms", "--warmup", "10ms"]);
@@ -146,7 +146,7 @@ fn logged(runs: &Runs, name: &str) -> Vec<Value> {
     log.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// What the page's script tells of every collision is what `explain` tells: same stations, same bit time, same words.
+/// The page's script and `explain` describe every collision alike: same stations, same bit time, same words.
 #[test]
 fn the_page_tells_collisions_in_the_words_of_explain() {
     if !is_installed("node") {
@@ -174,8 +174,8 @@ fn plca() -> Runs {
     Runs::new("plca", &[scenario, "--duration", "20ms"])
 }
 
-/// With PLCA the page, a capture, the view and `explain` tell each collision in the same words, those on the line and those
-/// that only a MAC was told of; and whoever follows another policy or detects no collision is told no rule of 802.3.
+/// With PLCA the page, a capture, the view and `explain` describe each collision in the same words, on the line and
+/// logical. No sentence cites a rule of 802.3 for a station with another policy or without collision detection.
 #[test]
 fn collisions_of_every_method_read_the_same_everywhere() {
     if !is_installed("node") {
@@ -213,7 +213,7 @@ fn collisions_of_every_method_read_the_same_everywhere() {
     }
     assert!(logical > 10 && met > 10 && jams == logical, "{logical} {met} {jams}");
     assert!(!captured.contains("collision 0 on"), "nothing of an attempt that only waits is on the line");
-    // Opened at the first that met somebody.
+    // Opened at the first that met another station.
     let open = described(&page)["open"].as_u64().expect("a place") as usize;
     assert!(told[open][1] == "collision" && told[open][3].starts_with("Collision 1 on"), "{:?}", told[open]);
     assert!(page.contains("logical collisions of PLCA among them"));
@@ -268,7 +268,7 @@ impl Shown {
         Shown { page }
     }
 
-    /// What is told of the selected event.
+    /// The page's sentence about the selected event.
     fn told(&mut self) -> String {
         self.page.value("document.querySelector('output').textContent").as_str().expect("a text").replace('\u{a0}', " ")
     }
@@ -299,8 +299,8 @@ impl Shown {
     }
 }
 
-/// In a browser: opened at the first collision, and told; keys, wheel and mouse do what the page says they do; each
-/// collision that is met on the way is told as `explain` and the capture tell it.
+/// In a browser: the page opens at the first collision and describes it; keys, wheel and mouse do what the page says
+/// they do; the page describes each collision on the way in the words of `explain` and the capture.
 #[test]
 fn hands_find_a_collision_on_the_page() {
     if !browser::is_there() {
@@ -419,7 +419,7 @@ fn a_page_prints_and_follows_dark_and_light() {
     assert_eq!(shown.page.value("diagram.events.t.findIndex((t) => t >= 5000) === diagram.selected"), true);
 }
 
-/// What cannot be told is told in a sentence, and nothing is written.
+/// Input that gives no report gets an error in one sentence, and no file is written.
 #[test]
 fn what_is_no_run_is_named() {
     let runs = Runs::new("a", &CABLE);
@@ -438,7 +438,7 @@ fn what_is_no_run_is_named() {
         assert_eq!(ended.stderr.lines().count(), 1, "{ended:#?}");
         assert!(!runs.path("none.html").exists(), "{words}");
     }
-    // A log that is cut within a line is told as far as it goes.
+    // A log that is cut within a line is shown as far as it goes.
     let half: String = log.chars().take(log.len() / 2).collect();
     fs::write(runs.path("half"), half).expect("own folder");
     assert!(runs.report(&["half"], &[]).contains("The log is not whole"));

@@ -321,7 +321,7 @@ fn a_live_capture_is_what_the_bus_did() {
     assert_eq!(read("frame.interface_name != \"bus\""), attempts);
     assert_eq!(read("json.value.string == \"collision\""), logged(&events, &["collision"]).len());
     assert_eq!(read("_ws.malformed"), 0);
-    // Those that met nobody are whole, as the stations' kernels sent them.
+    // Frames that met no other frame are whole, as the stations' kernels sent them.
     let whole = logged(&events, &["transmitted"]).len();
     assert_eq!(read("fpp.checksum.status == \"Good\" && eth.type == 0x88b5"), whole);
 }

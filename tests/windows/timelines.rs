@@ -102,7 +102,7 @@ fn fields(mut message: &[u8]) -> Vec<(u64, Field<'_>)> {
     fields
 }
 
-/// Waveforms as another program reads them: the machines do what the log says, and carrier is where somebody sends.
+/// Waveforms as another program reads them: the machines do what the log says, and carrier is where a station sends.
 #[test]
 fn waveforms_tell_what_the_log_does() {
     let folder = folder();
@@ -175,7 +175,7 @@ fn waveforms_tell_what_the_log_does() {
     }
 }
 
-/// Whose turn is used stands in waveforms of PLCA: each COMMIT of the log in its order, and nothing of it without PLCA.
+/// Waveforms of PLCA have the turns that are used: each COMMIT of the log in its order, and none without PLCA.
 #[test]
 fn waveforms_of_plca_have_its_turns() {
     let folder = tempfile::tempdir().expect("a folder");

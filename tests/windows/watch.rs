@@ -18,7 +18,7 @@ use sim::scenario::plan::{Overrides, Plan};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The beginning of a run, as whoever watches it is told.
+/// The beginning of a run, as the view gets it.
 fn player(scenario: &str) -> (Player, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("lab.toml");
@@ -27,7 +27,7 @@ fn player(scenario: &str) -> (Player, Vec<String>) {
     let names = plan.stations.iter().map(|station| station.name.clone()).collect();
     let (mut feeder, source) = Feeder::new();
     let view = View::new(Arc::new(plan.medium.clone()));
-    // Detached: it ends when nobody listens any more.
+    // Detached: it ends when the receiver is gone.
     std::thread::spawn(move || measure(&plan, plan.medium.seed, &mut feeder, |_| true).map(|_| ()).ok());
     (Player::new(view, source), names)
 }
@@ -135,7 +135,8 @@ fn back_is_where_one_was() {
     }
 }
 
-/// Keys on a real terminal: pause, the next collision, follow, help, end. Then the results of what was run are told.
+/// Keys on a real terminal: pause, the next collision, follow, help, end. Then the results of the part that was run are
+/// printed.
 #[test]
 fn keys_do_what_help_says() {
     if skipped(&["tmux"]) {
@@ -145,7 +146,7 @@ fn keys_do_what_help_says() {
     for (no_colour, columns, lines) in [("", 80, 24), ("NO_COLOR=1 ", 200, 60)] {
         let command = format!("{no_colour}{ETHBUS} sim --stations 4 --topology bus:500m --duration 2s --watch");
         let terminal = Terminal::run(&format!("watch{columns}"), (columns, lines), &command);
-        // It waits at the beginning, so that nobody misses the first collision.
+        // It waits at the beginning, so that the viewer does not miss the first collision.
         terminal.wait_for("Paused. Space: let time go on.");
         assert!(terminal.screen().contains("t = 0 BT"), "{}", terminal.screen());
         terminal.press(&["n"]);
@@ -238,7 +239,7 @@ fn a_record_and_a_log_are_watched() {
     }
 }
 
-/// A log is shown from where somebody wants it, as tables write instants, and its end is told.
+/// A log is shown from a chosen instant, written as tables write instants, and the view reports its end.
 #[test]
 fn a_log_is_shown_from_an_instant_on() {
     if skipped(&["tmux"]) {

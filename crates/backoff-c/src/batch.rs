@@ -30,7 +30,7 @@ pub unsafe extern "C" fn backoff_collide_each(stations: *mut Backoff, count: usi
     if stations.is_null() || slots.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above, there are `count` stations and nobody else uses them.
+    // SAFETY: by the contract above, there are `count` stations, used by no other thread.
     let stations = unsafe { core::slice::from_raw_parts_mut(stations, count) };
     if !stations.iter().all(Backoff::is_initialised) {
         return Status::NotInitialised;
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn backoff_draws(station: *mut Backoff, count: usize, slot
         return Status::NotInitialised;
     };
     let exponent = frame.attempts().min(frame.limits().backoff_limit()).min(u64::BITS);
-    // SAFETY: by the contract above, there is room for `count` delays, and nobody else uses it.
+    // SAFETY: by the contract above, there is room for `count` delays, used by no other thread.
     let slots = unsafe { core::slice::from_raw_parts_mut(slots.cast(), count) };
     station.generator = words::fill_high_bits(slots, station.generator, exponent);
     Status::Ok

@@ -21,7 +21,7 @@ pub(crate) unsafe trait Sized32 {
 /// are then 0; or of a later one, whose fields that are not known here must be 0.
 ///
 /// # Safety
-/// `config` is NULL, or aligned and valid for reads of as many octets as its first field says, and nobody writes to
+/// `config` is NULL, or aligned and valid for reads of as many octets as its first field says, and no thread writes to
 /// it during the call.
 #[inline]
 pub(crate) unsafe fn read<T: Sized32, R>(

@@ -8,11 +8,11 @@ use backoff_core::{Generator, Limits, high_bits};
 use crate::Status;
 use crate::config::{Sized32, or_default, read};
 
-/// What `backoff_init` is told. A field that is 0 means the default, the value of IEEE 802.3.
+/// The configuration for `backoff_init`. A field that is 0 means the default, the value of IEEE 802.3.
 ///
 /// `struct backoff_config config = BACKOFF_CONFIG_INIT;` sets the size and takes every default. Fields of later
-/// versions come at the end, so that `size` tells them apart: a smaller struct of an earlier version is accepted, with 0
-/// for what it lacks; a larger one if what this library does not know of it is 0.
+/// versions come at the end, so that `size` tells them apart: a smaller struct of an earlier version is accepted, with
+/// 0 for its missing fields; a larger one is accepted if the fields that this library does not know are 0.
 #[repr(C)]
 pub struct Config {
     /// `sizeof(struct backoff_config)`; the one field without a default.
@@ -61,7 +61,7 @@ const _: () = {
     assert!(offset_of!(Backoff, reserved) == 20);
 };
 
-/// Makes a state: no attempt has collided, and the built-in generator stands at its start.
+/// Makes a state: no attempt has collided, and the built-in generator is at its start.
 ///
 /// The same `seed` and `stream` give the same delays on every machine. Give all stations of a run one seed and each
 /// its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. An operation that
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn backoff_collide_word(backoff: *mut Backoff, word: u64, 
 /// writes, apart from `backoff`, and used by no other thread during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_attempts(backoff: *const Backoff, attempts: *mut u32) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid, and nobody writes to it meanwhile.
+    // SAFETY: by the contract above, a pointer that is not NULL is valid, and no thread writes to it meanwhile.
     let Some(backoff) = (unsafe { backoff.as_ref() }) else {
         return Status::NullPointer;
     };
@@ -180,8 +180,8 @@ pub unsafe extern "C" fn backoff_attempts(backoff: *const Backoff, attempts: *mu
     Status::Ok
 }
 
-/// Makes the state ready for another frame: no attempt has collided. Call it when a frame got through or was
-/// discarded. The generator goes on where it stands.
+/// Makes the state ready for another frame: no attempt has collided. Call it when a frame got through or was discarded.
+/// The generator continues from its present state.
 ///
 /// @param backoff  the station's backoff
 ///
@@ -203,13 +203,13 @@ pub unsafe extern "C" fn backoff_reset(backoff: *mut Backoff) -> Status {
     Status::Ok
 }
 
-/// So many bits of a delay at most are drawn on the short way.
+/// The most bits of a delay that the fast path draws.
 const FEW_BITS: u32 = 31;
 
 /// The draw of more bits, and of none, which only memory asks for that is no state. Apart, and called last, so that the short way saves no register.
 ///
 /// # Safety
-/// `slots` is valid for writes, and used by nobody else during the call.
+/// `slots` is valid for writes, and used by no other thread during the call.
 #[cold]
 #[inline(never)]
 unsafe fn draw_much(backoff: &mut Backoff, slots: *mut u64, exponent: u32) -> Status {
@@ -219,8 +219,8 @@ unsafe fn draw_much(backoff: &mut Backoff, slots: *mut u64, exponent: u32) -> St
     Status::Ok
 }
 
-/// One collision; `draw` takes as many random bits as it is told, from the state or from what the caller brought, and
-/// writes them. `STEPS`: the generator steps where the frame is discarded.
+/// One collision; `draw` takes the given number of random bits, from the state or from the caller's word, and writes
+/// them. `STEPS`: the generator steps where the frame is discarded.
 ///
 /// # Safety
 /// `backoff` and `slots` are each NULL, or valid, apart from each other, and used by no other thread during the call.
@@ -256,8 +256,8 @@ impl Backoff {
         Some(backoff_core::Backoff::after(limits, self.attempts))
     }
 
-    /// Counts a collision, and gives of how many random bits the delay is; more than 64 are 64. `None` discards
-    /// the frame, and stands for a state that is not initialised too, whose limit is 0: nothing is counted then.
+    /// Counts a collision, and returns the number of random bits of the delay, at most 64. `None` discards the frame. A
+    /// state that is not initialised also gives `None`, because its limit is 0; no collision is counted then.
     ///
     /// The same as [`backoff_core::Backoff::count`], in the fewest operations: most of a call's time is their number.
     #[inline(always)]

@@ -151,7 +151,7 @@ pub extern "C" fn backoff_status_text(status: u32) -> *const c_char {
 }
 
 /// Refuses everything: nothing here allocates, and a build of the library alone leaves this out. Where one build takes
-/// in the whole workspace, the core may come with `alloc`, which asks for an allocator even if nobody calls it.
+/// in the whole workspace, the core may come with `alloc`, which asks for an allocator even if no code calls it.
 #[cfg(panic = "abort")]
 struct NoMemory;
 

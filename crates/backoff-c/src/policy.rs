@@ -60,9 +60,9 @@ pub enum Kind {
     /// 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2; base_ns is T1, ceiling_ns T2.
     ///
     /// Each firing of the timer is a failure: backoff_retry_init when the request is first sent, backoff_retry_fail at
-    /// once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the timer
-    /// does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE timer B)
-    /// fires: in start + 64 * T1 - now, start being what backoff_retry_init was told.
+    /// once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the
+    /// timer does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE
+    /// timer B) fires: in start + 64 * T1 - now, start being the time given to backoff_retry_init.
     SipTimerE = 13,
     /// 0.5, 1, 2, 4, 8, 16 s, until 64 * base have passed. RFC 3261, 17.1.1.2. Driven as timer E. It has no ceiling of
     /// its own, as T2 is not for it; but a ceiling_ns that is not 0 applies.
@@ -117,9 +117,9 @@ pub enum Kind {
     /// MRT 30, MRC 10; Confirm 1, MRT 4, MRD 10; Renew and Rebind 10, MRT 600; Information-request 1, MRT 3600; Release and
     /// Decline 1, MRC 4; Reconfigure 2, MRC 8.
     Dhcpv6 = 32,
-    /// Polly's decorrelated jitter, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n) = n - 1 + u,
-    /// u uniform in [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a delay. What other kinds
-    /// are told as the delay before is how long the delays before have lasted together.
+    /// Polly's decorrelated jitter, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n)
+    /// = n - 1 + u, u uniform in [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a
+    /// delay. Where other kinds take the previous delay, this one takes the sum of all previous delays.
     Polly = 33,
 }
 
@@ -446,9 +446,9 @@ pub unsafe extern "C" fn backoff_retry_init(retry: *mut Retry, seed: u64, stream
 /// A time before the start counts as the start; a time before the last call but after the start is taken as it is.
 ///
 /// A hint above the lower end lo of the range [lo, hi], as the cap left it, moves the whole range up: the delay lies in
-/// [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and those who were told the same do not return
-/// together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which has
-/// no other limit but elapsed_limit_ns.
+/// [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and clients with the same hint do not return
+/// together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which
+/// has no other limit but elapsed_limit_ns.
 ///
 /// The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
 /// BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
@@ -458,7 +458,7 @@ pub unsafe extern "C" fn backoff_retry_init(retry: *mut Retry, seed: u64, stream
 ///
 /// @param retry     the operation
 /// @param policy    the policy; it may be another one at every call
-/// @param now_ns    the time, of the clock that backoff_retry_init was told
+/// @param now_ns    the time, of the clock given to backoff_retry_init
 /// @param hint_ns   what the server asked for (Retry-After); 0: nothing
 /// @param delay_ns  receives the delay from now on
 ///
@@ -487,8 +487,8 @@ pub unsafe extern "C" fn backoff_retry_fail(
     if retry.mark != MARK {
         return Status::NotInitialised;
     }
-    // SAFETY: by the contract above, `policy` is valid for its size, and nobody writes to it meanwhile. Only the size is
-    // read here.
+    // SAFETY: by the contract above, `policy` is valid for its size, and no thread writes to it meanwhile. Only the
+    // size is read here.
     if unsafe { policy.cast::<u32>().read() } as usize == size_of::<Policy>() {
         // SAFETY: as above; it is as large as it must be.
         let policy = unsafe { &*policy };
@@ -526,7 +526,7 @@ pub unsafe extern "C" fn backoff_retry_fail(
 /// @param retry       the operation
 /// @param policy      the policy; it may be another one at every call
 /// @param attempt_ns  when the attempt that has failed was begun, by the clock of `now_ns`; a later time counts as now
-/// @param now_ns      the time, of the clock that backoff_retry_init was told
+/// @param now_ns      the time, of the clock given to backoff_retry_init
 /// @param hint_ns     what the server asked for from now on (Retry-After); 0: nothing
 /// @param delay_ns    receives the delay from now on
 ///
@@ -567,7 +567,7 @@ pub unsafe extern "C" fn backoff_retry_fail_since(
 /// apart from `retry`, and used by no other thread during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_retry_failures(retry: *const Retry, failures: *mut u32) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid, and nobody writes to it meanwhile.
+    // SAFETY: by the contract above, a pointer that is not NULL is valid, and no thread writes to it meanwhile.
     let Some(retry) = (unsafe { retry.as_ref() }) else {
         return Status::NullPointer;
     };
@@ -607,7 +607,7 @@ pub unsafe extern "C" fn backoff_retry_reset(retry: *mut Retry, now_ns: u64) -> 
 /// What `take` makes of the law of one delay, for a call whose result would go nowhere if `no_result`.
 ///
 /// # Safety
-/// `policy` is NULL, or valid for reads of as many octets as its `size` says, and nobody writes to it meanwhile.
+/// `policy` is NULL, or valid for reads of as many octets as its `size` says, and no thread writes to it meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn law_of<T>(
     policy: *const Policy,
@@ -635,7 +635,7 @@ unsafe fn fail_the_long_way(
     hint_ns: u64,
     delay_ns: *mut u64,
 ) -> Status {
-    // SAFETY: by the contract above, `policy` is valid for its size, and nobody writes to it meanwhile.
+    // SAFETY: by the contract above, `policy` is valid for its size, and no thread writes to it meanwhile.
     match unsafe { read(policy, |policy| retry.fail(policy, now_ns, hint_ns)) } {
         Ok(delay) => {
             // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.

@@ -90,7 +90,7 @@ pub unsafe extern "C" fn backoff_policy_prepare(policy: *const Policy, prepared:
 /// Writes a policy and what follows from it.
 ///
 /// # Safety
-/// `prepared` is valid for writes, and used by nobody else during the call.
+/// `prepared` is valid for writes, and used by no other thread during the call.
 #[cold]
 #[inline(never)]
 unsafe fn write(policy: &Policy, prepared: *mut Prepared) -> Result<(), Status> {
@@ -135,7 +135,7 @@ fn prepare(prepared: &mut Prepared) -> Result<(), Status> {
 ///
 /// @param retry     the operation
 /// @param prepared  the policy, as backoff_policy_prepare has read it; it may be another one at every call
-/// @param now_ns    the time, of the clock that backoff_retry_init was told
+/// @param now_ns    the time, of the clock given to backoff_retry_init
 /// @param hint_ns   what the server asked for (Retry-After); 0: nothing
 /// @param delay_ns  receives the delay from now on
 ///
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn backoff_prepared_fail(
     hint_ns: u64,
     delay_ns: *mut u64,
 ) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid, and nobody else changes what is there.
+    // SAFETY: by the contract above, a pointer that is not NULL is valid, and no other thread changes its target.
     let (Some(state), Some(read)) = (unsafe { retry.as_mut() }, unsafe { prepared.as_ref() }) else {
         return Status::NullPointer;
     };
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn backoff_prepared_draw(
     word: u64,
     delay_ns: *mut u64,
 ) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid, and nobody writes to it meanwhile.
+    // SAFETY: by the contract above, a pointer that is not NULL is valid, and no thread writes to it meanwhile.
     let Some(read) = (unsafe { prepared.as_ref() }) else {
         return Status::NullPointer;
     };
@@ -237,7 +237,7 @@ impl PreparedLaw {
 }
 
 impl Prepared {
-    /// The law after one more failure than so many; `None`: the policy has to be asked.
+    /// The law of the failure after this number of failures; `None`: the caller has to ask the policy.
     #[inline(always)]
     fn law(&self, failures: u32, previous: u64) -> Option<Uniform> {
         if u64::from(failures) + 1 >= self.attempt_limit || failures == u32::MAX {

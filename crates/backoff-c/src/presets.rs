@@ -142,7 +142,7 @@ impl Preset {
         straight: Straight::CLOSED,
     };
 
-    /// Full jitter from so many milliseconds on, at most 20 s; that attempt is the last.
+    /// Full jitter from `base` milliseconds on, at most 20 s; attempt number `attempts` is the last.
     const fn aws(base: u64, attempts: i8) -> Preset {
         let ceiling = 20 * SECOND;
         Preset { jitter: Jitter::Full, base: base * MS, ceiling, attempt_limit: attempts, ..Preset::PLAIN }
@@ -338,8 +338,8 @@ impl Policy {
         self.law(failures, previous_ns, |law| law.lent_at_ns(word))
     }
 
-    /// The smallest delay that the law has, a delay drawn from it, and what the next one is told as the delay before: `None` if
-    /// the failure is the last, which is not 0.
+    /// The smallest delay of the law, a delay drawn from it, and the value that the next failure takes as the previous
+    /// delay. `None`: this failure is the last one. `failures` is not 0.
     #[inline(always)]
     pub(crate) fn draw(
         &self,
@@ -734,7 +734,7 @@ impl Policy {
     }
 }
 
-/// A delay of any law, and what the next one is told as the delay before.
+/// A delay of any law, and the value that the next failure takes as the previous delay.
 #[inline(never)]
 pub(crate) fn draw_from(law: &CoreLaw, generator: &mut Generator) -> (u64, u64) {
     law.draw_and_remember_ns(generator)

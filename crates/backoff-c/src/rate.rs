@@ -320,7 +320,7 @@ pub unsafe extern "C" fn backoff_budget_withdraw(budget: *mut Budget, config: *c
 /// writes, apart from `budget`, and used by no other thread during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_budget_hundredths(budget: *const Budget, hundredths: *mut u64) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid, and nobody writes to it meanwhile.
+    // SAFETY: by the contract above, a pointer that is not NULL is valid, and no thread writes to it meanwhile.
     let Some(budget) = (unsafe { budget.as_ref() }) else {
         return Status::NullPointer;
     };

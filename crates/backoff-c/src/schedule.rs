@@ -1,6 +1,7 @@
 //! The slot schedule of fixed size, as a C program sees it: one block of the caller's memory.
 //!
-//! One file above 500 lines because all of it follows from one layout of that block, and C's checks stand beside each call.
+//! One file above 500 lines because all of it follows from one layout of that block, and C's checks are beside each
+//! call.
 
 use core::mem::{MaybeUninit, offset_of};
 use core::ptr::null_mut;
@@ -155,7 +156,7 @@ impl Layout {
 /// The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
 /// the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on).
 ///
-/// SIZE_MAX if that does not fit, or if there is no room for so many: 2^27 at most. Any thread may call it at any time.
+/// SIZE_MAX if that does not fit, or if `capacity` is above 2^27. Any thread may call it at any time.
 ///
 /// @param capacity  how many values may be pending at the same time
 #[unsafe(no_mangle)]
@@ -163,7 +164,7 @@ pub extern "C" fn backoff_schedule_octets(capacity: u32) -> usize {
     Layout::of(&Shape::of(capacity), capacity).map_or(usize::MAX, |layout| layout.end)
 }
 
-/// The largest capacity that so many octets are enough for.
+/// The largest capacity for which `room` octets are enough.
 fn capacity_of(room: usize) -> Option<u32> {
     let fits = |capacity| Layout::of(&Shape::of(capacity), capacity).is_some_and(|layout| layout.end <= room);
     if !fits(0) {
@@ -257,10 +258,11 @@ fn another_life() -> u32 {
     life
 }
 
-/// Writes so many words of 0. Not to be turned into a call of memset, which the library has not.
+/// Writes this number of zero words. The compiler must not turn it into a call of memset, which the library does not
+/// have.
 ///
 /// # Safety
-/// `words` is valid for so many writes.
+/// `words` is valid for this number of writes.
 #[inline(never)]
 unsafe fn zero(words: *mut u64, count: usize) {
     for word in 0..count {
@@ -504,13 +506,13 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
 /// pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
 /// is accepted with pointers that are not NULL, nothing is taken and now stays.
 ///
-/// A call takes a time in proportion to what it gives, whatever is pending and wherever. Besides the values that it gives it
-/// moves at most 14 others for each of them, or 14 if it gives none; and where it comes to slots that nothing was pending
-/// before, 16 for each level above the wheel, which has at most 5 where there is room for 513 values and at most 12 in any
-/// schedule. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close together
-/// than this could sort in time, the others wait in a heap, and each takes as many steps as their number has pairs of bits.
-/// (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that one: then one
-/// call moves what is left of it.)
+/// A call takes a time in proportion to the values that it gives, independent of the number and the slots of pending
+/// values. For each value that it gives, it moves at most 14 others, or 14 if it gives none. Where it comes to slots
+/// before which no value was pending, it moves 16 for each level above the wheel. There are at most 5 levels where
+/// there is room for 513 values, and at most 12 in any schedule. Over many calls each value is moved once for each 11
+/// bits of its distance. If more values are close together than these moves can sort in time, the others wait in a
+/// heap, and each takes as many steps as their number has pairs of bits. (A program that cancels most of a crowd just
+/// before another crowd may leave calls too few to sort that one: then one call moves what is left of it.)
 ///
 /// @param schedule  the schedule
 /// @param limit     the last slot
@@ -535,7 +537,7 @@ pub unsafe extern "C" fn backoff_schedule_expire(
     if due.is_null() || count.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above there is room for `room` values, whatever is there now.
+    // SAFETY: by the contract above there is room for `room` values; any contents will do.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
     // SAFETY: by the contract above, which is that of `fill`.
@@ -575,7 +577,7 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
     if due.is_null() || count.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above there is room for `room` values, whatever is there now.
+    // SAFETY: by the contract above there is room for `room` values; any contents will do.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
     if room > 0 {
@@ -684,7 +686,7 @@ pub unsafe extern "C" fn backoff_schedule_pending(schedule: *mut Schedule, count
 /// The head of a schedule.
 ///
 /// # Safety
-/// `schedule` is NULL, or valid as `backoff_schedule_init` made it, and nobody else uses it during `'a`.
+/// `schedule` is NULL, or valid as `backoff_schedule_init` made it, and no other thread uses it during `'a`.
 #[inline(always)]
 unsafe fn head<'a>(schedule: *mut Schedule) -> Result<&'a mut Head, Status> {
     if schedule.is_null() {

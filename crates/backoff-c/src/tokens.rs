@@ -87,7 +87,7 @@ pub unsafe extern "C" fn backoff_quota_init(tokens: *mut Tokens, config: *const 
     unsafe { init(tokens, QUOTA, read(config, |config| Ok(config.core().full()))) }
 }
 
-/// Takes what a retry costs by the class of its error, if there is so much.
+/// Takes the cost of a retry by the class of its error, if there are enough tokens.
 ///
 /// The order of a failed attempt: the quota first, then backoff_retry_fail. Where that answers ATTEMPT_LIMIT or
 /// ELAPSED_LIMIT, no retry follows, and backoff_quota_succeed with `cost` gives back what was taken for it. A request that
@@ -229,7 +229,7 @@ pub unsafe extern "C" fn backoff_throttle_succeed(tokens: *mut Tokens, config: *
 /// Writes fresh tokens of that kind.
 ///
 /// # Safety
-/// `tokens` is NULL, or valid for writes, and nobody else uses it during the call.
+/// `tokens` is NULL, or valid for writes, and no other thread uses it during the call.
 unsafe fn init(tokens: *mut Tokens, mark: u32, full: Result<CoreTokens, Status>) -> Status {
     if tokens.is_null() {
         return Status::NullPointer;
@@ -247,7 +247,7 @@ unsafe fn init(tokens: *mut Tokens, mark: u32, full: Result<CoreTokens, Status>)
 /// The core's tokens, which other threads may be changing; refused where they are not of that kind.
 ///
 /// # Safety
-/// `tokens` is NULL, or valid during `'a`, and nobody changes it but by atomic operations.
+/// `tokens` is NULL, or valid during `'a`, and threads change it by atomic operations only.
 unsafe fn shared<'a>(tokens: *mut Tokens, mark: u32) -> Result<&'a CoreTokens, Status> {
     if tokens.is_null() {
         return Err(Status::NullPointer);

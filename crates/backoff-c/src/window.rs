@@ -117,8 +117,9 @@ pub unsafe extern "C" fn backoff_window_withdraw(
     }
 }
 
-/// Whether another retry may be made where so many requests and retries are under way, as Envoy's retry budget says: as long
-/// as retries are fewer than a share of the requests, and in any case fewer than `least`. It keeps no state.
+/// Whether another retry is allowed with these numbers of active requests and retries, as in Envoy's retry budget. It
+/// is allowed while retries are fewer than a share of the requests, and always while they are fewer than `least`. The
+/// function keeps no state.
 ///
 /// Any thread may call it at any time.
 ///

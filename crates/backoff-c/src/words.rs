@@ -52,7 +52,7 @@ mod avx2 {
     const FIRST: u64 = 0xBF58_476D_1CE4_E5B9;
     const SECOND: u64 = 0x94D0_49BB_1331_11EB;
 
-    /// So many high bits at most are drawn here; hardly any range has more.
+    /// The most high bits that are drawn here; hardly any range has more.
     pub(super) const BITS: u32 = 31;
 
     /// Eight words at a time in two registers, so that one multiplies while the other waits.

@@ -20,8 +20,8 @@ const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 /// ```
 ///
 /// The state is a counter, so a batch can compute its words side by side and they are the same words. The last step
-/// changes only the 33 low bits: whoever needs at most 31 high bits may leave it out. Every word comes exactly once
-/// in 2^64. The words are not secret: one of them tells all the others.
+/// changes only the 33 low bits: a caller that needs at most 31 high bits may leave it out. Every word comes exactly
+/// once in 2^64. The words are not secret: one of them tells all the others.
 ///
 /// It is not `Copy`, so that no two owners draw the same words by accident; clone it where that is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Generator {
         half_mixed(self.state).wrapping_shr(count.wrapping_neg())
     }
 
-    /// The state: `Generator::new(generator.state())` goes on where this one stands.
+    /// The state: `Generator::new(generator.state())` continues from this state.
     #[inline]
     pub const fn state(&self) -> u64 {
         self.state

@@ -147,8 +147,8 @@ impl Backoff {
 
     /// [`collide`](Self::collide) with the next word of `generator`.
     ///
-    /// Each call takes exactly one word, the one that discards included: the number of calls alone says where the
-    /// generator stands.
+    /// Each call takes exactly one word, the call that discards included: the number of calls determines the
+    /// generator's state.
     #[inline]
     pub fn collide_with<R: Rng + ?Sized>(&mut self, generator: &mut R) -> Option<u64> {
         self.collide(generator.next_u64())

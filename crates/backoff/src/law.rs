@@ -157,7 +157,7 @@ impl Law {
         Law(Kind::Geometric { step, slots, top: fitting(u64::MAX, step, u64::MAX) })
     }
 
-    /// A geometric law without what lies beyond so many steps; another one as it is.
+    /// A geometric law without the delays beyond this number of steps; any other law unchanged.
     #[inline]
     pub(crate) const fn cut(self, most: u64) -> Law {
         match self.0 {
@@ -269,8 +269,8 @@ impl Law {
         }
     }
 
-    /// [`capped`](Self::capped), of a uniform or geometric law; another one as it is. Such laws stay in registers, as long as
-    /// nobody asks for the address of one that is neither.
+    /// [`capped`](Self::capped), of a uniform or geometric law; any other law unchanged. Such laws stay in registers,
+    /// as long as no code takes the address of a law that is neither.
     #[inline(always)]
     pub(crate) const fn plainly_capped(self, cap: u64) -> Law {
         match self.0 {
@@ -299,8 +299,8 @@ impl Law {
         }
     }
 
-    /// Draws a value, and gives with it what the law of the next failure is to be told as the delay before: the value
-    /// itself, except on Polly's curve, where it is how long the delays up to now last together.
+    /// Draws a value, and returns with it the value that the law of the next failure takes as the previous delay: the
+    /// value itself, except on Polly's curve, where it is how long the delays up to now last together.
     #[inline]
     pub fn draw_and_remember_ns<R: Rng + ?Sized>(&self, generator: &mut R) -> (u64, u64) {
         self.draw_with_and_remember(generator.next_u64(), generator)

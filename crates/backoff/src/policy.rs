@@ -33,8 +33,8 @@ pub const RCP_ENTRIES: usize = 16;
 /// assert_eq!(law.mean_ns(), 200_000_000.0);
 /// ```
 ///
-/// Every function is total: what passes `u64` nanoseconds, 584 years, is that long. A base, a slot, a ceiling, a cap, a
-/// limit or a percentage of 0 would mean a storm of attempts or none; so 0 stands for the default, as in C.
+/// Every function is total: a delay above `u64` nanoseconds, 584 years, is 584 years. A base, a slot, a ceiling, a cap,
+/// a limit or a percentage of 0 would mean a storm of attempts or none, so 0 means the default, as in C.
 ///
 /// From the growth to the delay: growth, then ceiling, then priority, then jitter, then cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -289,9 +289,9 @@ impl Policy {
     /// DHCPv6, Solicit: 1 s, then twice the delay before, each times [0.9, 1.1] of what is added; at most 3,600 s · [0.9,
     /// 1.1]. The first delay is longer than 1 s.
     ///
-    /// Source: RFC 8415 (and RFC 9915, which replaces it), 15 and 7.6. A client asks for a delay as soon as it has sent its
-    /// message. base is IRT, the ceiling MRT, the elapsed limit MRD, and the attempt limit MRC + 1: after so many
-    /// transmissions there is no further one.
+    /// Source: RFC 8415 (and RFC 9915, which replaces it), 15 and 7.6. A client asks for a delay as soon as it has sent
+    /// its message. base is IRT, the ceiling MRT, the elapsed limit MRD, and the attempt limit MRC + 1: the client
+    /// sends no more messages than that.
     pub const DHCPV6_SOLICIT: Policy = Policy::dhcpv6(1, 3600, true);
     /// DHCPv6, Request: 1 s, at most 30 s, ten transmissions. RFC 8415, 18.2.2.
     pub const DHCPV6_REQUEST: Policy = Policy::dhcpv6(1, 30, false).with_attempt_limit(11);
@@ -317,7 +317,7 @@ impl Policy {
         Policy::aws(base_ms, attempts).with_hint_above_draw(Duration::from_secs(5))
     }
 
-    /// Full jitter from so many milliseconds on, at most 20 s; that failure is the last.
+    /// Full jitter from `base_ms` milliseconds on, at most 20 s; failure number `attempts` is the last.
     const fn aws(base_ms: u64, attempts: u64) -> Policy {
         Policy::full_jitter(Duration::from_millis(base_ms), Duration::from_secs(20)).with_attempt_limit(attempts)
     }
@@ -826,8 +826,8 @@ impl Around {
         Law::smooth(Smooth { failures, base: self.prioritised(base), waited, cap: self.cap })
     }
 
-    /// The law of a uniform choice from `slots` slots, not capped yet. `unbounded`: so many slots that a word does not
-    /// hold their number are a delay each, where neither ceiling nor priority make them fewer.
+    /// The law of a uniform choice from `slots` slots, not capped yet. `unbounded`: the number of slots does not fit in
+    /// a word; then each slot is a delay, unless ceiling or priority reduce their number.
     #[inline]
     pub const fn slotted(&self, slots: u64, slot: u64, unbounded: bool) -> Uniform {
         let chosen = self.chosen(slots);

@@ -1,6 +1,6 @@
 //! How often to act at all: a rate that falls at once and recovers slowly, and a budget for retries.
 //!
-//! Neither may read a clock, nor draw: both answers are exact functions of what they were told and when.
+//! Neither may read a clock, nor draw: both answers are exact functions of their inputs and the instants of these.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::policy::nanos;
 
 /// How a [`Rate`] falls and recovers. The allowed rate is f = 1 / (interval · b^c), c being the level.
 ///
-/// A value of 0 stands for its default.
+/// A value of 0 means its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RateLimits {
     interval: u64,

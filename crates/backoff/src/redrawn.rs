@@ -25,7 +25,7 @@ impl Redrawn {
         Redrawn { first, top: last - first, limit, percent }
     }
 
-    /// The law with a limit so much lower that no value passes `cap`.
+    /// The law with a limit low enough that no value passes `cap`.
     #[inline(always)]
     pub(crate) const fn capped(self, cap: u64) -> Redrawn {
         let lowered = if self.longest_ns() <= cap { self.limit } else { self.lowered(cap) };
@@ -106,7 +106,7 @@ impl Redrawn {
     }
 }
 
-/// So many percent of a value; at most the value.
+/// A percentage of a value; at most the value.
 #[inline(never)]
 pub(crate) const fn share_of(value: u64, percent: u32) -> u64 {
     let percent = if percent < 100 { percent } else { 100 };

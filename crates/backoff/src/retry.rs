@@ -70,8 +70,8 @@ impl Retry {
     /// Counts a failure, and gives the delay before the next attempt.
     ///
     /// `hint` is what the server asked for (`Retry-After`): the delay is moved up until it begins there, its jitter on
-    /// top, so that clients which were told the same do not return together. It may pass the cap.
-    /// [`Policy::with_hint_limit`] bounds it.
+    /// top, so that clients with the same hint do not return together. It may pass the cap. [`Policy::with_hint_limit`]
+    /// bounds it.
     ///
     /// `now` earlier than the start counts as the start. The count saturates. A failure that gives up counts.
     ///

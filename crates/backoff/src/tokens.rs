@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 /// Thousandths of a token.
 const TOKEN: u32 = 1000;
 
-/// Tokens that any number of threads take and give back at the same time; nobody waits.
+/// Tokens that any number of threads take and give back at the same time; no thread waits.
 ///
 /// [`QuotaLimits`] and [`ThrottleLimits`] say what they are for. Up to 4,294,967 tokens.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// So many thousandths of a token.
+    /// Tokens of this number of thousandths.
     pub const fn holding(thousandths: u32) -> Tokens {
         Tokens { thousandths: AtomicU32::new(thousandths) }
     }
@@ -28,17 +28,17 @@ impl Tokens {
         self.thousandths.load(Ordering::Relaxed)
     }
 
-    /// Takes so much, or nothing if there is less; says whether it has.
+    /// Takes this number, or none if there are fewer; says whether it has.
     fn take(&self, thousandths: u32) -> bool {
         self.change(|held| held.checked_sub(thousandths)).is_some()
     }
 
-    /// Gives so much back, up to what it may hold.
+    /// Gives this number back, up to the most that it may hold.
     fn give(&self, thousandths: u32, most: u32) {
         self.change(|held| Some(held.saturating_add(thousandths).min(most)));
     }
 
-    /// Takes so much, or what there is; gives what is left.
+    /// Takes this number, or all if there are fewer; returns the rest.
     fn lose(&self, thousandths: u32) -> u32 {
         self.change(|held| Some(held.saturating_sub(thousandths))).unwrap_or_default()
     }
@@ -102,15 +102,15 @@ impl QuotaLimits {
         if tokens.take(cost.saturating_mul(TOKEN)) { Some(cost) } else { None }
     }
 
-    /// A request has succeeded whose last retry has cost so much; 0: at its first attempt.
+    /// A request has succeeded whose last retry has cost this number; 0: at its first attempt.
     pub fn succeed(&self, tokens: &Tokens, cost: u32) {
         let given = if cost == 0 { self.reward } else { cost };
         tokens.give(given.saturating_mul(TOKEN), self.capacity.saturating_mul(TOKEN));
     }
 }
 
-/// The retry throttling of gRPC: each failure takes a token, each success gives a part of one, and at half of them or
-/// below nobody retries.
+/// The retry throttling of gRPC: each failure takes a token, each success gives a part of one, and at half of the
+/// tokens or below no client retries.
 ///
 /// Source: gRPC, proposal A6 and `RetryThrottlingPolicy` of its service configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,7 +126,7 @@ pub struct ThrottleLimits {
 pub enum Pushback {
     /// Nothing: the policy decides.
     Absent,
-    /// Retry after so many milliseconds, in place of the policy's delay.
+    /// Retry after this number of milliseconds, in place of the policy's delay.
     Milliseconds(u64),
     /// Do not retry: a negative number, or what is none.
     Never,

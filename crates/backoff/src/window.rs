@@ -11,7 +11,7 @@ pub struct WindowLimits {
     pub window_ns: u64,
     /// How many retries for each 100 requests.
     pub percent: u32,
-    /// How many besides for each second of the window: the floor of who sends little, or has just begun.
+    /// How many besides for each second of the window: the floor for a client that sends little, or has just begun.
     pub least_per_second: u32,
 }
 
@@ -87,8 +87,8 @@ impl Window {
     }
 }
 
-/// Whether another retry may be made where so many requests and retries are under way: as long as retries are fewer than
-/// that share of the requests, pending ones included, and in any case fewer than `least`.
+/// Whether another retry is allowed with these numbers of active requests and retries. It is allowed while retries are
+/// fewer than that share of the requests, pending ones included, and always while they are fewer than `least`.
 ///
 /// Source: `RetryBudget` of Envoy's circuit breakers, which has 20 % and 3 by default.
 pub const fn share_allows(active_requests: u64, active_retries: u64, percent: u32, least: u32) -> bool {

@@ -211,7 +211,7 @@ fn formula(limits: Limits, attempts: u32, word: u64) -> Option<u64> {
     Some(scaled)
 }
 
-/// The number of calls alone says where the generator stands; batch code relies on it.
+/// The number of calls determines the generator's state; batch code relies on it.
 #[test]
 fn each_collision_takes_one_word_the_discarding_one_included() {
     let (mut generator, mut words) = (Generator::new(3), Generator::new(3));

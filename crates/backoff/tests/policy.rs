@@ -277,7 +277,7 @@ fn priority_scales_the_delay_before_jitter() {
     assert_eq!(law(Policy::constant(Duration::from_nanos(1)).with_priority_percent(1), 1).longest_ns(), 1);
 }
 
-/// Zero stands for the default, so that nobody builds a storm by leaving a field out.
+/// Zero means the default, so that a field that is left out makes no storm.
 #[test]
 fn a_base_a_slot_and_a_cap_of_0_are_the_defaults() {
     let zero = Duration::ZERO;

@@ -193,7 +193,7 @@ proptest! {
         }
     }
 
-    /// No storm: whatever the numbers, a client waits on average at least a quarter of the shortest that it was told to
+    /// No storm: with any numbers, a client waits on average at least a quarter of the shortest that it was told to
     /// wait for, if that is 2 ns or more; and at any priority it waits at all.
     #[test]
     fn no_policy_hammers(

@@ -75,7 +75,7 @@ impl Fixed {
         head.with(Memory { ends, firsts, counts, bits, chunks, handles, waiting })
     }
 
-    /// As a C program has it: up to so many values.
+    /// As a C program has it: up to `room` values.
     fn expire_some(&mut self, limit: u64, room: usize) -> Vec<(u64, u64)> {
         let (mut places, mut given) = (vec![Expired { slot: 0, value: 0 }; room], 0);
         loop {
@@ -97,7 +97,7 @@ impl Fixed {
         self.expire_some(limit, 1).first().copied()
     }
 
-    /// All up to the limit, so many at a time.
+    /// All up to the limit, `room` at a time.
     fn expire_all(&mut self, limit: u64, room: usize) -> Vec<(u64, u64)> {
         let mut all = Vec::new();
         loop {

@@ -9,7 +9,7 @@
 //! | [`settings`] | every key of a scenario, declared once, and what is made of that table |
 //! | [`scenario`] | the scenario file, and the plan that it and the command line make |
 //! | [`run`] | the loop in virtual time, and a measurement made of it |
-//! | [`scene`] | the medium as events tell of it: signals, stations, queues |
+//! | [`scene`] | the medium, reconstructed from events: signals, stations, queues |
 //! | [`windows`] | what a run looks like to other tools: captures, timelines, tables |
 //!
 //! What it must never know: sockets, namespaces, threads of a live bus, the command line, plots. Cargo keeps that: `link`

@@ -1,10 +1,11 @@
-//! The medium as events tell of it: the one reconstruction of signals, stations and queues, which every window reads.
+//! The medium, reconstructed from events: the one reconstruction of signals, stations and queues, which every window
+//! reads.
 //!
 //! ```text
-//!   events, cuts ──► signals   what is on the medium: from when to when, in which parts, whom it reaches
-//!                └─► stations  what each station does, and which frames it holds
+//!   events, cuts ──► signals   what is on the medium: begin and end, parts, stations that it reaches
+//!                └─► stations  each station's state, and the frames in its queue
 //! ```
-//! How long a signal lasts, whom it reaches and what a slot takes is asked of the engine's own rules
+//! The engine's own rules give how long a signal lasts, which stations it reaches and how long a slot is
 //! ([`medium::Config::on_air`] and its neighbours). Knows no window, no octets, no names.
 
 mod plca;

@@ -1,4 +1,4 @@
-//! What stations offer in virtual time: when frames arrive, how long they are, and whom they are for.
+//! What stations offer in virtual time: when frames arrive, how long they are, and their destinations.
 //!
 //! Each station has a source of its own, a fold of its own streams of random numbers: one more station, or another
 //! traffic of a neighbour, leaves its arrivals as they were. Arrivals, sizes and destinations have separate streams, so
@@ -36,7 +36,7 @@ pub struct TrafficSpec {
     pub arrivals: Arrivals,
     /// How long they are: [`Sizes::DEFAULT`] unless said otherwise. A replay's are those of its file.
     pub sizes: Option<Sizes>,
-    /// Whom they are for: [`To::Next`] unless said otherwise; in a replay, whom its file says.
+    /// Their destinations: [`To::Next`] unless the user chooses another; in a replay, those of its file.
     pub destination: Option<To>,
 }
 

@@ -83,7 +83,7 @@ impl WindowKind {
         }
     }
 
-    /// Opens the window, in a file that somebody opened at `place`.
+    /// Opens the window, in a file that the caller opened at `place`.
     ///
     /// # Errors
     /// Its beginning cannot be written.
@@ -188,7 +188,7 @@ impl Worker for Windows {
 /// Windows that a run in virtual time hands its events to; they are made beside it.
 #[derive(Debug)]
 pub struct WindowsBeside {
-    /// Which events anybody makes something of, by [`Kind::number`].
+    /// Which events a window uses, by [`Kind::number`].
     heeded: Box<[bool]>,
     /// Here, if the system gave no thread.
     windows: Result<Beside<Windows>, Box<Windows>>,

@@ -45,7 +45,7 @@ impl Kept {
     }
 }
 
-/// Runs a scenario of 10 Mb/s without warm-up for so many milliseconds.
+/// Runs a scenario of 10 Mb/s without warm-up for `ms` milliseconds.
 fn run(text: &str, ms: u64) -> Kept {
     let mut plan = plan(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     (plan.run.warmup, plan.run.duration) = (std::time::Duration::ZERO, std::time::Duration::from_millis(ms));
@@ -127,7 +127,7 @@ fn a_station_may_have_several_sources() {
     assert!(both.inputs.is_sorted_by_key(|(at, _, _)| *at));
 }
 
-/// Two saturated sources of one station take turns, whatever else its queue holds, and each has one frame in it.
+/// Two saturated sources of one station take turns, with any other frames in its queue, and each has one frame in it.
 #[test]
 fn saturated_sources_of_one_station_take_turns() {
     let kept = run(

@@ -1,4 +1,4 @@
-//! Where stations stand: what a scenario says, and what it leaves to ethbus.
+//! The places of stations: those that a scenario sets, and those that it leaves to ethbus.
 
 use medium::{StationId, Topology};
 use sim::scenario::plan::{Overrides, Plan};

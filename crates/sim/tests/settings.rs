@@ -140,7 +140,7 @@ fn an_option_says_what_its_key_says() {
     }
 }
 
-/// A value of the command line stands in place of the file's, and an error about it names the option.
+/// A value of the command line replaces the file's, and an error about it names the option.
 #[test]
 fn an_option_overrules_the_file() {
     let text = "[medium]\nrate = '1Gbit/s'\n[access]\nmethod = 'csma'\n";

@@ -147,8 +147,8 @@ fn the_time_until_users_run_away_is_lams_first_exit() {
     assert!(apart < 1.5 * half && half < 1_000.0, "{} ± {half}", ran_away.mean_slot());
 }
 
-/// Two frames meet in slot 1, at 576 BT, and wait; then both stations are unplugged. Nobody is backlogged any more, also if a
-/// frame had only one attempt; and one that is under way as its station goes was never backlogged.
+/// Two frames meet in slot 1, at 576 BT, and wait; then both stations are unplugged. No frame is backlogged any more,
+/// also if it had only one attempt; and a frame under way as its station goes was never backlogged.
 #[test]
 fn who_is_unplugged_is_backlogged_no_longer() {
     let backlog = |access: &str, unplugged: &str| {

@@ -379,7 +379,7 @@ fn windows_agree_on_plca() {
     case::plca(&mut hold);
 }
 
-/// Logs that nobody's engine wrote, among them those that fuzzers found to be too much for a window.
+/// Logs that no engine wrote, among them those of fuzzers that were too much for a window.
 #[test]
 fn every_window_reads_every_log_of_the_fuzzers() {
     const KINDS: [WindowKind; 5] = [

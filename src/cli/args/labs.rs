@@ -89,7 +89,7 @@ pub struct UpArgs {
     pub even_default_route: bool,
     /// What a trusted lab may be off by [default: 1%]
     ///
-    /// A part: of the time that the medium's clock stood still, and of frames that were late or lost.
+    /// A part: of the time in which the medium's clock was stopped, and of frames that were late or lost.
     #[arg(long, value_name = "PART", default_value = "1%", hide_default_value = true, value_parser = tolerance, hide_short_help = true)]
     pub tolerance: f64,
     /// End with 3 if the lab is not to be trusted
@@ -285,7 +285,7 @@ pub struct SendArgs {
     /// Frames per second like 100/s, or `max`
     #[arg(short = 'r', long, value_name = "RATE", default_value = "max", value_parser = frame_rate)]
     pub rate: FrameRate,
-    /// Stop after so many frames
+    /// Stop after this number of frames
     #[arg(long, value_name = "N", value_parser = count)]
     pub count: Option<u64>,
     /// Stop after so long [default: 10s]
@@ -307,7 +307,7 @@ pub struct ReceiveArgs {
     /// The station that receives
     #[arg(long, value_name = "STATION")]
     pub at: String,
-    /// Stop after so many frames
+    /// Stop after this number of frames
     #[arg(long, value_name = "N", value_parser = count)]
     pub count: Option<u64>,
     /// Stop after so long [default: never]

@@ -80,7 +80,7 @@ pub struct SweepArgs {
     /// Also `stations=2..1024*2`, `traffic.arrivals=poisson:0.1..0.9:0.1`, `station.2.position=10m,20m`. All combinations are run.
     #[arg(long, value_name = "KEY=VALUES")]
     pub set: Vec<String>,
-    /// So many seeds, or these: `8`, `1..20`
+    /// The number of seeds, or their range: `8`, `1..20`
     ///
     /// Every combination is run with each.
     #[arg(long, value_name = "N|A..B", default_value = "1")]
@@ -158,7 +158,7 @@ pub struct PlotArgs {
     /// The unit of delays
     #[arg(long, value_enum, default_value_t)]
     pub unit: PlotUnit,
-    /// What stands above the figure
+    /// The title above the figure
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
     /// The x axis from one number to another; points beyond are left out
@@ -301,7 +301,7 @@ pub struct ExplainArgs {
     pub short: bool,
     /// Draw the frame's collisions over place and time
     ///
-    /// Stations stand side by side, time goes down, and each signal is a band that slants as it travels. With PLCA each
+    /// Stations are side by side, time goes down, and each signal is a band that slants as it travels. With PLCA each
     /// node has a row and time goes right; --segment draws what shows its first finding.
     #[arg(long, value_name = "FILE.svg", conflicts_with = "list")]
     pub svg: Option<PathBuf>,

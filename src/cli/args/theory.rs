@@ -79,7 +79,7 @@ pub struct PlcaTheoryArgs {
     /// Frames that may follow the first of a turn
     #[arg(long, value_name = "B", default_value_t = 0)]
     pub burst_cnt: u32,
-    /// How long a turn is in which nobody sends, in bit times
+    /// How long an unused turn is, in bit times
     #[arg(long, value_name = "BT", default_value_t = 32)]
     pub to_tmr: u32,
     /// Offered utilization of all nodes together; without it only the limits are given
@@ -104,7 +104,7 @@ pub struct LamArgs {
     /// N users with one packet each at most, or `infinite`
     #[arg(long, value_name = "N", value_parser = users)]
     pub stations: Users,
-    /// S, the input in packets a slot if nobody is blocked
+    /// S, the input in packets a slot if no user is blocked
     #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
     pub load: f64,
     /// K: a blocked user sends with the chance p, 1/p = R + (K + 1)/2
@@ -209,7 +209,7 @@ pub struct BackoffArgs {
 /// How many users there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Users {
-    /// So many.
+    /// This number of users.
     Finite(u32),
     /// Infinitely many.
     Infinite,

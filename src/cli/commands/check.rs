@@ -18,7 +18,7 @@ use std::process::ExitCode;
 /// Checks scenario files, each wholly.
 ///
 /// # Errors
-/// The answer cannot be written. Files that are wrong are told of, and give the exit code for wrong use.
+/// The answer cannot be written. Files that are wrong are reported, and give the exit code for wrong use.
 pub fn check(args: &CheckArgs) -> Outcome {
     if args.schema {
         print(&in_lines(&schema()))?;

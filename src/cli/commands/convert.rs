@@ -117,7 +117,7 @@ fn to_events(args: &ConvertArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether a file begins like a record. What cannot be read is the reader's to tell of.
+/// Whether a file begins like a record. The reader reports a file that cannot be read.
 fn is_record(path: &Path) -> bool {
     let mut beginning = String::new();
     let read = File::open(path).map(|file| file.take(32).read_to_string(&mut beginning));

@@ -164,7 +164,7 @@ fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
     text + &next(args, results)
 }
 
-/// Commands to go on with, as they can be pasted.
+/// The next commands, ready to be pasted.
 fn next(args: &DemoArgs, results: &Results) -> String {
     let load = match args.load {
         Load::Saturated => String::new(),
@@ -202,7 +202,7 @@ fn most_collided(path: &Path) -> Option<(String, u32)> {
         }
         true
     });
-    // Of a log that is not whole, what was read is told of.
+    // For a log that is not whole, the part that was read is explained.
     let _ = seen;
     most.filter(|most| most.collisions > 0).map(|most| (most.frame, most.collisions))
 }

@@ -1,4 +1,4 @@
-//! `ethbus doctor`: what a lab needs of this machine, what is there, and what to do about the rest.
+//! `ethbus doctor`: what a lab needs of this machine, what the machine has, and what to do about the rest.
 
 use super::{Outcome, missing_capabilities, print_result};
 use crate::cli::args::DoctorArgs;
@@ -19,14 +19,14 @@ const SLEEPS: usize = 50;
 const SLEEP: Duration = Duration::from_millis(1);
 /// Wakes later than this leave the bus late too.
 const LATE: Duration = Duration::from_micros(500);
-/// A single wake as late as this is a machine that stood still, not one that sleeps deeply.
+/// A single wake as late as this means that the machine was stopped, not that it sleeps deeply.
 const HELD_UP: Duration = Duration::from_millis(10);
 
 /// Programs that are useful in stations, and Debian's packages that bring them.
 const TOOLS: [(&str, &str); 4] =
     [("ip", "iproute2"), ("ping", "iputils-ping"), ("iperf3", "iperf3"), ("tcpdump", "tcpdump")];
 
-/// How things stand.
+/// The state of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
@@ -234,7 +234,7 @@ fn fan_out() -> Finding {
     }
 }
 
-/// How late this machine wakes somebody who sleeps for a millisecond.
+/// How late this machine wakes a thread that sleeps for a millisecond.
 fn clock() -> Finding {
     let late = |_| {
         let begin = Instant::now();

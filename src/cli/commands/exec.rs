@@ -42,7 +42,7 @@ fn enter(given: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
     let hosts = Inventory::hosts(&lab)?;
     let namespace = station(&lab, &content, name)?;
     namespace.enter_for_exec().map_err(|source| CommandError::Enter { station: name.to_owned(), source })?;
-    // The lab may have ended meanwhile: then nobody would end the program.
+    // The lab may have ended meanwhile: then no supervisor would end the program.
     Inventory::check_entered(&lab, name, &namespace)?;
     // Where names cannot be looked up, addresses still do.
     let _ = link::namespace::mount_file(&hosts, Path::new(HOSTS));

@@ -1,4 +1,4 @@
-//! `ethbus explain`: the life of one frame, told from an event log; and which frames there are to tell of.
+//! `ethbus explain`: the life of one frame from an event log, and the list of frames.
 
 use super::{CommandError, Outcome, print, print_result, result_text};
 use crate::cli::args::{ExplainArgs, Format};
@@ -76,14 +76,14 @@ fn show<T: Serialize>(args: &ExplainArgs, data: &T, tell: impl FnOnce(&T) -> Str
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads a log once before it is told of, so that no sentence comes from lines that are not those that were written. One
-/// that has no end yet is told of as far as it goes. A pipe can be read only once.
+/// Reads a log once before any sentence is printed, so that no sentence comes from changed lines. A log without an end
+/// is explained as far as it goes. A pipe can be read only once, so it is not read here.
 fn prove(path: &Path) -> Result<(), ReadError> {
     if !path.is_file() {
         return Ok(());
     }
     match EventLogReader::open(path)?.prove() {
-        // What is told of the log says so, and where.
+        // The explanation says so, and where the log ends.
         Ok(None) | Err(ReadError::CutShort { .. }) => Ok(()),
         Ok(Some(why)) => {
             say(&format!("ethbus: {why}\n"));

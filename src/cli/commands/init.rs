@@ -24,7 +24,7 @@ pub fn init(args: &InitArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let text = named(args.kind, &path.display().to_string());
-    // A file of ours may have been written on since; an empty one is nobody's work.
+    // The user may have edited a file of ours since; an empty file contains no work.
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file() || there.len() > 0) {
         let source = io::Error::other("it exists: name another file with --out");
         return Err(CommandError::Init { path: path.to_owned(), source });

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A lab as it is told of.
+/// A lab, as `ethbus list` prints it.
 #[derive(Debug, Serialize)]
 struct Lab {
     name: String,

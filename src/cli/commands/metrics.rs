@@ -12,14 +12,14 @@ use std::process::ExitCode;
 /// Serves until interrupted.
 ///
 /// # Errors
-/// A port that somebody else has, or a text that is none.
+/// A port that another program has, or a text that is no port.
 pub fn metrics(args: &MetricsArgs) -> Outcome {
     let interrupts = interrupts()?;
     let listener = port("--listen", &args.listen)?;
     say(&served(&listener));
     let system = |source| CommandError::System { what: "start a thread", source };
     serve(listener, Inventory::names_up).map_err(system)?;
-    // Whoever would interrupt has gone: nobody is left to serve for.
+    // An error means that the sender of interrupts is gone; the service ends then too.
     let _ = interrupts.recv();
     Ok(ExitCode::from(INTERRUPTED))
 }

@@ -1,5 +1,6 @@
-//! `ethbus __names`: what may stand at a place of a command line: names of labs, stations and programs, keys of scenarios and
-//! their values. Shells ask it while somebody types; see the ends of the completions that `build.rs` makes.
+//! `ethbus __names`: the words that are possible at a place of a command line: names of labs, stations and programs,
+//! keys of scenarios and their values. Shells ask it while the user types; see the ends of the completions that
+//! `build.rs` makes.
 
 mod values;
 
@@ -14,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Prints the names, one in a line; nothing where only the shell knows what may stand there.
+/// Prints the names, one in a line; nothing where only the shell knows the possible words.
 ///
 /// # Errors
 /// The text cannot be written.
@@ -29,7 +30,7 @@ pub fn names(args: &NamesArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What may stand at a place.
+/// The words that are possible at a place.
 #[derive(Debug, PartialEq)]
 struct Wanted<'a> {
     kind: Kind,

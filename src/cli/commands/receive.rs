@@ -51,7 +51,7 @@ pub fn receive(args: &ReceiveArgs) -> Outcome {
         }
         if let Some(frame) = socket.receive(Some(left), &mut buffer).map_err(failed)? {
             let octets = &buffer[..frame.octets];
-            // Every station hears every frame; this one is told of those for it.
+            // Every station hears every frame; only frames for this station are reported.
             if octets.starts_with(&own.octets()) || octets.first().is_some_and(|first| first & 1 == 1) {
                 reception.record(octets, frame.stamp);
             }

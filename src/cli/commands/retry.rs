@@ -14,7 +14,7 @@ use backoff::{BudgetLimits, RateLimits};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// A bound that is more than so many means away is not drawn.
+/// A bound farther away than this number of means is not drawn.
 const FARTHEST: f64 = 100.0;
 /// How long a herd is looked at after the outage.
 const AFTERWARDS: Duration = Duration::from_secs(600);

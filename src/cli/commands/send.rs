@@ -93,7 +93,7 @@ fn told(report: &SendReport) -> String {
     )
 }
 
-/// At `max` as many as fill the medium when nobody else sends.
+/// At `max` as many as fill the medium when no other station sends.
 fn wanted_pace(args: &SendArgs, rate: BitRate) -> Spacing {
     match args.rate {
         FrameRate::PerSecond(rate) => Spacing::Even(1e9 / rate),
@@ -101,7 +101,7 @@ fn wanted_pace(args: &SendArgs, rate: BitRate) -> Spacing {
     }
 }
 
-/// The medium's rate, which stands in the record as soon as the lab is up.
+/// The medium's rate, which the record has as soon as the lab is up.
 fn rate(lab: &str, content: &Content) -> Result<BitRate, InventoryError> {
     BitRate::per_second(content.rate).ok_or_else(|| InventoryError::NotUp { name: lab.to_owned() })
 }

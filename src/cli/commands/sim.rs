@@ -163,7 +163,7 @@ fn interrupted(plan: &Plan, results: &Results) -> String {
     format!("ethbus: interrupted after {measured:.3} of {asked} s measured; the figures are of that part\n")
 }
 
-/// Whoever observes a run from the command line.
+/// All observers of a run from the command line.
 type Observers = Both<Option<RunFiles>, Both<Option<WindowsBeside>, Both<Option<FrameTable>, Option<SeriesTable>>>>;
 
 /// The files that the options name, no two of them the same; nothing if they name none.
@@ -220,7 +220,7 @@ fn open_windows(
     Ok(((!windows.0.is_empty()).then(|| windows.on_a_thread()), rotating))
 }
 
-/// One run, compiled for whoever observes it.
+/// One run, compiled for its observers.
 fn once(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Measured, CommandError> {
     if args.watch {
         return watched(plan, args, interrupts);
@@ -298,7 +298,7 @@ fn replicate(plan: &Plan, interrupts: &Receiver<Signal>) -> Result<Vec<Measured>
     Ok(runs.into_iter().map(|(_, run)| run).collect())
 }
 
-/// Why a run failed that nobody observed.
+/// Why a run without observers failed.
 pub fn unobserved(error: RunError<Infallible>) -> CommandError {
     match error {
         RunError::Config(error) => CommandError::Medium(error),

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// How often `--watch` asks.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Results, with who has which address.
+/// Results, with each station's addresses.
 #[derive(Debug, Serialize)]
 struct Told<'a> {
     #[serde(flatten)]

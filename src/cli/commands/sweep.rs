@@ -157,7 +157,7 @@ struct Sweep<'a> {
 const NO_PANIC: &str = "no thread panics: a panic ends the process";
 
 impl Sweep<'_> {
-    /// Runs `todo`, so many at a time, until all are done or there is an interrupt.
+    /// Runs `todo`, a fixed number at a time, until all are done or there is an interrupt.
     fn all(
         &self,
         todo: &[u64],

@@ -48,18 +48,19 @@ use toml::Spanned;
 /// Brings a lab up.
 ///
 /// # Errors
-/// What the user may not do, a scenario that is wrong, a lab name in use, or what the kernel refuses. Whatever
-/// had been made is removed again.
+/// A missing permission, a scenario that is wrong, a lab name in use, or a refusal of the kernel. The parts that were
+/// made are removed again.
 pub fn up(args: &UpArgs) -> Outcome {
     if args.background && !args.in_background {
         let told = (args.format == Format::Json).then(|| name(args));
         return background::start(told.as_deref());
     }
-    // In the background it goes on without what it was started with: somebody may wait for the other end.
+    // In the background it continues without the descriptors that it was started with: another process may wait for
+    // their other ends.
     let inherited = args.in_background.then(Inherited::look).transpose();
     let inherited = inherited.map_err(|source| CommandError::System { what: "look at own descriptors", source })?;
     let mut plan = plan(args)?;
-    // Before there is a lab, since somebody else may have the port.
+    // Before the lab is made, because another program may have the port.
     let listener = args.metrics.as_deref().map(|text| metrics::port("--metrics", text)).transpose()?;
     let named = rights::gain_for_lab(&plan.name)?;
     // Only root's lab reaches namespaces of others.
@@ -105,7 +106,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     })
 }
 
-/// How a lab ended that somebody wanted to end.
+/// How a lab ended after a request to end.
 #[derive(Debug)]
 struct Ended {
     /// Where `down` reads the answer, if it asked for the end.
@@ -122,7 +123,7 @@ struct Ended {
     trusted: bool,
 }
 
-/// What the lab will be called. A scenario that cannot be read is the supervisor's to tell of.
+/// The lab's name. The supervisor reports a scenario that cannot be read.
 fn name(args: &UpArgs) -> String {
     let scenario = args.scenario.as_deref().and_then(|path| Scenario::read(path).ok());
     let written = scenario.and_then(|(scenario, _)| scenario.name.map(Spanned::into_inner));
@@ -198,7 +199,7 @@ fn keep(
         Format::Json => String::new(),
     };
     let started = start(plan, outputs, files, segment, record).and_then(|started| {
-        // A lab that nobody is told of would be of no use: a full disk here is an error.
+        // A lab that its user does not know of is useless: a full disk here is an error.
         match &background {
             Some(background) => background.leave(&greeting)?,
             None => {
@@ -213,12 +214,12 @@ fn keep(
     let Started { plane, requests, links, prepared, mut schedule } = match (started, background) {
         (Err(error), Some(background)) => {
             background.give_up();
-            // Whoever should read it has.
+            // The user has already read it.
             return Err(record.remove_log().map_or_else(CommandError::from, |()| error));
         }
         (started, _) => started?,
     };
-    // The lab must not stand still because its terminal does.
+    // The lab must not stop because its terminal does.
     messages::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
     for (station, why) in &prepared.left_out {
         say(&format!("ethbus: warning: {station} offers nothing of what the scenario says: {why}\n"));
@@ -319,7 +320,7 @@ fn end(
     let results = match (plane.stop(), stream.is_some()) {
         (Ok(results), _) => with_links(results, links, record, tolerance),
         (Err(error), false) => return Err(error.into()),
-        // Whoever asked for the end is told, and when the lab has been removed all the same.
+        // The client that asked for the end gets this error, once the lab has been removed in spite of it.
         (Err(error), true) => {
             let says = format!("ethbus: {}; it was killed, and there are no last results\n", with_causes(&error));
             say(&says);

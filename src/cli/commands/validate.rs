@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-/// Scenarios that checks name, as they stand in the source tree.
+/// Scenarios that checks name, by their path in the source tree.
 const SCENARIOS: &[(&str, &str)] = &[
     ("examples/first-ethernet.toml", include_str!("../../../examples/first-ethernet.toml")),
     ("examples/hidden.toml", include_str!("../../../examples/hidden.toml")),

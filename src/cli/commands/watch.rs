@@ -51,7 +51,7 @@ fn log(path: &Path, at: Option<BitInstant>, interrupts: &Receiver<Signal>) -> Ou
     Ok(ExitCode::SUCCESS)
 }
 
-/// Has `run` make events beside the view of them, until both have ended. `run` is to end when it is told so.
+/// Has `run` make events beside the view of them, until both have ended. `run` must end when it is asked to.
 ///
 /// # Errors
 /// No terminal, or one that cannot be drawn on.

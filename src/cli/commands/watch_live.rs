@@ -33,7 +33,7 @@ const WAITING: usize = 64;
 const EVERY: Duration = Duration::from_secs(1);
 const TIMES: u32 = 20;
 
-/// Shows a lab that is up until somebody wants no more, or the lab has ended.
+/// Shows a lab that is up until the user ends the view, or the lab has ended.
 ///
 /// # Errors
 /// No such lab; no terminal.
@@ -69,7 +69,7 @@ fn ask(lab: &str, request: &Control) -> io::Result<Results> {
     control::results(lab, request)
 }
 
-/// What had been done to the bus before anybody looked.
+/// The changes of the bus before the view began.
 fn beginning(results: &Results, at: BitInstant) -> Vec<Note> {
     let mut inputs = vec![Input::SetCut { cut: results.medium.cut.map(Into::into) }];
     for (station, known) in (0..).map(StationId::new).zip(&results.stations) {
@@ -198,7 +198,7 @@ impl Bus for Live<'_> {
 }
 
 impl Live<'_> {
-    /// As `ethbus send` does; whoever may not enter the station is told so by it.
+    /// As `ethbus send` does; a user who may not enter the station gets the error of that command.
     fn inject(&self, station: StationId) -> Result<String, String> {
         let from = &self.names[station.index()];
         let arguments = ["send", "--name", &self.lab, "--from", from, "--to", "broadcast", "--count", "1"];

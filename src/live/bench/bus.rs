@@ -1,4 +1,4 @@
-//! A live bus that stands for one run of a row, and what is done on it.
+//! A live bus for one run of a row, and the operations on it.
 
 use super::machine::{Conditions, Meter};
 use super::peer::{Peer, PeerError};
@@ -69,7 +69,7 @@ impl Logs {
 }
 
 impl Context<'_> {
-    /// How long a yardstick takes: it tells of the machine and not of us.
+    /// How long a yardstick takes: it measures the machine and not ethbus.
     pub fn short(&self) -> Duration {
         self.duration.min(Duration::from_secs(2))
     }
@@ -290,7 +290,7 @@ impl Bus {
     /// run at the beginning and at the end of what counts.
     ///
     /// # Errors
-    /// The data plane is gone, or somebody interrupted.
+    /// The data plane is gone, or an interrupt.
     pub fn measure(
         &mut self,
         context: &Context<'_>,
@@ -317,7 +317,7 @@ impl Bus {
     /// Serves the bus until a program has ended, and gives what it said.
     ///
     /// # Errors
-    /// It failed, or did not end within `limit`; the data plane is gone; somebody interrupted.
+    /// It failed, or did not end within `limit`; the data plane is gone; an interrupt.
     pub fn serve(&mut self, context: &Context<'_>, peer: Peer, limit: Duration) -> Result<String, BenchError> {
         let (end, told) = (Instant::now() + limit, self.plane.told().clone());
         loop {
@@ -325,7 +325,7 @@ impl Bus {
                 recv(peer.ended()) -> _ => return Ok(peer.output()?),
                 recv(context.interrupts) -> _ => return Err(BenchError::Interrupted),
                 recv(told) -> told => match told {
-                    // The results will tell of everything that matters.
+                    // The results will report everything that matters.
                     Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Queues(_) | Told::Seen(_) | Told::Results(_) | Told::Trouble(_)
                         | Told::Overload { .. } | Told::Port { .. }) => {}
                     Err(_) => return Err(self.plane.died().into()),
@@ -354,7 +354,7 @@ pub fn run(name: impl Into<String>, results: &Results, conditions: Conditions) -
     Run { name: name.into(), conditions, emulator: results.emulator.clone() }
 }
 
-/// How long a run took in real time, in seconds: the medium's time, and that in which it stood still.
+/// How long a run took in real time, in seconds: the medium's time, and the time in which it was stopped.
 pub fn real_seconds(results: &Results) -> f64 {
     let slip = results.emulator.as_ref().map_or(0, |emulator| emulator.machine.slip_ns);
     let time_scale = results.emulator.as_ref().map_or(1.0, |emulator| emulator.machine.time_scale);

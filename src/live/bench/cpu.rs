@@ -17,7 +17,7 @@ const SHORTEST: Octets = Octets::new(64);
 /// What all stations offer together, as a part of what fills the medium.
 const OFFERED: f64 = 1.2;
 
-/// A bus on which nobody sends.
+/// A bus on which no station sends.
 ///
 /// # Errors
 /// A bus that cannot be made.

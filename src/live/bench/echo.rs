@@ -30,10 +30,10 @@ pub struct Echo {
     number: u16,
 }
 
-/// Who asks, and who is asked.
+/// The station that asks, and the station that answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
-    /// The address of whoever asks, which the other answers to.
+    /// The asking station's address, to which the other station answers.
     pub from: Ipv4Addr,
     /// The address that is asked.
     pub to: Ipv4Addr,
@@ -55,7 +55,7 @@ impl Echo {
     /// Asks once in each `interval`, for as long as `duration`; adds how long the answers took.
     ///
     /// # Errors
-    /// A socket that does not work, or somebody interrupted.
+    /// A socket that does not work, or an interrupt.
     pub fn ask(
         &mut self,
         context: &Context<'_>,
@@ -63,7 +63,7 @@ impl Echo {
         duration: Duration,
         trips: &mut Trips,
     ) -> Result<(), BenchError> {
-        // A thread of its own, so that nobody else sleeps as exactly.
+        // A thread of its own, so that no other thread gets its exact sleep.
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| self.ask_here(context, interval, duration, trips));
             asking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -1,5 +1,5 @@
-//! Round trips over a bus as it is, over one with `latency = "low"`, over a veth pair and a kernel bridge: in turns within
-//! one run, so that whatever else the machine does is in all of them alike.
+//! Round trips over a bus as it is, over one with `latency = "low"`, over a veth pair and a kernel bridge: in turns
+//! within one run, so that other work of the machine affects all of them alike.
 
 use super::bus::{BenchError, Bus, Context, Wanted, run, system};
 use super::echo::{self, Echo, Ends, Trips};
@@ -19,7 +19,7 @@ const SHORT_INTERVAL: Duration = Duration::from_millis(2);
 const ROUNDS: u32 = 5;
 const PARTS: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// Who is asked for echoes, and what came of it.
+/// The station that answers echoes, and the round trips.
 struct Subject {
     name: String,
     echo: Echo,

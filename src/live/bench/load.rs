@@ -25,7 +25,7 @@ const ABOVE_LINE_RATE: f64 = 1.2;
 const PACED: f64 = 61_000.0;
 /// How long the simulator runs for a figure to compare with, in the medium's time.
 const SIMULATED: Duration = Duration::from_secs(60);
-/// The medium's time may stand still for this part of a run that is said to be in real time, in %.
+/// The medium's time may be stopped for this part of a run that counts as real time, in %.
 pub const SLIP_ALLOWED: f64 = 1.0;
 
 /// Two senders, each above line rate, beside the simulator with the same traffic.
@@ -169,7 +169,7 @@ pub fn longest_at_100(context: &Context<'_>, row: &mut Row) -> Result<(), BenchE
     Ok(())
 }
 
-/// So many stations, each saturated with frames of `size`.
+/// This number of stations, each saturated with frames of `size`.
 fn saturated_at(
     context: &Context<'_>,
     stations: usize,
@@ -183,7 +183,7 @@ fn saturated_at(
 /// A bus whose stations are all saturated with frames of `size`.
 ///
 /// # Errors
-/// A bus that cannot be made, or somebody interrupted.
+/// A bus that cannot be made, or an interrupt.
 pub fn saturated(
     context: &Context<'_>,
     wanted: &Wanted<'_>,
@@ -201,7 +201,7 @@ fn lateness(row: &mut Row, results: &Results, asked: Option<Asked>) {
     row.figures.push(Figure::new("lateness, p99", emulator.timing.lateness_p99_ns as f64 / 1e3, "us"));
 }
 
-/// For how much of a run the medium's time stood still.
+/// For how much of a run the medium's time was stopped.
 pub fn slip_percent(results: &Results) -> f64 {
     let slip = results.emulator.as_ref().map_or(0, |emulator| emulator.machine.slip_ns);
     100.0 * slip as f64 / 1e9 / real_seconds(results)

@@ -44,7 +44,7 @@ pub struct Conditions {
     pub wake_p50_us: f64,
     /// The longest but one of them.
     pub wake_late_us: f64,
-    /// Of pages that nobody touched meanwhile, those whose first touch took more than 50 us, in %: a hypervisor's doing.
+    /// The part of pages, in %, whose first touch after a while took more than 50 us: a hypervisor causes this.
     pub page_stall_percent: f64,
 }
 
@@ -114,7 +114,7 @@ fn wakes() -> (f64, f64) {
         late.sort_by(f64::total_cmp);
         (late[SLEEPS / 2], late[SLEEPS - 2])
     };
-    // On a thread of its own, whose slack is nobody else's.
+    // On a thread of its own, because the timer slack belongs to a thread.
     std::thread::spawn(sleep).join().unwrap_or((f64::NAN, f64::NAN))
 }
 

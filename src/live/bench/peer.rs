@@ -118,7 +118,7 @@ impl Peer {
             match entered.and_then(|()| start().map_err(failed)) {
                 Err(error) => _ = tell_pid.send(Err(error)),
                 Ok(child) => {
-                    // Whoever starts a program waits for its number; its output nobody need want.
+                    // The caller that starts a program waits for its number, but may drop its output.
                     let _ = tell_pid.send(Ok(Pid::from_raw(child.id() as i32)));
                     let _ = tell_output.send(child.wait_with_output());
                 }

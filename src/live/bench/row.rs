@@ -24,9 +24,9 @@ pub enum Asked {
 pub enum Verdict {
     /// It is.
     Met,
-    /// It is not, by so much.
+    /// It is not, by this difference.
     MissedBy(f64),
-    /// It is above what can be, by so much.
+    /// It is above what is possible, by this difference.
     ImpossibleBy(f64),
     /// It is not, for this reason, and by no more than that explains.
     Explained(&'static str),
@@ -82,7 +82,7 @@ impl Figure {
     }
 }
 
-/// What became of a row.
+/// The outcome of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -101,7 +101,7 @@ pub struct Row {
     pub name: &'static str,
     /// What it is about.
     pub about: &'static str,
-    /// What became of it.
+    /// Its outcome.
     pub state: State,
     /// Its figures, in the order in which they are shown.
     pub figures: Vec<Figure>,

@@ -82,7 +82,7 @@ struct Hosts {
 }
 
 impl Hosts {
-    /// A kernel's window changes as a stream goes on: these are those that it goes through, but for the first few frames.
+    /// A kernel's window changes during a stream: these are its values, except during the first few frames.
     const WINDOWS: [u64; 6] = [12, 16, 32, 64, 96, 256];
     const SEEDS: u64 = 3;
     /// 30 us.
@@ -167,7 +167,7 @@ fn server(context: &Context<'_>, station: &Namespace) -> Result<Peer, BenchError
     Ok(server)
 }
 
-/// Whether anybody listens at the port of `iperf3` in a program's station.
+/// Whether a program listens at the port of `iperf3` in a program's station.
 fn listens(server: &Peer) -> bool {
     const LISTENING: &str = "0A";
     let sockets = std::fs::read_to_string(format!("/proc/{}/net/tcp", server.pid())).unwrap_or_default();

@@ -73,7 +73,7 @@ impl Pair {
     /// Joins two stations.
     ///
     /// # Errors
-    /// Whatever the kernel refuses; somebody interrupted.
+    /// Any refusal of the kernel; an interrupt.
     pub fn make(context: &Context<'_>, yardstick: Yardstick) -> Result<Pair, BenchError> {
         let failed = |source| YardstickError { what: yardstick.name(), source };
         let pair = match yardstick {
@@ -105,7 +105,7 @@ impl Pair {
     /// Waits until a program has ended, and gives what it said.
     ///
     /// # Errors
-    /// It failed, or did not end within `limit`; somebody interrupted.
+    /// It failed, or did not end within `limit`; an interrupt.
     pub fn serve(&self, context: &Context<'_>, peer: Peer, limit: Duration) -> Result<String, BenchError> {
         crossbeam_channel::select! {
             recv(peer.ended()) -> _ => Ok(peer.output()?),

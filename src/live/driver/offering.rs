@@ -27,7 +27,7 @@ pub enum Offering {
     },
     /// Each at its own pace, in a thread for all of them.
     Paced {
-        /// Whether the thread is to go on.
+        /// Whether the thread must continue.
         go_on: Arc<AtomicBool>,
         /// The thread; gives the processor time that it took, too.
         driver: JoinHandle<(Vec<Sender>, Duration)>,
@@ -62,7 +62,7 @@ impl Offering {
         Offering::Paced { go_on, driver }
     }
 
-    /// Goes on for `duration`, or until somebody interrupts; tells whether somebody did.
+    /// Continues for `duration`, or until an interrupt; returns whether there was one.
     ///
     /// # Errors
     /// The data plane is gone.
@@ -86,7 +86,7 @@ impl Offering {
                     Ok(Told::Progress(finished)) => self.fill(&finished),
                     Ok(Told::Results(results)) => (look.show)(&results),
                     Ok(Told::Port { station, state }) => say_port(&station, state),
-                    // The results will tell of overload; here it would only break a live line.
+                    // The results will report overload; here a message would only break a live line.
                     Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Queues(_) | Told::Seen(_) | Told::Overload { .. }) => {}
                     Ok(Told::Trouble(what)) => say_trouble(&what),
                     Err(_) => return Err(plane.died()),

@@ -1,4 +1,4 @@
-//! What became of a sender's frames: loss, duplicates, order and delay, told from their sequence numbers.
+//! The fate of a sender's frames: loss, duplicates, order and delay, derived from their sequence numbers.
 
 use super::Label;
 use hdrhistogram::Histogram;
@@ -6,7 +6,7 @@ use link::clock::RealtimeNanos;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Missing frames remembered for each stream; older ones stay lost whatever comes.
+/// Missing frames remembered for each stream; older ones stay lost even if they arrive.
 const MISSING: usize = 1 << 20;
 /// Delays up to ten minutes, to three digits.
 const LONGEST: u64 = 600_000_000_000;
@@ -33,7 +33,7 @@ pub struct Reception {
     other: u64,
 }
 
-/// What is told of one stream.
+/// The report of one stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamReport {
     /// The sender's MAC address.
@@ -83,7 +83,7 @@ impl Reception {
         self.other
     }
 
-    /// What is told of each stream.
+    /// The report of each stream.
     pub fn reports(&self) -> Vec<StreamReport> {
         self.streams.iter().map(|(&number, stream)| stream.report(number)).collect()
     }

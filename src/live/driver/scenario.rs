@@ -1,7 +1,7 @@
 //! A scenario's traffic on a live bus: the sources of `ethbus sim`, whose instants are real time here, and raw sockets in the
 //! stations. The same seed gives the same sizes, destinations and instants as in virtual time.
 //!
-//! Sleeps between frames, never spins. What is due earlier than the machine gets to it goes out together, late.
+//! Sleeps between frames, never spins. Frames that are due before the machine gets to them go out together, late.
 
 use super::{Label, blank};
 use crate::live::lab::INTERFACE;
@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// The shortest sleep: several frames go out together rather than wake up for each.
 const SHORTEST_SLEEP: u64 = 500_000;
-/// The longest sleep, so that whoever wants to stop need not wait.
+/// The longest sleep, so that a request to stop need not wait.
 const LONGEST_SLEEP: u64 = 20_000_000;
 /// Frames in one call of the kernel, so that one station does not keep the others waiting.
 const BATCH: usize = 64;
@@ -110,7 +110,7 @@ struct Paced {
     drivers: Vec<Driver>,
     /// Each with the number of its driver.
     sources: Vec<(usize, Source)>,
-    /// What is due next, in bit times: the source's number, and its frame.
+    /// The next frames, by instant in bit times: the source's number, and its frame.
     due: BinaryHeap<Reverse<(BitInstant, usize)>>,
     next: Vec<Option<Frame>>,
     /// Bits in a second of real time.
@@ -132,7 +132,8 @@ impl Paced {
         }
     }
 
-    /// Offers what is due `elapsed` nanoseconds after the beginning; tells how long after it something is due next.
+    /// Offers the frames that are due `elapsed` nanoseconds after the beginning; returns when, after the beginning, the
+    /// next one is due.
     fn offer_due(&mut self, elapsed: u64) -> Option<u64> {
         let mut batch: Vec<Frame> = Vec::new();
         let mut driver = 0;
@@ -266,8 +267,8 @@ fn written(plan: &Plan) -> Result<Vec<Source>, TrafficError> {
     Ok(all.into_iter().filter(|source| !source.is_silent()).collect())
 }
 
-/// Frames that a saturated station's queue is kept filled to: what the medium sends in 10 ms, and never so much that a queue
-/// overflows while frames are on their way to it.
+/// How many frames are kept in a saturated station's queue: those that the medium sends in 10 ms, or fewer, so that the
+/// queue does not overflow while frames are on their way to it.
 fn level(plan: &Plan, station: StationId) -> u64 {
     let sizes = plan.traffic[station.index()].sizes.clone().unwrap_or_default();
     let mean = sizes.mean_bit_times(plan.medium.parameters.min_frame_size) / 8.0;
@@ -276,7 +277,7 @@ fn level(plan: &Plan, station: StationId) -> u64 {
 }
 
 impl Offers {
-    /// Whether somebody must say how full queues are: see [`Offers::fill`].
+    /// Whether the caller must say how full queues are: see [`Offers::fill`].
     pub fn ask_for_queues(&self) -> bool {
         !self.saturated.is_empty()
     }

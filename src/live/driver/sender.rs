@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The shortest sleep: several frames go out together rather than wake up for each.
 const SHORTEST_SLEEP: u64 = 500_000;
-/// The longest sleep, so that whoever wants to stop need not wait.
+/// The longest sleep, so that a request to stop need not wait.
 const LONGEST_SLEEP: u64 = 20_000_000;
 /// Frames in one call of the kernel.
 const BATCH: usize = 64;
@@ -18,9 +18,9 @@ const BATCH: usize = 64;
 /// When the next frame is due.
 #[derive(Clone, Debug)]
 pub enum Spacing {
-    /// When somebody says so: see [`Sender::fill`].
+    /// When the caller says so: see [`Sender::fill`].
     Asked,
-    /// Evenly, so many nanoseconds apart.
+    /// Evenly, this number of nanoseconds apart.
     Even(f64),
     /// As a Poisson process, with this mean.
     Poisson(f64, backoff::Generator),
@@ -103,7 +103,7 @@ impl Sender {
         }
     }
 
-    /// The same, so many frames ahead of its pace: they wait in the station's queue, so that the medium has something to
+    /// The same, `lead` frames ahead of its pace: they wait in the station's queue, so that the medium has frames to
     /// send while a busy machine lets this program wait.
     pub fn ahead(self, lead: u64) -> Sender {
         Sender { lead, ..self }

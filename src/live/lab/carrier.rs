@@ -17,10 +17,10 @@ struct FollowedLink {
 
 /// Has the links of stations follow what is outside from now on, on a thread of its own, until the process ends.
 ///
-/// As long as it runs, it keeps their namespaces alive: nobody loses a lent interface by removing their names.
+/// As long as it runs, it keeps their namespaces alive: a lent interface survives the removal of their names.
 ///
 /// # Errors
-/// Whatever the kernel refuses.
+/// Any refusal of the kernel.
 pub fn follow(plan: &Plan, segment: &Segment) -> Result<(), MakeError> {
     let is_followed = |host: &Host| matches!(host, Host::Interface(_) | Host::Vxlan(_));
     let stations = plan.stations.iter().zip(&segment.stations).filter(|(station, _)| is_followed(&station.host));
@@ -62,7 +62,7 @@ fn run(mut watched: Vec<FollowedLink>, mut waiter: Waiter) {
             match watched.monitor.poll() {
                 // What is missed is looked up all the same.
                 Ok(_) | Err(MonitorError::Overrun) => settle(watched),
-                // Whatever it is, it would be told again and again.
+                // Any such error would be reported again and again.
                 Err(_) => drop(waiter.remove(&watched.monitor)),
             }
         }

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How long a container engine may take to tell of a container.
+/// How long a container engine may take to answer about a container.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a namespace could not be opened.

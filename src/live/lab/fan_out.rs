@@ -15,7 +15,7 @@ pub enum FanOutMade {
     Kernel(Vec<Hub>),
     /// They are sent one by one, as the scenario says or since there are few.
     Batch,
-    /// They are sent one by one, since the kernel does not let itself be told to make them.
+    /// They are sent one by one, because the kernel refuses the program that makes them.
     Refused(FanOutError),
 }
 

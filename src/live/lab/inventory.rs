@@ -1,4 +1,5 @@
-//! What a lab has made, on disk, so that whoever comes after a crash can remove it and nothing else.
+//! The list of what a lab has made, on disk, so that a later command can remove these objects after a crash, and
+//! nothing else.
 //!
 //! ```text
 //!   /run/ethbus/LAB/   lock          held by the lab's supervisor for as long as it lives
@@ -9,7 +10,7 @@
 //! Without root it is `/run/user/UID/ethbus/LAB` ([`Owner`]), and namespaces have no names: the supervisor alone holds them, so
 //! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
 //!
-//! Here is what writes and reads it; `content` is what stands in it, and `removal` removes what it names.
+//! This module writes and reads the record; `content` has its fields, and `removal` removes the objects that it names.
 
 mod content;
 mod error;
@@ -31,7 +32,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Who may do what in a lab's own folder: its user, everything.
+/// The mode of a lab's own folder: its user may do everything, other users nothing.
 const LAB_MODE: u32 = 0o700;
 /// What a lab in the background says.
 const LOG: &str = "log";
@@ -40,7 +41,7 @@ const HOSTS: &str = "hosts";
 /// Octets that a log may have, and how many are kept of a longer one.
 const LONGEST_LOG: u64 = 1 << 20;
 const KEPT_OF_LOG: usize = 1 << 16;
-/// How long somebody who only looks whether a lab is up may have its lock.
+/// How long a process that only checks whether a lab is up may have its lock.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// A lab in a list.
@@ -67,13 +68,13 @@ pub enum State {
     Ended,
 }
 
-/// A lab's record, locked: whoever has it is the only one to make or remove the lab.
+/// A lab's record, locked: only its holder may make or remove the lab.
 #[derive(Debug)]
 pub struct Inventory {
     folder: PathBuf,
     content: Content,
-    /// Namespaces without a name, which nothing else would keep alive; and those that lent interfaces are in, which must
-    /// outlive a name that somebody removes by hand.
+    /// Namespaces without a name, which nothing else would keep alive; and those that lent interfaces are in, which
+    /// must outlive a name that a user removes by hand.
     held: Vec<Namespace>,
     lock: File,
 }
@@ -126,8 +127,8 @@ impl Inventory {
 
     /// Checks that the lab of a station that this process has entered is still up, and not about to end.
     ///
-    /// Whoever takes a lab down marks its record first and looks for programs then. So if there is no mark after this
-    /// process has entered, it is found and ended with the others.
+    /// The process that takes a lab down marks its record first and looks for programs then. So if there is no mark
+    /// after this process has entered, this process is found and ended with the others.
     ///
     /// # Errors
     /// [`InventoryError::NotUp`] if it is not; a record that cannot be read.
@@ -163,7 +164,7 @@ impl Inventory {
         claims.zip(&self.held).find(|(claim, _)| claim.whose == whose).map(|(_, namespace)| namespace)
     }
 
-    /// Where the stations' names stand.
+    /// The file with the stations' names.
     ///
     /// # Errors
     /// As [`Owner::own`].
@@ -218,7 +219,7 @@ impl Inventory {
     /// A file that cannot be made.
     pub fn create_log(name: &str) -> Result<File, InventoryError> {
         let path = Inventory::log(name)?;
-        // A new one, so that nobody writes to the old one any more; appended to by two processes.
+        // A new file, so that no process writes to the old one any more; two processes append to it.
         remove_file(&path)?;
         let create = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
         create.map_err(file_error("make", &path))
@@ -232,8 +233,8 @@ impl Inventory {
         remove_file(&self.folder.join(LOG))
     }
 
-    /// Cuts a log that has become long down to its end: it stands in memory, and a station that takes its interface up and down
-    /// has the lab say so each time.
+    /// Cuts a log that has become long down to its end: it is in memory, and a station that takes its interface up and
+    /// down adds a line each time.
     pub fn shorten_log(&self) {
         let path = self.folder.join(LOG);
         if !std::fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST_LOG) {
@@ -247,7 +248,7 @@ impl Inventory {
         }
     }
 
-    /// What stands in the log; nothing if there is none.
+    /// The text of the log; empty if there is none.
     pub fn last_words(&self) -> String {
         std::fs::read_to_string(self.folder.join(LOG)).unwrap_or_default()
     }
@@ -361,17 +362,17 @@ impl Inventory {
         self.write()
     }
 
-    /// The namespaces that stand in it.
+    /// The namespaces in the record.
     pub fn namespaces(&self) -> &[Claim] {
         &self.content.namespaces
     }
 
-    /// Whether it still stands where whoever wants something of the lab looks for it.
+    /// Whether the record is still at the path where commands look for it.
     pub fn is_there(&self) -> bool {
         is_at(&self.lock, &self.folder.join("lock"))
     }
 
-    /// How many namespaces stand in it.
+    /// How many namespaces the record has.
     pub fn claims(&self) -> usize {
         self.content.namespaces.len()
     }
@@ -426,7 +427,7 @@ fn folder_of(name: &str) -> Result<PathBuf, InventoryError> {
     Ok(Owner::own()?.folder().join(name))
 }
 
-/// The record's lock; `None` while somebody else has it, or if it was removed just now.
+/// The record's lock; `None` while another process has it, or if it was removed just now.
 fn lock(folder: &Path) -> Result<Option<File>, InventoryError> {
     let path = folder.join("lock");
     let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);

@@ -1,7 +1,7 @@
 //! What a lab has or changes outside its own namespaces: written into its record first, undone at its end.
 //!
-//! The namespace that ethbus was started in is called *home* here. What stands in the record is followed only if it is
-//! still there as written: an interface where the lab put it, a bridge with the lab's own address.
+//! The namespace that ethbus was started in is called *home* here. An entry of the record is followed only if its
+//! object is still as written: an interface where the lab put it, a bridge with the lab's own address.
 
 use crate::live::lab::OUTSIDE;
 use crate::show::say;
@@ -56,15 +56,15 @@ pub enum What {
         /// Its address, likewise.
         mac: [u8; 6],
     },
-    /// The station's interface in a namespace that is somebody else's. It vanishes with the bus's, but not at once.
+    /// The station's interface in a namespace that ethbus has not made. It vanishes with the bus's, but not at once.
     StandIn {
         /// Its name.
         name: String,
         /// Its address, likewise.
         mac: [u8; 6],
     },
-    /// The end of a tunnel, in the station. It vanishes with it, but not at once, and until then nobody else can have its
-    /// number.
+    /// The end of a tunnel, in the station. It vanishes with the station, but not at once, and until then no other
+    /// tunnel can have its number.
     Tunnel,
 }
 
@@ -125,7 +125,7 @@ pub struct UndoError {
 }
 
 impl Outside {
-    /// The namespace of somebody else's that this station is in.
+    /// The namespace, not made by ethbus, that this station is in.
     pub fn stands_in(&self, station: &str) -> Option<Home> {
         (self.station == station && matches!(self.what, What::StandIn { .. })).then_some(self.home)
     }
@@ -146,8 +146,8 @@ impl Outside {
         done.map_err(|source| UndoError { action, name: name.clone(), source })
     }
 
-    /// Wherever it is: in the station; at home already, if whoever gave it back was stopped half-way; or, if somebody
-    /// removed the station's namespace by hand, where the kernel puts hardware.
+    /// Finds the interface in one of three places: in the station; at home already, if an earlier return was stopped
+    /// half-way; or, if a user removed the station's namespace by hand, where the kernel puts hardware.
     fn give_back(&self, lent: &Lent, taken: bool, station: Option<&Namespace>) -> Result<(), LendError> {
         let home = self.home.find();
         let troubles = match station {

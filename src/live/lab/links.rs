@@ -1,5 +1,5 @@
-//! What the kernel counts on the way between a station and the bus, and drops there without telling anyone: read by the
-//! supervisor whenever results are told.
+//! The kernel's counters between a station and the bus, with the frames that it drops there silently. The supervisor
+//! reads them for each report of results.
 //!
 //! ```text
 //!   tap0     ── br0 ── eth0 ════ st1        a station's namespace ════ the bus's
@@ -47,7 +47,7 @@ impl Links {
         Links { bus: claim(BUS), stations: ports.iter().zip(&plan.stations).map(station).collect() }
     }
 
-    /// Whether the bus's namespace can be reached no more, since somebody removed its name.
+    /// Whether the bus's namespace can be reached no more, because its name was removed.
     pub fn bus_is_gone(&self, record: &Inventory) -> bool {
         self.bus.as_ref().is_none_or(|bus| record.namespace(bus).is_none())
     }
@@ -87,7 +87,7 @@ impl Links {
     }
 }
 
-/// The offloads that somebody has switched on again in a station.
+/// The offloads that were switched on again in a station.
 fn offloads(record: &Inventory, claim: Option<&Claim>) -> Vec<String> {
     let Some(namespace) = claim.and_then(|claim| record.namespace(claim)) else { return Vec::new() };
     let on = namespace.run(|| offloads_on(INTERFACE).unwrap_or_default()).unwrap_or_default();

@@ -10,7 +10,7 @@
 //!                              └──────────────────────────┘    └──────┘
 //!   br-lan ── ethbus0 ──────────────────────────────────────────── lan     bridge
 //! ```
-//! `br0` learns nothing and holds nothing back. It and the veth stand between because what comes from outside is not
+//! `br0` learns nothing and holds nothing back. It and the veth are between because what comes from outside is not
 //! always frames as a wire carries them: another kernel's checksums may be unfinished, and a virtual machine hands over
 //! 64 KiB at a time. On its way into a veth without offloads the kernel makes frames of that.
 
@@ -33,7 +33,7 @@ const BRIDGE: &str = "br0";
 /// What a lab's port of a bridge at home is called, before a number.
 const BRIDGE_PORT: &str = "ethbus";
 
-/// What a lab stands in.
+/// The surroundings of a lab.
 pub struct Surroundings<'a> {
     /// The namespace that ethbus was started in.
     pub home: Namespace,
@@ -176,7 +176,7 @@ fn join(outer: &str, index: u32, payload: u32, station: &str) -> Result<(), AnyE
     Ok(())
 }
 
-/// Moves somebody's interface into the station, after what it is has been written down.
+/// Moves a lent interface into the station, after its identity has been written to the record.
 fn borrow(
     station: &StationPlan,
     interface: &str,
@@ -201,7 +201,7 @@ fn borrow(
     Ok(())
 }
 
-/// What whoever lends an interface should know before it is gone.
+/// What the user who lends an interface should know before it is gone.
 fn what_comes_back(lent: &Lent) -> String {
     let count = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "es" });
     let (addresses, routes) = (count(lent.addresses.len(), "address"), lent.routes.len());

@@ -1,7 +1,7 @@
 //! Where labs keep their records: root's in `/run/ethbus`, a user's in `/run/user/UID/ethbus`.
 //!
-//! A record says what is removed and who is asked, so it stands where nobody else can write, whatever the environment says.
-//! Both folders are emptied at boot, as namespaces are.
+//! A record names the objects to remove and the process to ask, so it is in a folder where no other user can write,
+//! independent of environment variables. Both folders are emptied at boot, as namespaces are.
 
 use super::inventory::{InventoryError, file_error};
 use link::namespace::outer_user;
@@ -22,7 +22,7 @@ const FOLDER: &str = "ethbus";
 pub enum Owner {
     /// Root's. Others may list the labs, and look into none.
     Root,
-    /// Those of an ordinary user. Nobody else can even list them.
+    /// Those of an ordinary user. No other user can even list them.
     User {
         /// His number.
         user: u32,
@@ -32,8 +32,8 @@ pub enum Owner {
 impl Owner {
     /// This process's own.
     ///
-    /// Root is whoever `/run` belongs to, and not whoever has number 0: in a user namespace of his own, which a lab without
-    /// root has, every user has that.
+    /// Compares with the owner of `/run`, not with uid 0: every user is uid 0 in a user namespace of his own, which a
+    /// lab without root has.
     ///
     /// # Errors
     /// A system without `/run` or `/proc`.
@@ -57,7 +57,7 @@ impl Owner {
     /// Makes the folder if it is missing.
     ///
     /// # Errors
-    /// A folder that somebody else could write to, or a user who has none.
+    /// A folder that another user could write to, or a user without a folder.
     pub fn make(&self) -> Result<PathBuf, InventoryError> {
         self.check_login()?;
         let folder = self.folder();
@@ -65,7 +65,7 @@ impl Owner {
         Ok(folder)
     }
 
-    /// Checks that nobody else could have written there.
+    /// Checks that no other user could have written there.
     ///
     /// # Errors
     /// As [`Owner::make`].
@@ -88,7 +88,7 @@ impl Owner {
         if std::fs::symlink_metadata(&login).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Err(InventoryError::NoLogin { folder: login, user });
         }
-        // Whoever may write there could put another folder in the place of the one that is looked at here.
+        // A user with write permission there could replace the folder that is checked here.
         let owner = |path: &str| std::fs::symlink_metadata(path).map_err(file_error("look at", Path::new(path)));
         let (run, users) = (owner(RUN)?, owner(USERS)?);
         if !users.is_dir() || users.uid() != run.uid() || users.mode() & 0o022 != 0 {
@@ -120,14 +120,14 @@ pub fn make_folder(path: &Path, mode: u32) -> Result<(), InventoryError> {
     }
 }
 
-/// What stands in a folder says what is removed and who is asked: it must be a folder of the own user, and nobody else
-/// may have more rights to it than `mode` gives.
+/// The content of the folder names the objects to remove and the process to ask. So the folder must belong to the own
+/// user, and no other user may have more rights to it than `mode` gives.
 ///
 /// # Errors
-/// A folder that is not so.
+/// A folder that fails this check.
 pub fn check_folder(path: &Path, mode: u32) -> Result<(), InventoryError> {
     let metadata = match std::fs::symlink_metadata(path) {
-        // Whoever had it has just removed it.
+        // Its owner has just removed it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         metadata => metadata.map_err(file_error("look at", path))?,
     };

@@ -31,7 +31,7 @@ pub(super) fn watch(
     Ok(Some(watch.into_fd()))
 }
 
-/// Whether an interface has its planned address, and nobody wants more of it.
+/// Whether an interface has its planned address, and no program wants other frames from it.
 fn is_plain(port: &Port, watched: Watched, links: &[LinkInfo]) -> bool {
     let own = links.iter().find(|link| link.index == watched.index && link.name == INTERFACE);
     let plain = |own: &LinkInfo| own.promiscuity == 0 && own.controller.is_none() && own.mac.octets() == port.mac;

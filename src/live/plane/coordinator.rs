@@ -1,4 +1,4 @@
-//! The one thread that reads ports, stamps, feeds the medium, and sends what is due.
+//! The one thread that reads ports and stamps, feeds the medium, and sends deliveries on time.
 //!
 //! ```text
 //!   now − guard ─── what was stamped before here has been seen: the medium may go up to here
@@ -75,7 +75,7 @@ pub struct Coordinator {
     emulator: Emulator,
     observers: Observers,
     writer: Writer,
-    /// What those who watch are told next.
+    /// The next notes for viewers.
     seen: Batch,
     next_housekeeping: u64,
 }
@@ -226,7 +226,7 @@ impl Coordinator {
     /// Runs until the supervisor says stop.
     ///
     /// # Errors
-    /// A kernel that refuses to wait, or to tell of links.
+    /// A kernel that refuses to wait, or to report links.
     pub fn run(mut self) -> Result<(), BusError> {
         if self.effort.precedence.begin(monotonic_nanos()) {
             // Before the medium is said to run, so that it is ahead of others from the first frame on.
@@ -246,7 +246,7 @@ impl Coordinator {
                 self.keep_house(now)?;
             }
             self.writer.look(now);
-            // A request waits for room for its answer: whoever asks is told something, or that nobody answers.
+            // A request waits for room for its answer: the client gets an answer, or learns that none comes.
             while !self.observers.reports.is_full()
                 && let Ok(request) = self.observers.requests.try_recv()
             {

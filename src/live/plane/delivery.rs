@@ -10,12 +10,12 @@ use link::packet::{SendError, Sender};
 use medium::StationId;
 use sim::figures::results::EmulatorResults;
 
-/// Up to so many stations, `auto` has no fan-out in the kernel: one by one is fast enough, and needs nothing to be made.
+/// Up to this number of stations, `auto` has no fan-out in the kernel: one by one is fast enough, and needs no hub.
 pub const FEW_STATIONS: usize = 16;
-/// From so many hearers on, copies by the kernel cost less than sending one by one.
+/// From this number of hearers on, copies by the kernel cost less than sending one by one.
 const FEWEST_HEARERS: usize = 3;
-/// The longest frame, without FCS, that any interface takes: of a longer one the kernel tells who sends it to a single
-/// interface that it is too long there, but not who has it copied.
+/// The longest frame, without FCS, that any interface takes. The kernel reports EMSGSIZE for a single send but not for
+/// a clone; longer frames are never cloned.
 const LONGEST_COPIED: usize = 1514;
 
 /// Hands frames to the kernel.

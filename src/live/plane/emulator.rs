@@ -6,10 +6,10 @@ use sim::words::choices::FilterChoice;
 
 /// Lateness up to a minute, to three digits.
 const LONGEST: u64 = 60_000_000_000;
-/// Nanoseconds of the first bin of the histogram that is told.
+/// Nanoseconds of the first bin of the histogram in results.
 const FIRST_BIN: u64 = 1 << 10;
 
-/// Counts and the lateness histogram; quantiles are worked out when somebody asks.
+/// Counts and the lateness histogram; quantiles are computed on request.
 #[derive(Debug)]
 pub struct Emulator {
     /// The counts.
@@ -28,7 +28,7 @@ impl Emulator {
         Emulator { counts, lateness }
     }
 
-    /// A frame was handed to the kernel for so many stations, `late` nanoseconds after it was due.
+    /// A frame was handed to the kernel for `copies` stations, `late` nanoseconds after it was due.
     pub fn delivered(&mut self, late: u64, copies: u64) {
         self.counts.timing.deliveries += copies;
         self.lateness.saturating_record_n(late, copies);
@@ -40,7 +40,7 @@ impl Emulator {
         self.counts.timing.late_arrival_max_ns = self.counts.timing.late_arrival_max_ns.max(late);
     }
 
-    /// The medium's time stood still for so many nanoseconds.
+    /// The medium's time was stopped for this number of nanoseconds.
     pub fn slipped(&mut self, nanos: u64) {
         self.counts.machine.slips += 1;
         self.counts.machine.slip_ns += nanos;

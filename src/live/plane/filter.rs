@@ -3,15 +3,15 @@
 //! A host's interface gives its stack what is for its own address or a group's, unless something in the host wants
 //! more: a capture, a bridge, a second address. So a station is spared other stations' frames only while all of this is known:
 //! ```text
-//!   nobody asks its interface for everything   IFLA_PROMISCUITY is 0
+//!   no program asks it for everything           IFLA_PROMISCUITY is 0
 //!   the interface is a part of nothing         no IFLA_MASTER
-//!   nothing stands on it                       no interface of its namespace has it as IFLA_LINK
+//!   no other interface is on top of it         no interface of its namespace has it as IFLA_LINK
 //!   its address is the planned one             IFLA_ADDRESS
 //!   it has sent from no other address          seen in its frames; once is for good
 //! ```
-//! The kernel announces the first four before the call that changes them returns; what is announced is heeded when the
-//! coordinator next looks, at the latest at its next housekeeping. The fifth is for what it does not announce here, such
-//! as a macvlan that was made in a namespace inside the station.
+//! The kernel announces the first four before the call that changes them returns. The coordinator applies them when it
+//! next looks, at the latest at its next housekeeping. The fifth covers what the kernel does not announce here, such as
+//! a macvlan that was made in a namespace inside the station.
 
 use super::protocol::Port;
 use link::netlink::{LinkNews, LinkState, LinkWatch, MonitorError};
@@ -21,7 +21,7 @@ use sim::figures::results::EmulatorResults;
 use sim::words::choices::FilterChoice;
 use std::collections::{BTreeSet, HashMap};
 
-/// More interfaces than so many on top of a station's are not kept count of: it is not filtered any more.
+/// The most interfaces on top of a station's that are counted: with more, the station is not filtered any more.
 const UPPERS_MAX: usize = 256;
 
 /// Where a station's interface is watched.
@@ -78,7 +78,7 @@ impl Filter {
     /// Heeds what has been announced.
     ///
     /// # Errors
-    /// A kernel that does not tell. If it lost something, nobody is filtered any more.
+    /// A kernel that does not answer. If it lost a message, no station is filtered any more.
     pub fn look(&mut self, counts: &mut EmulatorResults) -> Result<(), MonitorError> {
         let Some(watch) = &mut self.watch else { return Ok(()) };
         match watch.poll() {
@@ -100,7 +100,7 @@ impl Filter {
         let Some(host) = &mut station.host else { return };
         let stands_on_it = |state: &LinkState| state.lower == Some(host.index);
         match state {
-            // Whatever comes in its place is another interface.
+            // A later interface in its place is another one.
             None if index == host.index => station.host = None,
             None => _ = host.uppers.remove(&index),
             Some(state) if index == host.index => {

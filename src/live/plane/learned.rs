@@ -1,4 +1,4 @@
-//! Which addresses are behind ports that lead to hosts nobody has told of, learnt from what they send.
+//! Which addresses are behind ports that lead to unknown hosts, learnt from the frames that they send.
 //!
 //! Only the received counters depend on it: every station gets every frame.
 

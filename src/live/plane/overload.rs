@@ -1,4 +1,4 @@
-//! Whether the machine keeps up, and when that is to be told. What is done about it is the coordinator's.
+//! Whether the machine keeps up, and when to report overload. The coordinator acts on it.
 
 use super::emulator::since;
 use super::protocol::Told;
@@ -7,7 +7,7 @@ use sim::words::choices::OnOverload;
 
 /// A delivery later than this, or a sleep longer by this than was asked for, is overload. In nanoseconds.
 pub const OVERLOAD: u64 = 1_000_000;
-/// How often overload is told, in nanoseconds.
+/// How often overload is reported, in nanoseconds.
 const TELLING: u64 = 1_000_000_000;
 
 /// What is known of the machine's keeping up.
@@ -49,7 +49,7 @@ impl Overload {
         self.wanted_at = self.wanted_at.min(instant);
     }
 
-    /// For how long the medium's time is to stand still, if the coordinator looks at `now` and the next delivery was due
+    /// For how long the medium's time must be stopped, if the coordinator looks at `now` and the next delivery was due
     /// `behind` ago.
     ///
     /// Lateness counts from the look that was wanted, and never from before the last one: wherever the thread was
@@ -61,7 +61,7 @@ impl Overload {
         (self.mode == OnOverload::Slip && late > OVERLOAD && slip > 0).then_some(slip)
     }
 
-    /// Whether something that is this late has the medium's time stand still before anything else is done.
+    /// Whether lateness of this size stops the medium's time before anything else is done.
     pub fn waits(&self, late: u64) -> bool {
         self.mode == OnOverload::Slip && late > OVERLOAD
     }
@@ -76,7 +76,7 @@ impl Overload {
         self.mode == OnOverload::Drop && late > OVERLOAD
     }
 
-    /// What is to be told, once a second, if the machine did not keep up.
+    /// The report, once a second, if the machine did not keep up.
     pub fn tell(&mut self, now: u64, counts: &EmulatorResults) -> Option<Told> {
         if now < self.next_telling {
             return None;

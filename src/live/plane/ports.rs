@@ -23,7 +23,7 @@ pub struct Ports {
 struct Plug {
     /// Both ends of its link are up.
     link: bool,
-    /// Nobody has detached it.
+    /// No user has detached it.
     attached: bool,
     /// Its interface has vanished.
     gone: bool,
@@ -50,7 +50,7 @@ impl Ports {
         Ports { ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
     }
 
-    /// Takes note of what became of a station's port; tells whether the station is to be on the medium.
+    /// Notes the new state of a station's port; returns whether the station must be on the medium.
     pub fn note(&mut self, station: StationId, state: PortState) -> bool {
         let plug = &mut self.plugs[station.index()];
         plug.gone |= state == PortState::Gone;
@@ -83,7 +83,7 @@ impl Ports {
         &self.ports[station.index()].name
     }
 
-    /// Takes note of whom a frame is from, if its station's port leads to hosts that nobody has told of.
+    /// Notes the sender of a frame, if its station's port leads to unknown hosts.
     pub fn learn(&mut self, source: StationId, octets: &[u8]) {
         let address = octets.get(6..).and_then(<[u8]>::first_chunk::<6>);
         if let Some(&address) =
@@ -93,8 +93,8 @@ impl Ports {
         }
     }
 
-    /// Whose received counters a frame of `source` is for. A group address stands for every station; what is behind the
-    /// sender itself is nobody's on the medium.
+    /// The stations whose received counters include a frame of `source`. A group address means every station; an
+    /// address behind the sender itself means no station on the medium.
     pub fn destination(&self, source: StationId, octets: &[u8]) -> Destination {
         match octets.first_chunk::<6>() {
             Some(address) if address[0] & 1 == 1 => Destination::All,
@@ -156,7 +156,7 @@ mod tests {
         ports.learn(outside, &frame_from(stranger));
         assert_eq!(ports.destination(other, &stranger), Destination::Station(outside));
         assert_eq!(ports.destination(outside, &stranger), Destination::Nobody);
-        // Whoever takes a station's own address does not get its counters.
+        // A host that uses a station's own address does not get its counters.
         ports.learn(outside, &frame_from([2, 0, 0, 0, 0, 0]));
         assert_eq!(ports.destination(other, &[2, 0, 0, 0, 0, 0]), Destination::Station(inside));
         ports.learn(outside, &[2, 0]);

@@ -13,7 +13,7 @@ use link::clock::{has_fifo, leave_fifo};
 const BUSY: f64 = 0.85;
 /// Less busy than this for a while, it may have it again.
 const CALM: f64 = 0.7;
-/// For how many looks; and so many looks after it was asked for, SCHED_FIFO is there or never will be.
+/// For how many looks. This number of looks after the request, SCHED_FIFO is there or never will be.
 const WHILE: u32 = 4;
 const PATIENCE: u32 = 40;
 
@@ -67,7 +67,7 @@ impl Precedence {
         std::mem::take(&mut self.left)
     }
 
-    /// The thread has been asleep for so many nanoseconds.
+    /// The thread has been asleep for this number of nanoseconds.
     pub fn slept(&mut self, nanos: u64) {
         self.slept += nanos;
     }

@@ -27,7 +27,8 @@ pub struct Setup {
     pub ports: Vec<Port>,
     /// The interfaces behind which the kernel copies frames; the memory of each comes with the descriptors.
     pub hubs: Vec<u32>,
-    /// Whom frames are copied to; what tells of stations' interfaces then comes with the descriptors.
+    /// To which stations frames are copied; with a filter, the monitor of stations' interfaces comes with the
+    /// descriptors.
     pub filter: FilterChoice,
     /// What is written while the medium runs.
     pub outputs: Outputs,
@@ -125,7 +126,7 @@ pub enum Request {
     Queues,
     /// Tell the results so far.
     Report,
-    /// Somebody watches the bus, or nobody any more.
+    /// Whether a viewer watches the bus.
     Watch(bool),
     /// Tell the results, and end.
     Stop,
@@ -154,7 +155,7 @@ pub enum Change {
     Detach,
     /// Something is wrong with it, or nothing any more.
     Fault(Option<FaultName>),
-    /// Its PLCA is told other settings.
+    /// Its PLCA gets other settings.
     Plca(SettingsText),
 }
 
@@ -176,11 +177,11 @@ pub enum Told {
     Results(Box<Results>),
     /// What happened on the bus, for those who watch it.
     Seen(Seen),
-    /// A file could not be written any further; the medium goes on without it.
+    /// A file could not be written any further; the medium continues without it.
     Trouble(String),
     /// The machine did not keep up in the last second.
     Overload {
-        /// How long the medium's time stood still, in nanoseconds.
+        /// How long the medium's time was stopped, in nanoseconds.
         slip_ns: u64,
         /// How many deliveries were dropped.
         drops: u64,
@@ -195,7 +196,7 @@ pub enum Told {
 }
 
 impl Told {
-    /// Reads one line; `None` if it makes no sense, or does no good to whoever would believe it.
+    /// Reads one line; `None` if it makes no sense, or is unsafe to use.
     pub fn read(line: &[u8]) -> Option<Told> {
         let told: Told = serde_json::from_slice(line).ok()?;
         let believable = match &told {

@@ -63,7 +63,7 @@ impl Punctual {
         (until > now).then_some(until)
     }
 
-    /// It was read for so many nanoseconds.
+    /// The thread read on for this number of nanoseconds.
     pub fn spent(&mut self, nanos: u64) {
         self.left = self.left.saturating_sub(nanos);
     }

@@ -23,7 +23,7 @@ const WAITING: usize = 64;
 pub enum Report {
     /// To be passed on as it is.
     Told(Told),
-    /// To be told to those who watch: what is missing before, how far the medium was run, what happened.
+    /// For viewers: the number of missing notes before these, how far the medium was run, and the notes.
     Seen(u64, BitInstant, Vec<Note>),
     /// To be made into results.
     Snapshot(Box<Snapshot>),
@@ -34,7 +34,7 @@ pub enum Report {
 pub struct Observers {
     /// What the supervisor asks.
     pub requests: Receiver<Request>,
-    /// What is told.
+    /// The reports.
     pub reports: Sender<Report>,
     /// Rings when there is a request.
     pub wake: Arc<Wake>,
@@ -42,10 +42,10 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// Waits until everything told so far is written.
+    /// Waits until all reports so far are written.
     pub fn finish(self) {
         drop(self.reports);
-        // A writer that ended early lost its supervisor; there is nobody left to tell.
+        // A writer that ended early lost its supervisor, so the error has no reader.
         let _ = self.writer.join();
     }
 }
@@ -68,7 +68,7 @@ pub fn start(stream: UnixStream, setup: &Setup) -> std::io::Result<Observers> {
     Ok(Observers { requests, reports, wake, writer })
 }
 
-/// Ends the process when the supervisor is gone: nobody is left who could clean up after it but the kernel.
+/// Ends the process when the supervisor is gone: then only the kernel can clean up after it.
 fn read_requests(input: BufReader<UnixStream>, requests: &Sender<Request>, wake: &Wake) {
     for line in input.lines() {
         let Some(request) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else { break };

@@ -1,10 +1,10 @@
-//! What somebody who watches the bus is told of it: events and inputs, as many as a person can look at.
+//! Notes for viewers of the bus: events and inputs, as many as a person can look at.
 //!
 //! ```text
-//!   coordinator ──up to [`MOST`] notes each [`HOUSEKEEPING`]──► reports ──► supervisor ──► whoever watches
-//!        └── what came after those is counted, and told with the next ones
+//!   coordinator ──up to [`MOST`] notes each [`HOUSEKEEPING`]──► reports ──► supervisor ──► viewers
+//!        └── later notes are counted; the count goes with the next batch
 //! ```
-//! While nobody watches, nothing is kept.
+//! Without a viewer, no notes are kept.
 
 use medium::{BitInstant, Event, FrameId, Input, Kind, StationId, Value};
 use serde::{Deserialize, Serialize};
@@ -12,13 +12,13 @@ use sim::run::view::Note;
 use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
 
-/// Notes that are told each time: ten thousand a second.
+/// Notes in one batch: ten thousand a second.
 const MOST: usize = 512;
 
 /// A stretch of what happened, in order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    /// So many notes before these are missing.
+    /// The number of missing notes before these.
     pub missed: u64,
     /// How far the medium had been run.
     pub now: u64,
@@ -94,7 +94,7 @@ impl From<&Note> for Written {
 }
 
 impl Written {
-    /// The note about a medium of so many stations; `None` if there is none such.
+    /// The note about a medium of this number of stations; `None` if it names a station beyond them.
     pub fn note(&self, stations: usize) -> Option<Note> {
         let station = |number: u16| (usize::from(number) < stations).then(|| StationId::new(number));
         Some(match self {
@@ -132,7 +132,7 @@ fn is_told(input: &Input) -> bool {
     !matches!(input, Input::Offer { .. } | Input::SetPlca { .. })
 }
 
-/// What is to be told next, if somebody watches.
+/// The next batch, if a viewer watches.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     watched: bool,
@@ -144,7 +144,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Somebody watches, or nobody any more.
+    /// Whether a viewer watches, from now on.
     pub fn watch(&mut self, watched: bool) {
         *self = Batch { watched, ..Batch::default() };
     }
@@ -170,7 +170,7 @@ impl Batch {
         }
     }
 
-    /// What is to be told, the medium having been run up to `now`; nothing if nobody watches.
+    /// The next batch, with the medium run up to `now`; nothing without a viewer.
     pub fn tell(&mut self, now: BitInstant) -> Option<(u64, BitInstant, Vec<Note>)> {
         // What came after the last note is not known any more.
         let known = self.notes.last().and_then(Note::at).filter(|_| self.missed > 0);
@@ -178,7 +178,7 @@ impl Batch {
         self.watched.then(|| (missed, known.unwrap_or(now), std::mem::take(&mut self.notes)))
     }
 
-    /// What was to be told found no room.
+    /// The batch found no room.
     pub fn not_told(&mut self, missed: u64, notes: usize) {
         self.missed_before += missed + notes as u64;
     }

@@ -1,7 +1,7 @@
-//! Whether a frame's stamp can be believed. The kernel stamps with a clock that somebody may set.
+//! Whether a frame's stamp is right. The kernel stamps with a clock that may be set.
 
-/// A stamp this long before the ring was last empty was mapped while somebody set the clock: between its stamp and the
-/// ring a frame waits only for whoever took the processor from its sender. In nanoseconds.
+/// A stamp this long before the ring was last empty was mapped while the clock was set: between its stamp and the ring
+/// a frame waits only while another program has its sender's processor. In nanoseconds.
 const STALE: u64 = 1_000_000_000;
 
 /// A frame's stamp, as a time of the monotonic clock.
@@ -51,7 +51,7 @@ mod tests {
         assert_eq!([Stamp::Future, Stamp::Stale].map(|stamp| stamp.or(now)), [now, now]);
     }
 
-    /// Whoever was preempted between stamp and ring is late, and no more than that.
+    /// A frame whose sender was preempted between stamp and ring is late, and has no other fault.
     #[test]
     fn a_stamp_a_little_before_an_empty_ring_is_good() {
         let now = 10_000 * STALE;

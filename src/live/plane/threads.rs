@@ -25,7 +25,7 @@ pub fn start_prepared<T: Send + 'static>(
 ) -> io::Result<(JoinHandle<()>, T)> {
     let (stands, wait) = bounded(1);
     let thread = Builder::new().name(name.to_owned()).spawn(move || {
-        // There is room, and whoever waits is still there.
+        // There is room, and the waiting thread still exists.
         let _ = stands.send(prepare());
         work();
     })?;

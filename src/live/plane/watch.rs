@@ -1,5 +1,5 @@
-//! What is looked at now and then, since nobody is told when it changes: drops of the ring and of the channels, and
-//! what else the machine does. Each look gives what is new since the one before, as counts and as events.
+//! Values that are read now and then, because their changes come without a message: drops of the ring and of the
+//! channels, and other work of the machine. Each look gives the changes since the one before, as counts and as events.
 
 use super::emulator::since;
 use super::overload::OVERLOAD;
@@ -85,7 +85,7 @@ impl Watch {
             news(before.link_changes_missed, link_changes_missed, |count| EmulatorKind::LinkChangesMissed { count }),
             news(before.so_far.record_skipped, so_far.record_skipped, |count| EmulatorKind::RecordSkipped { count }),
             (steal.unwrap_or(0), EmulatorKind::Steal { ns: steal.unwrap_or(0) }),
-            // Nobody has a processor at once every time.
+            // No thread gets a processor at once every time.
             (cpu_wait.unwrap_or(0) / OVERLOAD, EmulatorKind::CpuWait { ns: cpu_wait.unwrap_or(0) }),
         ];
         events.extend(new.into_iter().filter(|(weight, _)| *weight > 0).map(|(_, kind)| kind));

@@ -3,7 +3,7 @@
 //! ```text
 //!   coordinator ──batches of notes, as many as there is room for──► this thread ──whole lines──► files
 //!        │ ◄──────────────────── empty batches ──────────────────────────┘
-//!        └── what found no room is counted, and told with the next note that does
+//!        └── notes without room are counted; the count goes with the next note that has room
 //! ```
 //! It looks for batches now and then, so that the coordinator need not wake it. Notes go in batches, and each file takes
 //! a whole batch, since a bus that is full has a note every ten microseconds.
@@ -40,7 +40,7 @@ const BEHIND: &str = "the files are written more slowly than the bus goes";
 const OLDEST: u64 = 5_000_000;
 /// How often the thread looks for batches when there were none.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long the files may take to be finished: a disk is not waited for longer, nor is a pipe that nobody reads.
+/// How long the files may take to be finished: the writer waits no longer for a disk, or for a pipe without a reader.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Sentences that wait for the coordinator: each file has two at most, that it misses something and that it ended.
@@ -135,7 +135,7 @@ impl Writer {
         }
         let write = move || {
             thread.run(&waiting, &give_back);
-            // Nobody waits any more, if this fails.
+            // If this fails, no thread waits any more.
             let _ = end.send(());
         };
         threads::start("writer", write).map_err(StartError::Thread)?;
@@ -263,7 +263,7 @@ struct Thread {
     /// The log has all events so far, and takes more.
     log_goes_on: bool,
     digest_is_whole: bool,
-    /// Those that can still be written, in the place of each. What they miss stands in them.
+    /// The windows that can still be written, each at its index. Each has a row for what it misses.
     windows: Vec<Option<Box<dyn Window>>>,
     /// What came here to be written.
     taken: Counts,
@@ -326,7 +326,7 @@ impl Thread {
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) {
         self.taken.inputs += 1;
         if self.log_goes_on {
-            // An offered frame has no line of its own: its `offered` tells of it.
+            // An offered frame has no line of its own: its `offered` has the same facts.
             self.taken.events += u64::from(!matches!(input, Input::Offer { .. }));
             let logged = Observer::input(&mut self.log, at, input, octets);
             self.log_written(logged);
@@ -352,7 +352,8 @@ impl Thread {
         self.digest_is_whole &= events == 0;
         self.log.forget_inputs();
         if self.log_goes_on {
-            // Better an end than a hole: a missing input is one, too, since it tells of faults, cuts and destinations.
+            // The log ends rather than has a hole. A missing input is a hole too, because inputs are faults, cuts and
+            // destinations.
             let ended = self.log.stop_writing(BEHIND);
             self.log_written(ended);
             self.log_goes_on = false;
@@ -453,7 +454,7 @@ fn tell_trouble(trouble: &Sender<String>, what: String) {
     let _ = trouble.try_send(what);
 }
 
-/// Tells a window a note. The end comes after what it was told of.
+/// Gives a window a note. The end comes after all notes.
 fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
     match note {
         Note::Input { at, input, octets } => window.input(*at, input, octets.as_ref()),

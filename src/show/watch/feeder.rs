@@ -1,4 +1,4 @@
-//! Hands what happens in a run in virtual time to the live view, which is as slow as somebody wants to look.
+//! Hands the events of a run in virtual time to the live view, which is as slow as its user wants.
 
 use super::player::Source;
 use crossbeam_channel::{Sender, bounded};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Notes that are handed over together.
 const BATCH: usize = 512;
-/// Batches that wait to be shown: the run waits for whoever looks, and nothing is missed.
+/// Batches that wait to be shown: the run waits for the view, and the view misses nothing.
 const WAITING: usize = 8;
 
 /// The run's end.
@@ -38,7 +38,7 @@ impl Feeder {
     fn hand_over(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         let looks = |sender: &Sender<_>| sender.send(batch).is_ok();
-        // Nobody looks any more: the run goes on by itself.
+        // The view has ended: the run continues by itself.
         self.sender = self.sender.take().filter(looks);
     }
 }

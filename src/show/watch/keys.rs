@@ -22,7 +22,7 @@ pub enum Deed {
     Cut,
 }
 
-/// What somebody at the keyboard wants.
+/// A wish of the user at the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// End.

@@ -47,7 +47,7 @@ struct Column {
     right: StationId,
     /// 0 at `left`, 1 at `right`.
     part: f64,
-    /// The station that stands just here.
+    /// The station at this column.
     station: Option<StationId>,
     /// It is halfway between both.
     middle: bool,
@@ -96,7 +96,7 @@ pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut B
     }
 }
 
-/// Where each station stands: on a bus as on the cable, otherwise evenly.
+/// The place of each station: on a bus as on the cable, otherwise evenly.
 fn places(config: &medium::Config, shown: &[StationId], width: u16) -> Vec<(StationId, u16)> {
     let last = f64::from(width.saturating_sub(1));
     let position = |station: StationId| match &config.topology {

@@ -1,4 +1,4 @@
-//! Which instant of a run is shown: a bounded stretch of what was told, and views to go back to.
+//! Which instant of a run is shown: a bounded stretch of the notes received, and earlier views to return to.
 //!
 //! ```text
 //!   source ─► history: note note note note note note     forgotten from the front
@@ -59,12 +59,12 @@ impl Player {
         self.position == self.kept.front().map_or(0, |(number, _)| *number)
     }
 
-    /// The number of the next note that will be told.
+    /// The number of the next note that will be received.
     fn told(&self) -> u64 {
         self.first + self.history.len() as u64
     }
 
-    /// Takes what has been told; waits for something if `wait`, though not for long.
+    /// Takes the notes that have arrived; with `wait`, waits for one, but not for long.
     fn listen(&mut self, wait: bool) {
         let told = if wait {
             self.source.recv_timeout(std::time::Duration::from_millis(100)).map_err(|error| error.is_timeout())
@@ -78,7 +78,7 @@ impl Player {
         }
     }
 
-    /// The next note, if it has been told.
+    /// The next note, if it has been received.
     fn next(&mut self, wait: bool) -> Option<Note> {
         if self.position == self.told() {
             self.listen(wait);
@@ -124,7 +124,7 @@ impl Player {
         }
     }
 
-    /// Shows the newest, as far as it has been told.
+    /// Shows the newest instant that has been received.
     pub fn newest(&mut self) {
         for _ in 0..AT_ONCE {
             let Some(note) = self.next(false) else { return };

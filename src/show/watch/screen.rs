@@ -15,11 +15,11 @@ use sim::words::units::{group, many};
 
 /// Columns and lines that a screen has at least.
 pub const LEAST: (u16, u16) = (60, 16);
-/// From this width on figures stand beside the stations.
+/// From this width on figures are beside the stations.
 const WIDE: u16 = 136;
 /// Columns of the figures there.
 const BESIDE: u16 = 58;
-/// Lines of what is known of the bus besides its events, at most: so much room has the smallest terminal.
+/// The most lines of facts about the bus besides its events: the room that the smallest terminal has.
 const MOST_HEALTH: usize = 4;
 /// Colours of the senders.
 const COLOURS: [Color; 6] = [Color::Blue, Color::Yellow, Color::Green, Color::Magenta, Color::Cyan, Color::Red];
@@ -42,7 +42,7 @@ pub struct Screen<'a> {
     pub names: &'a [String],
     /// What is watched.
     pub title: &'a str,
-    /// How time goes on, in words.
+    /// The speed of the view's time, in words.
     pub pace: &'a str,
     /// What is known of the emulator, or of the whole run, in lines.
     pub health: &'a [String],
@@ -50,7 +50,7 @@ pub struct Screen<'a> {
     pub message: &'a str,
     /// The station that keys are about.
     pub chosen: StationId,
-    /// The frame whose events are told alone.
+    /// The frame that the view follows: only its events are listed.
     pub followed: Option<FrameId>,
     /// Bit times of a row of the picture.
     pub row_bt: u64,
@@ -136,7 +136,7 @@ fn shown(screen: &Screen<'_>, fits: usize) -> Vec<StationId> {
     around(&all, screen.chosen, fits).to_vec()
 }
 
-/// So many of `all` in a row, the chosen one among them.
+/// `count` consecutive stations of `all`, the chosen one among them.
 fn around(all: &[StationId], chosen: StationId, count: usize) -> &[StationId] {
     let count = count.min(all.len());
     let place = all.iter().position(|station| *station == chosen).unwrap_or(0);
@@ -187,7 +187,7 @@ fn row(screen: &Screen<'_>, number: StationId) -> String {
         Doing::BackingOff { until: Some(until), .. } => {
             format!("{} BT", group(until.get().saturating_sub(view.now.get())))
         }
-        // Slots that count only while the medium is silent are told as they were drawn.
+        // Slots that count only while the medium is silent are shown as drawn.
         Doing::BackingOff { until: None, slots } => many(slots, "slot"),
         Doing::Idle | Doing::Ready | Doing::Deferring | Doing::Sending => "-".to_owned(),
         Doing::Jamming | Doing::ToldToWait | Doing::Unknown => "-".to_owned(),

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use terminal_size::terminal_size_of;
 
-/// From one look to the next while time goes on; a person sees no more.
+/// From one look to the next while the view's time runs; a person sees no more.
 const TICK: Duration = Duration::from_millis(100);
 /// The same while an instant is looked for.
 const HASTE: Duration = Duration::from_millis(1);
@@ -26,7 +26,7 @@ const HASTE: Duration = Duration::from_millis(1);
 const SLOW: f64 = 128.0;
 /// What the view of a run in virtual time says first.
 const BEGIN: &str = "Paused. Space: let time go on. Right: one event. n: the first collision. ?: keys";
-/// What it says first where somebody has asked for an instant.
+/// Its first message if the user has asked for an instant.
 const THERE: &str = "Paused. Space: let time go on. Right, left: one event. n, N: a collision. ?: keys";
 /// Bit times of a row, to begin with, at least and at most: an eighth of the way from end to end.
 const ROWS: (u64, u64) = (1, 16);
@@ -38,18 +38,18 @@ pub trait Bus {
     /// What is known of it that no event tells, in lines.
     fn health(&mut self) -> Vec<String>;
 
-    /// Does something to it, and says what came of it. `None`: it is not live, and nothing can be done to it.
+    /// Makes a change of it, and returns the outcome. `None`: it is not live, and takes no changes.
     fn act(&mut self, deed: Deed, station: StationId, view: &View) -> Option<String>;
 
-    /// Its time goes on by itself.
+    /// Its time runs by itself.
     fn is_live(&self) -> bool;
 
-    /// Where somebody wants to look first, if not at the begin.
+    /// The first instant to show, if not the begin.
     fn first(&self) -> Option<BitInstant> {
         None
     }
 
-    /// Whoever watches is to end.
+    /// Whether the view must end.
     fn is_over(&mut self) -> bool;
 }
 
@@ -67,7 +67,7 @@ pub fn is_there() -> bool {
     io::stdout().is_terminal()
 }
 
-/// How often somebody looks whether the terminal is still there, and how long the view then has to end by itself.
+/// How often the view checks that the terminal still exists, and how long it then has to end by itself.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Ends the program when its terminal is gone and the view does not notice: crossterm reads a closed terminal for ever.
@@ -126,7 +126,7 @@ fn look() -> Look {
     Look { colour: set("NO_COLOR").is_none() && !dumb, unicode: locale.contains("UTF-8") || locale.contains("UTF8") }
 }
 
-/// How time goes on.
+/// The speed of the view's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pace {
     Paused,
@@ -138,7 +138,7 @@ enum Pace {
     Live,
 }
 
-/// Shows what `player` plays until somebody wants no more.
+/// Shows what `player` plays until the user ends the view.
 ///
 /// # Errors
 /// The terminal cannot be written or read.
@@ -191,7 +191,7 @@ struct Watching<'a> {
     titles: &'a Titles,
     bus: &'a mut dyn Bus,
     pace: Pace,
-    /// Bit times a second, when time goes on by them.
+    /// Bit times a second, if the view's time has that speed.
     speed: f64,
     /// Less than a bit time that has passed.
     rest: f64,
@@ -210,7 +210,7 @@ impl<'a> Watching<'a> {
         let chosen = by_place(&player.view().config().topology)[0];
         let longest = player.view().signals.longest().get();
         let row_bt = if longest == 0 { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
-        // A run in virtual time would be past its first collision before anybody has looked.
+        // A run in virtual time would be past its first collision before the user has looked.
         let (pace, message) = match bus.first() {
             _ if bus.is_live() => (Pace::Live, ""),
             Some(at) => (Pace::To(at), ""),
@@ -321,7 +321,8 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// To the next instant at which somebody notices a collision, or the one before; whoever notices it then has.
+    /// To the next instant at which a station notices a collision, or the one before. All stations that notice a
+    /// collision at that instant have then noticed it.
     fn collision(&mut self, way: Way) {
         let shown = self.player.view().now;
         let elsewhere = |at: BitInstant| match way {

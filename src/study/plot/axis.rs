@@ -1,4 +1,4 @@
-//! Where numbers and names stand along an axis, and its ticks.
+//! The places of numbers and names along an axis, and its ticks.
 
 /// An axis: places along it are numbers from `low` to `high`.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,7 +129,7 @@ impl Axis {
     }
 }
 
-/// What stands from `low` to `high` at whole numbers of steps.
+/// The values from `low` to `high` at whole numbers of steps.
 fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
     let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
     (first..=last).map(|number| number as f64 * step).collect()

@@ -6,7 +6,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{BackendColor, BackendStyle, BackendTextStyle, DrawingErrorKind};
 
-/// The font; its licence stands beside it.
+/// The font; its licence is beside it.
 pub const FONT_FILE: &[u8] = include_bytes!("NotoSans-Latin.ttf");
 /// Height of its capitals and digits, in its em.
 const CAPITALS: f32 = 0.714;

@@ -21,7 +21,7 @@ pub struct Wanted {
     pub only: Vec<(String, String)>,
     /// The unit in which delays are shown.
     pub unit: TimeUnit,
-    /// What stands above the figure.
+    /// The title above the figure.
     pub title: Option<String>,
     /// Points beyond are left out.
     pub ranges: [Option<Range>; 2],
@@ -50,7 +50,7 @@ pub struct Figure {
     pub names: Option<Vec<String>>,
     /// The y axis's label.
     pub y_label: String,
-    /// What stands above it.
+    /// The title above it.
     pub title: Option<String>,
     /// What the legend is of.
     pub legend: Option<String>,

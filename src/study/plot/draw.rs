@@ -89,7 +89,7 @@ pub fn draw<DB: DrawingBackend>(
     let count = figure.series.len();
     let lines: Vec<Line> = (figure.series.iter().enumerate())
         .map(|(number, series)| {
-            // Where x is a name, series stand side by side.
+            // Where x is a name, series are side by side.
             let shift = if figure.names.is_some() { 0.1 * (number as f64 - (count - 1) as f64 / 2.0) } else { 0.0 };
             let pixel = |point: &Point, value: f64| chart.backend_coord(&(x.place(point.x) + shift, y.place(value)));
             let within = |value: f64| y.place(value).clamp(y.low, y.high);

@@ -123,7 +123,7 @@ pub fn numbers(key: &str, values: &[&str]) -> Option<(Vec<f64>, String)> {
     Some((numbers, words))
 }
 
-/// What stands before a text's number, the number, and what stands after it.
+/// The part before a text's number, the number, and the part after it.
 fn parts(text: &str) -> Option<(&str, f64, &str)> {
     let begin = text.find(|c: char| c.is_ascii_digit())?;
     let rest = &text[begin..];

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Width and height in points.
 const SIZE: (u32, u32) = (800, 480);
-/// A figure is drawn so much larger: in an SVG places are whole numbers.
+/// A figure is drawn larger by this factor: in an SVG places are whole numbers.
 const SCALE: u32 = 4;
 /// Pixels of the drawing that become one of the PNG, in both directions: smooth edges.
 const SMOOTH: u32 = 2;

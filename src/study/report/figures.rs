@@ -191,7 +191,7 @@ fn distribution(delay: &DelayResults) -> Vec<Point> {
     let mut so_far = 0;
     let part = |(longest, frames): (&u64, &u64)| {
         so_far += frames;
-        // No wait at all has no place on a logarithmic axis; 1 BT is less than anybody can tell from it.
+        // No wait at all has no place on a logarithmic axis; 1 BT is too small to be distinguished from it.
         point((*longest).max(1) as f64, so_far as f64 / all as f64)
     };
     delay.histogram.iter().map(part).collect()
@@ -222,7 +222,7 @@ pub struct Beside {
     pub source: String,
 }
 
-/// What theory says of a run, beside what came of it.
+/// The predictions of theory for a run, beside its results.
 pub fn theory(run: &Run) -> Vec<Beside> {
     let config = run.config();
     let mut rows = Vec::new();
@@ -271,7 +271,7 @@ fn mean_bits(run: &Run) -> Option<f64> {
     (frames > 0).then(|| 8.0 * (sum("octets_transmitted_ok") as f64 / frames as f64 + 18.0))
 }
 
-/// Mean draws after so many collisions, where there are at least so many.
+/// The fewest draws after one number of collisions of which the mean is shown.
 const LEAST_DRAWS: usize = 30;
 
 fn draws(told: &Told, backoff_limit: u32) -> Vec<Beside> {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Stretches of a run from which intervals are made, as `sim` makes them.
 const BATCHES: u64 = 32;
 
-/// Why a run cannot be told.
+/// Why a run cannot be described.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GatherError {
@@ -101,7 +101,7 @@ impl Run {
         let read = File::open(path).and_then(|file| file.take(32).read_to_end(&mut beginning));
         let (of, told) = match read {
             Ok(_) if beginning.starts_with(b"{\"format\":\"ethbus record\"") => (Of::Record, Some(of_record(path)?)),
-            // What cannot be read is the reader's to tell of.
+            // The reader reports a file that cannot be read.
             Ok(_) if !beginning.starts_with(b"{\"format\":") && !beginning.is_empty() => (Of::Results, None),
             Ok(_) | Err(_) => (Of::Log, Some(of_log(path)?)),
         };
@@ -334,7 +334,7 @@ fn batch(events: &[Event], span: u64, config: &Config) -> MediumResults {
     MediumResults::new(&Sums::of(&tally, span), delays.figures())
 }
 
-/// What was so at the end: who is attached, what is wrong with whom, where the cable is cut.
+/// The state at the end: which stations are attached, which faults they have, where the cable is cut.
 fn ended(told: &Told, stations: usize) -> (Vec<bool>, Vec<Option<medium::Fault>>, Option<Cut>) {
     let (mut attached, mut faults, mut cut) = (vec![true; stations], vec![None; stations], None);
     for (_, _, input) in &told.inputs {

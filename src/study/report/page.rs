@@ -32,7 +32,7 @@ pub struct Stretch {
     pub from: Option<u64>,
     /// Up to this one.
     pub to: Option<u64>,
-    /// Where the diagram opens; the first collision if nobody says.
+    /// Where the diagram opens; the first collision by default.
     pub open: Option<u64>,
 }
 

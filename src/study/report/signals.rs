@@ -76,7 +76,7 @@ pub fn signals(told: &Told, stretch: Range<usize>, begin: BitInstant, end: BitIn
     drawn
 }
 
-/// Every signal up to the end of `stretch`, in the order in which events tell of them.
+/// Every signal up to the end of `stretch`, in the order of the events.
 fn entries(told: &Told, config: &Arc<Config>, stretch: &Range<usize>) -> Vec<Entry> {
     let mut all = Signals::new(config.clone(), 0);
     let mut inputs = told.inputs.iter().peekable();

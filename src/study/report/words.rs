@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Events that are told at most.
+/// The most events that are described.
 const MOST: usize = 40;
 
 /// The first of the events that a page has, a line each, in the words that the page's script has for them.

@@ -84,7 +84,7 @@ impl Named {
     /// # Errors
     /// Another name, or numbers that the policy does not take.
     pub fn parse(text: &str) -> Result<Named, NamedError> {
-        // A `/` stands in no name.
+        // No name has a `/`.
         let mut parts = text.split('/');
         let first = parts.next().unwrap_or_default();
         let mut policy = base(text, first)?;

@@ -1,4 +1,4 @@
-//! 802.11: acknowledged frames, slots that stand still, and stations that do not hear each other.
+//! 802.11: acknowledged frames, a count of slots that pauses, and stations that do not hear each other.
 
 use super::{Chapter, Job, Ran, command, formula, text};
 use crate::study::page::{Chart, Part};

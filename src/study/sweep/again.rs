@@ -1,4 +1,4 @@
-//! The command that runs one shard of a grid, from what stands beside another shard's table.
+//! The command that runs one shard of a grid, from the manifest beside another shard's table.
 
 use super::manifest::{Manifest, Shard};
 use crate::show::program::quoted;
@@ -25,7 +25,7 @@ pub fn command(program: &str, known: &Manifest, table: &Path, shard: Shard) -> S
     }
     words.extend(["--seeds".to_owned(), seeds(known.seeds())]);
     for (option, text) in known.options() {
-        // A rate stands in the manifest in bits a second.
+        // The manifest has a rate in bits a second.
         let unit = if option == "--rate" { "bit/s" } else { "" };
         words.extend([option.clone(), quoted(&format!("{text}{unit}"))]);
     }

@@ -7,10 +7,10 @@ struct Scheduler {
     name: &'static str,
     /// The task's number.
     number: &'static str,
-    /// The number of the first task, where it is told; otherwise `base`.
+    /// The number of the first task, where the scheduler sets it; otherwise `base`.
     first: Option<&'static str>,
     base: u64,
-    /// From one task's number to the next one's, where it is told.
+    /// From one task's number to the next one's, where the scheduler sets it.
     step: Option<&'static str>,
     count: Count,
     /// What to write where the count is not told.
@@ -97,7 +97,7 @@ const SCHEDULERS: [Scheduler; 7] = [
 /// What `--shard` begins with if the environment knows the rest.
 const AUTO: &str = "auto";
 
-/// The shard that `--shard` asks for, and whom it was learned from; nothing is learned if it was written out.
+/// The shard that `--shard` asks for, and the scheduler that it was learned from; none if the shard was written out.
 ///
 /// `variable` gives the value of an environment variable.
 ///

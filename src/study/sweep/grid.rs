@@ -143,7 +143,7 @@ impl Grid {
         let text = toml::to_string(table).map_err(|error| error.to_string())?;
         match Scenario::from_text(Path::new(""), text) {
             Ok((scenario, _)) => Ok(scenario),
-            // The text was made here: a place in it means nothing to anybody.
+            // The text was made here: a place in it means nothing to the user.
             Err(ScenarioError::Content(wrongs)) => {
                 Err(wrongs.iter().map(|wrong| format!("{}: {}", wrong.name, wrong.what)).collect::<Vec<_>>().join("; "))
             }

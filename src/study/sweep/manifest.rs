@@ -1,6 +1,6 @@
-//! The file beside a sweep's table that says which grid it is of: all that decides what stands in the table.
+//! The file beside a sweep's table that names the table's grid: all that determines the table's content.
 //!
-//! So a sweep is never gone on with by another command, and shards of different grids are never merged.
+//! So another command never continues a sweep, and shards of different grids are never merged.
 
 use super::grid::Grid;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl Shard {
         run % self.of == self.number - 1
     }
 
-    /// How many of so many runs are in this part.
+    /// How many of `runs` runs are in this part.
     pub fn share(self, runs: u64) -> u64 {
         runs / self.of + u64::from(self.number <= runs % self.of)
     }
@@ -104,7 +104,7 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// What a table of `shard` of `grid` is of; `options` stand over the scenario.
+    /// The manifest for a table of `shard` of `grid`; `options` override the scenario.
     pub fn new(grid: &Grid, options: &[(&str, String)], timing: bool, shard: Shard) -> Manifest {
         let axes = grid.axes().iter();
         Manifest {

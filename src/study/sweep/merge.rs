@@ -98,7 +98,7 @@ fn told(missing: &[Shard], known: &Manifest, table: &Path) -> String {
     )
 }
 
-/// What stands for standard output.
+/// The name that means standard output.
 pub const STANDARD_OUTPUT: &str = "-";
 
 /// What another command wrote is not overwritten.

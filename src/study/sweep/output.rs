@@ -1,4 +1,4 @@
-//! A sweep's table of results: one row a run, each whole or not there, so that it can be gone on with.
+//! A sweep's table of results: one row a run, each whole or not there, so that a later command can continue it.
 //!
 //! Rows are appended to a file as runs end, and put into the grid's order at the end. A pipe or a device gets them in the
 //! grid's order at once.
@@ -11,7 +11,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-/// Why a table cannot be had or gone on with. Rows that are in it stay.
+/// Why a table cannot be made or continued. Rows that are in it stay.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -55,7 +55,7 @@ pub enum TableError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What should stand beside it.
+        /// The file that should be beside it.
         manifest: PathBuf,
     },
     /// Another process writes it.
@@ -82,7 +82,7 @@ pub enum TableError {
         /// What is wrong.
         what: String,
     },
-    /// What stands beside the table cannot be read.
+    /// The manifest beside the table cannot be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// The finished table is another than the one that the sweep wrote.
@@ -95,7 +95,7 @@ pub enum TableError {
         path: PathBuf,
         /// The checksum of what the sweep wrote.
         written: u32,
-        /// The checksum of what is there.
+        /// The checksum of the rows that exist.
         found: u32,
     },
     /// Shards that do not make a whole.
@@ -115,7 +115,7 @@ pub struct Rows {
     pub header: Option<String>,
     /// Each run's line, under its number from 0.
     pub lines: BTreeMap<u64, String>,
-    /// They stand in order.
+    /// They are in order.
     in_order: bool,
     /// How many octets they take; what comes after is half a line.
     octets: u64,
@@ -246,7 +246,7 @@ impl Output {
         }
     }
 
-    /// Makes the table, or goes on with the one that is there; tells which runs it has.
+    /// Makes the table, or continues the existing one; returns which runs it has.
     ///
     /// # Errors
     /// It is of another grid, in use, damaged, or cannot be written.
@@ -373,8 +373,8 @@ fn open_alone(path: &Path) -> Result<File, TableError> {
 
 /// Makes of a table of `there` one of `here`, which has more seeds: its rows get the numbers that they have there.
 ///
-/// If the process ends between the two files, the seeds in the rows do not fit their numbers, which whoever reads them
-/// notices.
+/// If the process ends between the two files, the seeds in the rows do not fit their numbers, which the reader of the
+/// table notices.
 fn more_seeds(path: &Path, there: &Manifest, here: &Manifest) -> Result<(), TableError> {
     let _alone = open_alone(path)?;
     let rows = Rows::read(path, there)?;

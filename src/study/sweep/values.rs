@@ -4,12 +4,12 @@
 
 use std::fmt::{self, Display, Formatter};
 
-/// One value, as it will stand in the table of results.
+/// One value, as the table of results will have it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value {
     /// The text, without its quotes.
     pub text: String,
-    /// It stood in quotes, so it is text and no number, whatever it looks like.
+    /// It was in quotes, so it is text and no number, even if it looks like one.
     pub quoted: bool,
 }
 
@@ -28,7 +28,7 @@ impl Display for Value {
 /// More values than a key of any grid that ends has.
 const MOST: usize = 1_000_000;
 
-/// Reads `V1,V2,…`, where each is a value or a range. A value with a comma in it stands in quotes or brackets.
+/// Reads `V1,V2,…`, where each is a value or a range. A value with a comma in it is in quotes or brackets.
 ///
 /// # Errors
 /// An empty value, quotes or brackets that do not end, a range that makes no sense, a value given twice.
@@ -57,13 +57,13 @@ pub fn values(text: &str) -> Result<Vec<Value>, String> {
     }
 }
 
-/// What stands between quotes, if all of it does.
+/// The text between quotes, if all of it is.
 fn quoted(item: &str) -> Option<&str> {
     let quote = item.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     item.strip_prefix(quote)?.strip_suffix(quote)
 }
 
-/// Parts between commas that stand in neither quotes nor brackets.
+/// Parts between commas that are in neither quotes nor brackets.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_i32, None);
     for (at, c) in text.char_indices() {
@@ -105,7 +105,7 @@ enum Step {
 }
 
 impl<'a> Range<'a> {
-    /// The range that `text` is, if two numbers stand round its two points.
+    /// The range that `text` is, if there is a number on each side of its two points.
     fn read(text: &'a str) -> Result<Option<Range<'a>>, String> {
         let Some((left, right)) = text.split_once("..") else { return Ok(None) };
         let number = |c: char| c.is_ascii_digit() || c == '.';
@@ -171,7 +171,7 @@ struct Decimal {
 impl Decimal {
     const ZERO: Decimal = Decimal { digits: 0, places: 0 };
     const ONE: Decimal = Decimal { digits: 1, places: 0 };
-    /// More places than any value has; with so many a number still compares exactly.
+    /// More places than any value has; a number with this many places still compares exactly.
     const MOST_PLACES: u32 = 18;
 
     fn read(text: &str) -> Option<Decimal> {

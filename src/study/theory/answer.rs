@@ -51,7 +51,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer of `theory`, which stands in `source` and holds where `holds` says.
+    /// An answer of `theory`, from `source`, under the conditions of `holds`.
     pub fn new(theory: &'static str, source: &'static str, holds: &'static str) -> Answer {
         Answer { theory, source, holds, entries: Vec::new() }
     }

@@ -12,9 +12,9 @@
 //! p-persistent, slotted    S = [P' pi + P (1 - pi)] / (a t' pi + a t (1 - pi) + 1 + a + a pi / (1 - e^(-aG)))
 //! ```
 //!
-//! In the last one pi = e^(-(1 + a)G) is the chance that nobody became ready during a transmission; P and t are the chance of
-//! success and the mean wait in slots after a transmission during which n > 0 became ready, P' and t' the same after
-//! an idle slot.
+//! In the last one pi = e^(-(1 + a)G) is the chance that no user became ready during a transmission; P and t are the
+//! chance of success and the mean wait in slots after a transmission during which n > 0 became ready, P' and t' the
+//! same after an idle slot.
 //!
 //! The maxima at a = 0.01 are those of the paper's table I for unslotted time, 0.529 (1-persistent) and 0.815 (nonpersistent),
 //! and 0.531 (1-persistent, slotted). Three others are higher here than the table is quoted with: 0.865 for 0.857
@@ -205,8 +205,9 @@ fn ready(p: f64, arrivals: f64, mean: f64) -> Ready {
 
 /// `users` are ready at the first slot; `arrivals` more join in each one that follows.
 ///
-/// Up to slot k nobody has sent with the chance q^(n (k + 1)) e^(g (q w - k)), w = (1 - q^k)/p, q = 1 - p: those who came in
-/// slot i have let k + 1 - i slots go by. Weighted with the users there are, the same gives exactly one sender in slot k.
+/// Up to slot k no user has sent with the chance q^(n (k + 1)) e^(g (q w - k)), w = (1 - q^k)/p, q = 1 - p: users who
+/// came in slot i have let k + 1 - i slots pass. Weighted with the users there are, the same gives exactly one sender
+/// in slot k.
 fn from(p: f64, arrivals: f64, users: u32) -> Ready {
     let (q, n) = (1.0 - p, f64::from(users));
     let mut sums = Ready { success: 0.0, wait: 0.0 };
@@ -305,7 +306,7 @@ mod tests {
                 }
             }
             let (measured, expected) = (f64::from(successes) / time, csma(Persistence::Probability(p), true, a).s(g));
-            // Three standard deviations of a share of so many.
+            // Three standard deviations of a share of this number of draws.
             assert!((measured - expected).abs() < 0.005, "seed {SEED}, p = {p}: {measured}, {expected}");
         }
     }

@@ -70,7 +70,7 @@ pub struct Equilibria {
 }
 
 impl Channel {
-    /// A channel with an input of `load` packets a slot when nobody is blocked.
+    /// A channel with an input of `load` packets a slot when no user is blocked.
     ///
     /// # Errors
     /// No users, K = 0, or a load outside of 0 to 1.

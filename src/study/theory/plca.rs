@@ -12,7 +12,7 @@ use super::{Answer, Refusal, Value};
 const BEACON: u64 = 20;
 const GAP: u64 = 96;
 const PREAMBLE: u64 = 64;
-/// ESD and ESDOK, two symbols of 5 bits that stand for 4 each.
+/// ESD and ESDOK, two symbols of 5 bits that encode 4 each.
 const DELIMITER: u64 = 8;
 /// What destination, source, type and FCS take of a frame.
 const HEADER: u64 = 18;
@@ -49,8 +49,8 @@ impl Bus {
         BEACON + self.nodes * self.turn()
     }
 
-    /// From when a frame is at the head to its first bit: one's own turn is missed, all others use theirs, and COMMIT comes
-    /// before the frame. Where the delay line is shorter than an idle cycle, a frame may be told of a logical collision
+    /// From when a frame is at the head to its first bit: one's own turn is missed, all others use theirs, and COMMIT
+    /// comes before the frame. Where the delay line is shorter than an idle cycle, a frame may get a logical collision
     /// before, and miss the turn that comes within pending_timer.
     fn access_delay_bound(&self) -> u64 {
         let line = self.line();
@@ -72,9 +72,9 @@ impl Bus {
         self.turn() + self.to * (GAP / self.to - 1).min(self.nodes - 2)
     }
 
-    /// How long a cycle is in which one node always has a frame and nobody else has any. Its MAC is ready a gap after its
-    /// frame, and if its turn is over then, it waits for the next. Where that takes longer than the delay line holds, a
-    /// logical collision comes first, and COMMIT before the frame.
+    /// How long a cycle is in which one node always has a frame and no other node has any. Its MAC is ready a gap after
+    /// its frame, and if its turn is over then, it waits for the next. Where that takes longer than the delay line
+    /// holds, a logical collision comes first, and COMMIT before the frame.
     fn lone_cycle(&self) -> u64 {
         let others = BEACON + self.to * (self.nodes - 1);
         let burst = (1 + self.bursts) * self.frame() + self.bursts * GAP + DELIMITER;
@@ -256,8 +256,8 @@ mod tests {
         assert_eq!(count(&answer, "one_cycle_bt"), 20 + 7 * 32 + 64 + 512 + 8);
     }
 
-    /// Above 16 nodes the delay line is full before the next turn: the node is told to wait, and misses a turn within
-    /// pending_timer; at 40 nodes the turn comes after that, with COMMIT.
+    /// Above 16 nodes the delay line is full before the next turn: the node gets a logical collision, and misses a turn
+    /// within pending_timer; at 40 nodes the turn comes after that, with COMMIT.
     #[test]
     fn a_lone_node_among_many_is_told_to_wait() {
         let one = |nodes| count(&answer(nodes, 64, 0, 32, None).expect("in range"), "one_cycle_bt");

@@ -1,7 +1,7 @@
 //! Two saturated stations at distance 0, worked out exactly: a Markov chain from one collision to the next.
 //!
-//! What has just sent (the winner, W) and the other (the loser, L) stand after a collision with so many collisions of
-//! their frames each; both draw. With distance 0 nothing else is left to chance:
+//! After a collision, the station that has just sent (the winner, W) and the other (the loser, L) have a number of
+//! collisions of their frames each; both draw. With distance 0 no other random choice remains:
 //!
 //! ```text
 //!   collision  jam's end     W starts: 96 + max(96, 512 r)                  both start: they collide again
@@ -26,7 +26,7 @@ const TIES: usize = 64;
 /// Races in a row that an answer shows: the 16th collision ends a capture.
 const RACES: usize = 15;
 
-/// How many values the delay can have after so many collisions; after none there is no delay.
+/// How many values the delay can have after this number of collisions; after none there is no delay.
 fn range(collisions: usize) -> u64 {
     1 << collisions.min(LARGEST)
 }

@@ -22,7 +22,7 @@ pub struct Options<'a> {
     pub plan: &'a (dyn Fn(&str) -> Plan + Sync),
     /// What is done to every medium before it runs: nothing, unless one wants to see the checks fail.
     pub alter: &'a (dyn Fn(&mut Config) + Sync),
-    /// Told which part is done; says whether to go on.
+    /// Gets the part that is done; returns whether to continue.
     pub go_on: &'a (dyn Fn(f64) -> bool + Sync),
 }
 
@@ -30,7 +30,7 @@ pub struct Options<'a> {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValidateError {
-    /// It was told to stop.
+    /// The user stopped it.
     #[error("interrupted")]
     Interrupted,
     /// An altered medium cannot be.

@@ -1,4 +1,4 @@
-//! The capture effect: who has just sent tends to send again, since its next frame begins without backoff.
+//! The capture effect: a station that has just sent tends to send again, since its next frame begins without backoff.
 
 use super::row::{Row, share};
 use super::{Check, Topic};

@@ -17,7 +17,7 @@ fn expected(key: &str, nodes: u32, octets: u32, bursts: u32, to: u32) -> f64 {
     }
 }
 
-/// The shortest cycle of a bus on which hardly anybody talks: an idle one.
+/// The shortest cycle of a bus on which hardly any node talks: an idle one.
 fn idle(nodes: u32, to: u32) -> Check {
     Box::new(move |bench: &Bench| -> Result<Vec<Row>, ValidateError> {
         let run = bench.sim(&format!(
@@ -31,7 +31,7 @@ fn idle(nodes: u32, to: u32) -> Check {
     })
 }
 
-/// One node that always has a frame, among turns that nobody uses.
+/// One node that always has a frame, among turns that no other node uses.
 fn one_talks(nodes: u32, octets: u32, bursts: u32) -> Check {
     Box::new(move |bench: &Bench| -> Result<Vec<Row>, ValidateError> {
         let run = bench.sim(&format!(

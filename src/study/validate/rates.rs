@@ -1,10 +1,11 @@
-//! Frame rates of one saturated station: whatever else happens on a medium, this is what it can carry.
+//! Frame rates of one saturated station: the most that a medium can carry.
 
 use super::row::Row;
 use super::{Check, Topic};
 
 pub(super) fn topic() -> Topic {
-    // Frame, rate, options, time for a whole number of frames (a quick one too), and bit times for so many frames.
+    // Frame, rate, options, time for a whole number of frames (a quick one too), and bit times for this number of
+    // frames.
     let rates: [(u32, &str, &str, &str, &str, f64, f64); 9] = [
         (64, "10M", "", "67.2s", "672ms", 672.0, 1.0),
         (128, "10M", "", "118.4s", "1184ms", 1184.0, 1.0),

@@ -3,8 +3,8 @@
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-/// An estimate agrees within so many half-widths of its 95 % interval: five standard errors, so that of a million right
-/// rows about one is called wrong.
+/// An estimate agrees within this number of half-widths of its 95 % interval: five standard errors, so that about one
+/// of a million right rows is called wrong.
 pub const HALF_WIDTHS: f64 = 2.5;
 /// An estimate whose half-width is a larger part of what is expected says nothing, and so does not agree.
 const VAGUE: f64 = 0.25;

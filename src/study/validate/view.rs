@@ -63,8 +63,8 @@ fn section_text(section: &Section, width: Option<usize>) -> String {
     text + "\n"
 }
 
-/// The rows as a table. Where the terminal is too narrow, the deviations go, which stand in the two columns before them, and
-/// then the words of a row are folded.
+/// The rows as a table. Where the terminal is too narrow, the deviations go, which follow from the two columns before
+/// them, and then the words of a row are folded.
 fn rows_table(rows: &[[String; 7]], width: Option<usize>) -> String {
     let whole =
         plain_table(["", "expected", "measured", "95 %", "deviation", "verdict", "command"], rows.iter().cloned());

@@ -7,11 +7,11 @@
 //! level 2:  2^w buckets of 2^2(w-1) slots each, and so on, until 2^64 is reached
 //! ```
 //!
-//! The *edge* of a level is its first bucket. What is before it has been dealt out to the level below, at level 1 to the
-//! wheel; so the wheel always has the whole bucket that now is in, and as a rule the next one too. A bucket is dealt out a
-//! few values at each call, from when now enters the bucket before it. What has been dealt out of a bucket that is not
-//! yet empty lies beyond the edge, where nobody looks, and what is inserted there goes to the bucket: so the order within
-//! a slot is that of insertion.
+//! The *edge* of a level is its first bucket. What is before it has been dealt out to the level below, at level 1 to
+//! the wheel; so the wheel always has the whole bucket that now is in, and as a rule the next one too. A bucket is
+//! dealt out a few values at each call, from when now enters the bucket before it. The values of a bucket that is dealt
+//! out only in part are beyond the edge, where no call looks, and later insertions there go to the bucket. So the order
+//! within a slot is that of insertion.
 //!
 //! A bucket takes only as many values as the calls can deal out in time: [`FEW`], and [`SHARE`] for each value in the
 //! bucket before. The others wait in a heap. While it holds any, later values for the same bucket go there too, so that
@@ -782,7 +782,7 @@ impl Work<'_> {
         self.lists.ends.get(self.state.list(level, bucket)).is_none_or(|end| *end == NONE)
     }
 
-    /// Deals out up to so many chunks of values ahead of time, those of the lowest levels first.
+    /// Deals out up to this number of chunks of values ahead of time, those of the lowest levels first.
     #[inline(never)]
     pub fn deal<P: Place>(&mut self, chunks: usize) {
         let mut left = chunks;
@@ -797,7 +797,7 @@ impl Work<'_> {
         }
     }
 
-    /// How many chunks a call is to deal out that gave so many values.
+    /// How many chunks a call deals out after it gave this number of values.
     #[inline(always)]
     pub const fn work_for(given: usize) -> usize {
         (if given == 0 { 1 } else { given }).saturating_mul(WORK)

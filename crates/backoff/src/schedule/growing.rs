@@ -91,7 +91,7 @@ impl<T: Copy> Schedule<T> {
     }
 
     /// Makes `value` pending in `slot`; in now, where the slot has passed.
-    // Inlined in any case: the ticket would go through memory, and mostly nobody wants it.
+    // Always inlined: the ticket would go through memory, and most callers drop it.
     #[inline(always)]
     pub fn insert(&mut self, slot: u64, value: T) -> Ticket {
         let slot = slot.max(self.now);

@@ -31,7 +31,7 @@ impl Waiting {
     }
 }
 
-/// The heap's memory, how much of it is in use, and the handles, which are told where a value goes.
+/// The heap's memory, how much of it is in use, and the handles, which record the place of each value.
 pub(super) struct Heap<'a> {
     pub(super) values: &'a mut [Waiting],
     pub(super) length: &'a mut u32,

@@ -1,6 +1,6 @@
 //! How large the parts of a schedule of fixed size are, and which of its lists have anything.
 
-/// A schedule for so many values or fewer has no heap: all of them may be in one bucket.
+/// A schedule for this number of values or fewer has no heap: all of them may be in one bucket.
 const SMALL: u32 = 64;
 /// The wheel has no more slots.
 const BUCKETS: usize = 4096;
@@ -16,7 +16,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// For so many values. The wheel has four times as many slots, at least 64 and at most 4096.
+    /// For `capacity` values. The wheel has four times as many slots, at least 64 and at most 4096.
     pub const fn of(capacity: u32) -> Shape {
         let mut bits = 5;
         while 2 << bits < BUCKETS && (2_u64 << bits) < capacity as u64 * 4 {

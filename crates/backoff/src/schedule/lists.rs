@@ -65,7 +65,7 @@ pub struct Expired {
 
 /// Where an expired value goes.
 pub trait Place {
-    /// Puts one there, whatever was there before.
+    /// Puts one there, and overwrites the one before.
     fn set(&mut self, expired: Expired);
 
     /// Says that the chunk will be read soon.
@@ -291,7 +291,7 @@ impl Lists<'_> {
         self.put(place, item);
     }
 
-    /// Tells a chunk some chunks before this one that it is ahead. A chunk that has gone meanwhile is told too; it does no
+    /// Marks a chunk some chunks before this one as ahead. It may mark a chunk that has gone meanwhile, which does no
     /// harm.
     #[inline(always)]
     fn point_ahead(&mut self, list: usize, number: u32, order: u8, is_first: bool) {

@@ -1,7 +1,7 @@
 //! The near buckets of the schedule that grows: the first values of each lie side by side in one block of memory, so
 //! that putting one there waits for no pointer. What does not fit there follows in a vector of the bucket's own.
 //!
-//! It must never know which slot a bucket stands for.
+//! It must never know the slot of a bucket.
 
 use super::alloc::boxed::Box;
 use super::alloc::vec;
@@ -124,7 +124,7 @@ impl<T: Copy> Wheel<T> {
         self.clear(index);
     }
 
-    /// Moves the items of the bucket, cancelled ones too, into `items`, whatever is there.
+    /// Moves the items of the bucket, cancelled ones too, into `items`, and overwrites its contents.
     #[inline]
     pub(super) fn take(&mut self, index: usize, items: &mut Vec<Item<T>>) {
         items.clear();

@@ -1,4 +1,4 @@
-//! A service behind tower's retry layer, on a clock that stands still until all wait.
+//! A service behind tower's retry layer, on a clock that stops until all requests wait.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

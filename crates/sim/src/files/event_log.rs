@@ -143,7 +143,7 @@ pub struct Digest {
     pub crc32: u32,
 }
 
-/// Takes events: writes them if somebody wants them written, and keeps the digest of all.
+/// Takes events: writes them if a log is wanted, and keeps the digest of all.
 #[derive(Debug)]
 pub struct EventLog {
     writer: Writer,
@@ -188,7 +188,7 @@ impl EventLog {
         EventLog::from_file(create(path, others)?, path.display().to_string(), header)
     }
 
-    /// The same in a file that somebody else opened at `place`.
+    /// The same in a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The header cannot be written.

@@ -1,6 +1,6 @@
 //! Files of one JSON object a line: whole lines or none when writing, file and line in every error when reading.
 //!
-//! Knows nothing of what stands in a line.
+//! Knows nothing of the content of a line.
 
 use super::damage;
 use super::outlet::{Outlet, Way};
@@ -64,7 +64,7 @@ fn what_is_there(kept: u64, what: &str) -> String {
 /// Makes a file to write to, or empties one that is ours, unless it is one of `others`.
 ///
 /// # Errors
-/// It is one of them, or somebody else's, or cannot be made.
+/// It is one of them, or belongs to another program, or cannot be made.
 pub fn create(path: &Path, others: &[&Path]) -> Result<File, WriteError> {
     create_as(output::LINES, path, others)
 }
@@ -97,8 +97,8 @@ pub fn is_other(path: &Path, others: &[&Path]) -> Result<(), WriteError> {
 /// What is written may be made of something else than lines: then of that.
 pub type Whole = fn(&[u8]) -> (usize, u64);
 
-/// Makes the last line of a file of so many lines that cannot be written any further: from the line that would be the
-/// next, and the reason.
+/// Makes the last line of a file that cannot be written any further: from the number of its lines, the line that would
+/// be the next, and the reason.
 pub(super) type LastWords = fn(u64, &[u8], &io::Error) -> Vec<u8>;
 
 /// Writes lines to a file, a pipe or a device. Nothing is cut within a line, whatever happens.
@@ -121,7 +121,7 @@ impl LineWriter {
         Ok(LineWriter::new(create(path, &[])?, path.display().to_string(), what))
     }
 
-    /// Writes to a file that somebody else opened at `place`.
+    /// Writes to a file that the caller opened at `place`.
     pub fn new(file: File, place: String, what: &'static str) -> LineWriter {
         LineWriter::of(file, place, what, whole_lines)
     }
@@ -200,12 +200,13 @@ fn whole_lines(text: &[u8]) -> (usize, u64) {
 
 impl Drop for LineWriter {
     fn drop(&mut self) {
-        // Whoever wanted to know has flushed.
+        // A caller that needs the error has flushed before.
         let _ = self.flush();
     }
 }
 
-/// Text that somebody else reads, as long as its lines end: what has none, like a device or a picture, is refused.
+/// Text that another module parses, as long as its lines end: a file without lines, like a device or a picture, is
+/// refused.
 #[derive(Debug)]
 pub struct WithLines<R> {
     input: R,
@@ -332,8 +333,8 @@ impl<R: BufRead> LineReader<R> {
         }
     }
 
-    /// Goes to the next block, which is no line: a head of so many octets, from which `length` finds how many follow.
-    /// Says whether there is one, and gives its head.
+    /// Goes to the next block, which is no line: a head of `HEAD` octets, from which `length` finds how many follow.
+    /// Returns its head, or `None` at the end.
     ///
     /// # Errors
     /// The file cannot be read, or ends within the block; `length` knows no such block.
@@ -354,7 +355,7 @@ impl<R: BufRead> LineReader<R> {
         Ok(Some(head))
     }
 
-    /// Reads so many octets; says whether there was one.
+    /// Reads `count` octets; says whether there was one.
     fn exactly(&mut self, count: usize) -> Result<bool, ReadError> {
         self.line.clear();
         let read = (&mut self.input).take(count as u64).read_to_end(&mut self.line);

@@ -3,7 +3,7 @@
 //! ```text
 //!   input ─► its events ─► input ─► … ─► restart ─► … ─► end       in order of the medium's time
 //! ```
-//! A run is compiled for its observer, so a run that nobody observes, whose observer is `()`, pays nothing.
+//! A run is compiled for its observer, so a run without an observer, which is `()`, pays nothing.
 
 use crate::files::event_log::EmulatorEvent;
 use crate::files::record::End;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Who observes a run. What an observer does not look at, it need not take.
 pub trait Observer {
-    /// Why it cannot go on.
+    /// Why it cannot continue.
     type Error;
 
     /// The medium is about to be given `input` at `at`. Frames of a live bus have `octets`, without FCS.
@@ -40,13 +40,13 @@ pub trait Observer {
         Ok(())
     }
 
-    /// So many inputs and events came before what comes next, and could not be taken; only a live bus has such.
+    /// This number of inputs and events came before the next note and could not be taken; only a live bus has such.
     fn missing(&mut self, inputs: u64, events: u64) -> Result<(), Self::Error> {
         let _ = (inputs, events);
         Ok(())
     }
 
-    /// Hands everything so far to whoever reads it.
+    /// Hands everything so far to the reader.
     fn flush(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }
@@ -58,7 +58,7 @@ pub trait Observer {
     }
 }
 
-/// Nobody observes.
+/// No observer.
 impl Observer for () {
     type Error = Infallible;
 
@@ -67,7 +67,7 @@ impl Observer for () {
     }
 }
 
-/// Somebody observes, or nobody.
+/// An observer, or none.
 impl<O: Observer> Observer for Option<O> {
     type Error = O::Error;
 
@@ -102,7 +102,7 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
-/// Two observe; the first is told first.
+/// Two observers; the first gets each note first.
 #[derive(Debug)]
 pub struct Both<A, B>(pub A, pub B);
 

@@ -1,10 +1,10 @@
-//! A file that is written in whole pieces, by whoever makes them or by a thread beside.
+//! A file that is written in whole pieces, by the thread that makes them or by a thread beside.
 //!
 //! ```text
-//!   whoever makes lines ──pieces──► this thread ──► file
-//!        ◄──── empty pieces, and how it went ────┘
+//!   maker of lines ──pieces──► this thread ──► file
+//!        ◄─── empty pieces, and results ───┘
 //! ```
-//! A few pieces go round, so memory is bounded, and whoever makes them waits if the file is slower.
+//! A few pieces go round, so memory is bounded, and the maker waits if the file is slower.
 
 use super::json_lines::{LastWords, Whole, WriteError};
 use std::fs::File;
@@ -39,7 +39,7 @@ impl Outlet {
         Outlet { file, place, what, whole, last_words: None, position, kept: 0, failed: None }
     }
 
-    /// Hands so many lines to the kernel.
+    /// Hands `text`, which has `lines` lines, to the kernel.
     fn write(&mut self, text: &[u8], lines: u64) -> Result<(), WriteError> {
         let (done, result) = match self.failed {
             Some((kind, code)) => (0, Err(code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))),
@@ -110,16 +110,16 @@ impl Outlet {
 /// Who hands pieces to the kernel.
 #[derive(Debug)]
 pub(super) enum Way {
-    /// Whoever made them.
+    /// The thread that makes them.
     Here(Outlet),
     /// A thread.
     Beside(Carrier),
-    /// Nobody any more.
+    /// No thread any more.
     Closed,
 }
 
 impl Way {
-    /// Hands over a piece of so many lines, and leaves `text` empty.
+    /// Hands over a piece of `lines` lines, and leaves `text` empty.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before. Of a thread it is known some pieces later.

@@ -35,7 +35,7 @@ pub const VCD: Kind = Kind { what: "waveforms in VCD", beginnings: &[b"$comment 
 pub const EVENT_TABLE: Kind = Kind { what: "a table of events", beginnings: &[b"t,ns,layer,kind,"] };
 /// The table of a sweep; the file beside it tells whose it is.
 pub const TABLE: Kind = Kind { what: "a sweep's table", beginnings: &[] };
-/// How our pages begin, and hardly anybody else's.
+/// How our pages begin, and hardly any other pages.
 pub const HTML_BEGINNING: &str = "<!doctype html>\n<!-- written by ethbus -->\n";
 /// A page.
 pub const HTML: Kind = Kind { what: "a page in HTML", beginnings: &[HTML_BEGINNING.as_bytes()] };
@@ -200,7 +200,7 @@ impl Waiting {
 
 /// How often a pipe is asked for its reader.
 const LOOK: Duration = Duration::from_millis(20);
-/// When the user is told what the program waits for.
+/// After this time a message says what the program waits for.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// Opens a pipe when it has a reader. Without a program that waits, the kernel does.

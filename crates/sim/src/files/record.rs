@@ -7,7 +7,7 @@
 //! ```
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
 //!
-//! One file above 500 lines because what is written and what reads it stand together, with their tests.
+//! One file above 500 lines because the writer and the reader are together, with their tests.
 
 mod quick;
 
@@ -78,7 +78,7 @@ impl Recorder {
         Recorder::from_file(create(path, others)?, path.display().to_string(), header)
     }
 
-    /// The same in a file that somebody else opened at `place`.
+    /// The same in a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The header cannot be written.
@@ -159,7 +159,7 @@ enum Line {
     End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
 }
 
-/// What stands in a record.
+/// The content of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// An input of the medium.
@@ -187,7 +187,7 @@ pub enum Entry {
     End {
         /// How the run ended.
         end: End,
-        /// What its events were, if somebody counted them.
+        /// Number and digest of its events, if the writer counted them.
         digest: Option<Digest>,
     },
 }
@@ -353,7 +353,7 @@ pub fn replay<R: BufRead>(record: RecordReader<R>, log: EventLog) -> Result<Repl
     replay_before(record, log, &mut None::<EventLog>)
 }
 
-/// The same before one observer more, who is told everything that those of the run were told.
+/// The same with one more observer, which gets every note that the observers of the run got.
 ///
 /// # Errors
 /// As [`replay`]; what the observer cannot keep.
@@ -445,8 +445,8 @@ impl<O: Observer<Error = WriteError>> Host for Listener<'_, O> {
     }
 }
 
-/// Runs what is due up to `last`, that instant included. The medium gets no further than to what it ran last, so that an
-/// input that came late is still taken where it was.
+/// Runs all timers and signals up to `last`, that instant included. The medium goes no further than the last of these,
+/// so that a late input is still taken at its instant.
 fn run_through<O: Observer<Error = WriteError>>(
     medium: &mut Medium,
     last: BitInstant,
@@ -503,7 +503,7 @@ mod tests {
             recorder.input(at, &input, (step % 2 == 0).then_some(&octets)).expect("room");
             medium.handle_input(at, input);
             if step % 3 == 0 {
-                // As the live loop does: what is due, now and then.
+                // As the live loop does: it runs the medium now and then.
                 let horizon = at + BitTimes::new(40);
                 while let Some(due) = medium.next_timeout().filter(|&due| due <= horizon) {
                     medium.advance(due + BitTimes::new(1));

@@ -1,6 +1,6 @@
 //! Tables that are written row by row: CSV, or Parquet where the file's name ends so.
 //!
-//! Knows nothing of what stands in a column but its kind.
+//! Knows nothing of a column's content but its kind.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -91,7 +91,7 @@ impl TableWriter {
         TableWriter::csv(file, place, columns)
     }
 
-    /// Begins a table as CSV in a file that somebody else opened at `place`.
+    /// Begins a table as CSV in a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The first line cannot be written.

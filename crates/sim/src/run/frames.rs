@@ -20,7 +20,7 @@ pub struct FrameTable {
     table: TableWriter,
     names: Vec<String>,
     begin: BitInstant,
-    /// Frames whose input was told, and whose `offered` was not yet.
+    /// Frames whose input has come, and whose `offered` has not.
     announced: Vec<VecDeque<Frame>>,
     /// Frames that the medium is not done with, by serial.
     pending: Vec<VecDeque<Pending>>,

@@ -60,7 +60,7 @@ struct Host {
     without_frame: VecDeque<usize>,
     /// Its station is off the medium: sources that offer whenever the medium is done with a frame wait until it is back.
     unplugged: bool,
-    /// So many times the medium has asked such a source meanwhile.
+    /// How many times the medium has asked such a source meanwhile.
     held: usize,
 }
 
@@ -156,7 +156,7 @@ impl Hosts {
         self.stations[station.index()].unplugged = true;
     }
 
-    /// The station is put back at `at`: sources that have waited for it go on.
+    /// The station is put back at `at`: sources that have waited for it continue.
     pub fn plug(&mut self, at: BitInstant, station: StationId) {
         let host = &mut self.stations[station.index()];
         host.unplugged = false;
@@ -174,7 +174,7 @@ impl Hosts {
         self.pauses
     }
 
-    /// Learns what became of frames. Says whether a host now does something before `limit`, which it did not before.
+    /// Learns the fate of frames. Returns whether a host now acts before `limit`, which it did not before.
     #[inline(always)]
     pub fn learn(&mut self, event: &Event, limit: BitInstant) -> bool {
         if matches!(event.kind, Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop) {

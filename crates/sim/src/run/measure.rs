@@ -24,7 +24,7 @@ const FIRST_LOOK: u64 = 1 << 23;
 /// Looks at the clock, and at interrupts, in one batch.
 const SLICES: u64 = 32;
 
-/// In so many slots a channel that runs away gets some thousand frames more, which is soon simulated.
+/// In this number of slots a channel that runs away gets some thousand frames more, which is soon simulated.
 const SLOTS_BETWEEN_LOOKS: u64 = 4096;
 
 /// Why a measurement could not be made.
@@ -36,7 +36,7 @@ pub enum RunError<E> {
     /// Traffic cannot be had.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
-    /// The observer of the run could not go on.
+    /// The observer of the run could not continue.
     #[error("{0}")]
     Observer(E),
 }
@@ -70,7 +70,7 @@ pub struct Measured {
     pub end: BitInstant,
 }
 
-/// Runs `plan` once, with `seed`. `go_on` is told which part is done, and says whether to go on.
+/// Runs `plan` once, with `seed`. `go_on` gets the part that is done, and says whether to continue.
 ///
 /// # Errors
 /// A plan whose medium or traffic cannot be made; what `observer` could not keep.

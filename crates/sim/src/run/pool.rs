@@ -15,7 +15,7 @@ pub fn processors() -> usize {
 pub struct Stop(AtomicBool);
 
 impl Stop {
-    /// Whether a piece may end early, since nobody will look at what it gives.
+    /// Whether a piece may end early, because its result will not be used.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(stopped, Ok(vec![(0, 0), (1, 1)]));
     }
 
-    /// A piece under way learns of it, and of two errors the one with the lower number is told.
+    /// A piece under way learns of an error, and of two errors the one with the lower number is reported.
     #[test]
     fn pieces_under_way_learn_that_another_one_failed() {
         let waits = |number: usize, stop: &Stop| -> Result<Option<()>, usize> {

@@ -20,7 +20,7 @@ const CONSTANT: [&str; 4] = ["seed", "stations", "rate_bits_per_second", "longes
 #[derive(Debug)]
 pub struct Series {
     interval: BitTimes,
-    /// The interval that goes on.
+    /// The present interval.
     from: BitInstant,
     to: BitInstant,
     config: ConfigResults,

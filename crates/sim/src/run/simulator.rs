@@ -116,7 +116,7 @@ impl Simulator {
             let arrival = self.hosts.next_at().filter(|&at| at < end);
             let first = arrival.unwrap_or(end);
             let next = self.changes.front().map_or(first, |(at, _)| first.min(*at));
-            // What is done before comes first, so that inputs are told in order of time; and hosts may do something sooner.
+            // The medium advances first, so that observers get inputs in order of time; and hosts may act sooner.
             self.advance(next, observer)?;
             if self.hosts.next_at().is_some_and(|at| at < next) {
                 continue;
@@ -212,7 +212,7 @@ impl<O: Observer> Observer for Counted<'_, O> {
     }
 }
 
-/// Who is there while the medium runs.
+/// The hosts, the delays and the observer while the medium runs.
 struct Present<'a, O: Observer> {
     hosts: &'a mut Hosts,
     delays: &'a mut Delays,

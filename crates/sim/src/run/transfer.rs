@@ -15,8 +15,8 @@ const DATA: u32 = 1518;
 const PAYLOAD: u64 = 1448;
 const ACK: u32 = 70;
 
-/// Mb/s of payload that a lone sender at 10 Mb/s gets if nobody else ever sends: 1,448 octets in each 1,538 that a frame
-/// takes with preamble, SFD and gap.
+/// Mb/s of payload that a lone sender at 10 Mb/s gets if no other station ever sends: 1,448 octets in each 1,538 that a
+/// frame takes with preamble, SFD and gap.
 pub const CEILING: f64 = 10.0 * PAYLOAD as f64 / (DATA + 20) as f64;
 
 /// Transfers at 10 Mb/s, all at once, each from an even station to the one after it.
@@ -34,7 +34,7 @@ pub struct Transfer {
     pub seed: u64,
 }
 
-/// What became of them, together.
+/// Their results, together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transferred {
     /// Payload that arrived, in Mb/s.
@@ -48,7 +48,7 @@ pub struct Transferred {
 struct Pair {
     /// Frames that the receiver has.
     received: u64,
-    /// Of these, how many its next acknowledgements tell of, in order: one for every second frame.
+    /// Of these, how many its next acknowledgements cover, in order: one for every second frame.
     acknowledged: u64,
 }
 
@@ -91,12 +91,13 @@ fn transfer(Transfer { pairs, seconds, answer, window, seed }: Transfer) -> Tran
                     }
                 }
                 Kind::Transmitted { .. } => {
-                    // It tells of all that was received as it was made, so it stands for those lost before it too.
+                    // It acknowledges all that was received when it was made, so it also replaces the acknowledgements
+                    // lost before it.
                     let told = (host.acknowledged + 2).min(host.received);
                     (host.acknowledged..told).for_each(|_| ready.push(Reverse((at + answer, other(station)))));
                     host.acknowledged = told;
                 }
-                // The window stays as it is: sent again at once, or told of by the next acknowledgement.
+                // The window stays as it is: the frame is sent again at once, or covered by the next acknowledgement.
                 Kind::Discarded { .. } => ready.push(Reverse((at + answer, station))),
                 _ => {}
             }
@@ -125,7 +126,7 @@ fn frame(station: StationId) -> Frame {
 mod tests {
     use super::*;
 
-    /// What docs/live.md tells of 100 s of one pair and of two (seed 1).
+    /// The figures of docs/live.md for 100 s of one pair and of two (seed 1).
     #[test]
     fn a_transfer_gives_what_the_documentation_says() {
         for (pairs, window, megabits) in [(1, 2, 9.00), (1, 32, 6.88), (1, 96, 7.97), (2, 96, 8.43)] {

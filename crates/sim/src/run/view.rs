@@ -18,7 +18,7 @@ const STEPS: usize = 128;
 /// Attempts that are counted one by one; more count as the last.
 pub const ATTEMPTS: usize = 16;
 
-/// Something that is told of a run.
+/// A note about a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// It happened on the medium.
@@ -35,7 +35,7 @@ pub enum Note {
         /// When.
         at: BitInstant,
     },
-    /// So many notes are missing here: whoever tells did not wait for whoever listens.
+    /// This number of notes is missing here: the sender did not wait for the receiver.
     Missed {
         /// How many.
         count: u64,
@@ -53,7 +53,7 @@ impl Note {
     }
 }
 
-/// On a bus with PLCA: what the last events tell of its cycle.
+/// On a bus with PLCA: its cycle, by the last events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The coordinator began a cycle.
@@ -81,7 +81,7 @@ pub struct StationView {
 #[derive(Clone, Debug)]
 pub struct View {
     config: Arc<Config>,
-    /// How far it was told.
+    /// The instant up to which notes have come.
     pub now: BitInstant,
     /// In order of station number.
     pub stations: Vec<StationView>,
@@ -113,7 +113,7 @@ pub struct View {
 }
 
 impl View {
-    /// A medium of which nothing has been told.
+    /// A medium without any note so far.
     pub fn new(config: Arc<Config>) -> View {
         let stations = vec![StationView::default(); config.topology.stations()];
         View {
@@ -146,7 +146,7 @@ impl View {
         self.doings.get(station)
     }
 
-    /// What is told begins at `at`.
+    /// The notes begin at `at`.
     pub fn begin_at(&mut self, at: BitInstant) {
         (self.begin, self.now) = (at, at);
         self.step = at.get() / STEP;
@@ -157,7 +157,7 @@ impl View {
         self.course.iter().map(|&bits| f64::from(bits) / STEP as f64)
     }
 
-    /// The part of the rate that transmitted frames have taken since it was told.
+    /// The part of the rate that transmitted frames have taken since the first note.
     pub fn utilization(&self) -> Option<f64> {
         let told = self.now.since(self.begin).get();
         (told > 0 && self.missed == 0).then(|| self.bits as f64 / told as f64)
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(frames(&view), 1);
     }
 
-    /// A frame that met another one may be told to wait later: nobody is met then.
+    /// A frame that met another one may get a logical collision later: that one has no other party.
     #[test]
     fn a_logical_collision_is_told_as_one_whatever_came_before() {
         let mut view = View::new(Arc::new(Config::new(BitRate::MBIT_10, Topology::star(3, 0), 1)));

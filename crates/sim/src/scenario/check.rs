@@ -1,7 +1,7 @@
 //! Checks each key and each value of a scenario file by itself, and finds all that is wrong at once.
 //!
-//! What is wrong is taken out, so that the rest of the file can be looked at too. Whether values fit together is `plan`'s to
-//! say; it must not judge by what was taken out, so it is told in which sections that was.
+//! What is wrong is taken out, so that the rest of the file can be looked at too. `plan` decides whether values fit
+//! together. It must not judge by values that were taken out, so it gets the list of their sections.
 
 use super::file::SourceText;
 use super::wrong::{Wrong, meant};
@@ -135,7 +135,7 @@ impl Checker<'_> {
                 true
             }
             (Takes::Sections(keys), DeValue::Array(items)) => {
-                // All of them are looked at, so that every mistake is told.
+                // All of them are checked, so that every mistake is reported.
                 let mut right = true;
                 for item in items.iter_mut() {
                     right &= self.item(key, keys, item);
@@ -252,7 +252,7 @@ fn whole(number: &DeInteger<'_>) -> Option<i128> {
     i128::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
 }
 
-/// What to write in place of a key that nobody knows.
+/// What to write in place of an unknown key.
 fn unknown(name: &str, as_section: bool, keys: &[Key], heading: &str) -> String {
     let fits = |key: &&Key| !as_section || is_section(key);
     let names = || keys.iter().filter(fits).map(|key| key.name);

@@ -46,7 +46,7 @@ impl SourceText {
         }
     }
 
-    /// What stands at `span`.
+    /// The text at `span`.
     pub fn text(&self, span: &Range<usize>) -> &str {
         self.text.get(span.clone()).unwrap_or_default()
     }
@@ -87,7 +87,7 @@ pub struct Reading {
     pub wrongs: Vec<Wrong>,
     /// Sections from which wrong values were taken out; empty text for the top of the file.
     pub broken: Vec<&'static str>,
-    /// A line is no TOML, so nobody knows what the file says.
+    /// A line is no TOML, so the meaning of the file is unknown.
     pub is_broken: bool,
 }
 
@@ -100,7 +100,7 @@ impl Scenario {
         Scenario::from_text(path, file_text(path)?)
     }
 
-    /// Reads a scenario from `text`, which stands in, or was made from, the file `path`.
+    /// Reads a scenario from `text`, which is the content of the file `path`, or was made from it.
     ///
     /// # Errors
     /// Unknown keys and bad values, all of them, with file, line, column and key.

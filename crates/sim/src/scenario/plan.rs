@@ -73,7 +73,7 @@ pub struct Plan {
     pub fan_out: FanOutChoice,
     /// An interface may be taken even if it carries a default route.
     pub even_default_route: bool,
-    /// Whom they are copied to.
+    /// The stations that they are copied to.
     pub filter: FilterChoice,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
@@ -263,7 +263,7 @@ fn round_trip_warning(medium: &Config) -> Option<String> {
     })
 }
 
-/// What a capture file has that somebody should know of.
+/// What the user should know of a capture file.
 fn replay_warnings(replay: &Capture, medium: &Config) -> Vec<String> {
     let longest = medium.parameters.max_frame_size.get();
     let too_long = |frame: &&Recorded| frame.size.get() > longest + if frame.tagged { 4 } else { 0 };

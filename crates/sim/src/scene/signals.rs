@@ -1,5 +1,5 @@
-//! Every signal on the medium, as events tell of them, and which signals meet. Where a signal is at an instant follows from
-//! the event that began it and from the distances.
+//! Every signal on the medium, reconstructed from events, and which signals meet. Where a signal is at an instant
+//! follows from the event that began it and from the distances.
 
 use super::plca::Line;
 use crate::words::configuration::longest_distance;
@@ -412,7 +412,7 @@ impl Signals {
         self.all.push_back(signal);
     }
 
-    /// The sender of a frame that goes on notices a collision.
+    /// The sender of an unfinished frame notices a collision.
     pub(super) fn collide(&mut self, at: BitInstant, frame: FrameId, episode: u64) {
         let parameters = self.config.parameters;
         self.change_open(frame, |one| {
@@ -426,7 +426,7 @@ impl Signals {
         self.change_open(frame, |one| (one.end, one.extension) = (Some(at), extension));
     }
 
-    /// Changes the last frame of `frame` that goes on.
+    /// Changes the last unfinished signal of `frame`.
     fn change_open(&mut self, frame: FrameId, change: impl FnOnce(&mut Signal)) {
         if let Some(place) = self.all.iter().rposition(|one| one.frame == frame && one.end.is_none()) {
             self.changed.push(self.first + place as u64);

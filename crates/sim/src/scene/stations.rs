@@ -74,7 +74,7 @@ impl Station {
 pub struct Stations(Vec<Station>);
 
 impl Stations {
-    /// Of a medium of which nothing has been told.
+    /// Of a medium without any note so far.
     pub fn new(count: usize) -> Stations {
         Stations(vec![Station::default(); count])
     }

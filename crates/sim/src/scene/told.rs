@@ -6,7 +6,8 @@ use crate::words::sentences::{self, Noticed, Party};
 use medium::{Event, FrameId, Kind, Method};
 
 impl Signals {
-    /// An event in a sentence. A collision is told with whom it met, if its attempt is known and it began on the line.
+    /// An event in a sentence. The sentence about a collision names the other parties, if its attempt is known and it
+    /// began on the line.
     pub fn sentence(&self, event: &Event, names: &[String]) -> String {
         let (parameters, rate) = (&self.config().parameters, self.config().rate);
         if let Some(noticed) = self.notice(event, names) {
@@ -27,7 +28,7 @@ impl Signals {
         }
     }
 
-    /// A MAC is told of a logical collision, and jams into its delay line: no attempt of it has ended here.
+    /// A MAC gets a logical collision, and jams into its delay line: no attempt of it has ended here.
     fn is_into_nothing(&self, event: &Event) -> bool {
         let own = |one: &Signal| one.frame == event.frame && one.end == Some(event.at);
         let Kind::JamEnd { .. } = event.kind else { return false };
@@ -44,7 +45,7 @@ impl Signals {
         Some(Noticed { station, begin, preamble, at: event.at, late, episode })
     }
 
-    /// Whose signals were at the place of whoever noticed a collision.
+    /// The senders of the signals at the place of the station that noticed a collision.
     fn parties<'a>(&'a self, event: &'a Event, names: &'a [String]) -> impl Iterator<Item = Party<'a>> {
         let distance = |one: &Signal| self.config().topology.distance(one.source, event.station);
         let sounds = move |one: &Signal| {

@@ -1,4 +1,4 @@
-//! The access methods that use a key, and what a scenario of another method is told.
+//! The access methods that use a key, and the error for a scenario of another method.
 
 use super::values::AccessMethod::{self, Aloha, Csma, CsmaCa, CsmaCd, Plca, SlottedAloha};
 

@@ -119,11 +119,11 @@ macro_rules! settings {
                 inter_packet_gap_part_1: Given<BitTimesText>, Text(text::<BitTimesText>),
                     "bit times in quotes, like `inter_packet_gap_part_1 = \"64 BT\"`",
                     default "`\"64 BT\"`", of Of::DETECTORS, sets inter_packet_gap_part_1;
-                /// attemptLimit: after so many attempts a frame is discarded
+                /// attemptLimit: a frame is discarded after this many attempts
                 attempt_limit: Given<NonZeroU32>, Whole(1, LARGEST_32),
                     "a whole number from 1 to 4294967295, like `attempt_limit = 16`",
                     default "16; of ALOHA: none", of Of::ONE_LIMIT, sets attempt_limit;
-                /// backoffLimit: the range of the backoff doubles so many times
+                /// backoffLimit: the range of the backoff doubles this many times
                 backoff_limit: Given<u32>, Whole(0, 31), "a whole number from 0 to 31, like `backoff_limit = 10`",
                     default "10", of Of::DETECTORS, sets backoff_limit;
                 /// jamSize, in bit times
@@ -233,7 +233,7 @@ macro_rules! settings {
                     option Opt {
                         long: "retry-limits", value: "SHORT:LONG", place: 110, on: SIM | SWEEP,
                         help: "Of `csma-ca`: short and long retry limit [default: 7:4]",
-                        more: "A frame is discarded after so many attempts without CTS (or ACK, if no RTS was sent), or so many with CTS and without ACK.",
+                        more: "A frame is discarded after the short limit of attempts without CTS (or ACK, if no RTS was sent), or the long limit with CTS and without ACK.",
                         ..Opt::NEW
                     };
                 /// of `csma-ca` on a bus: how far stations hear each other, `"100 m"`

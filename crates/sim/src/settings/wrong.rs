@@ -50,7 +50,7 @@ impl Display for Wrong {
 pub struct Wrongs(Vec<Wrong>);
 
 impl Wrongs {
-    /// How many are told of one file: who reads more of them at once does not read.
+    /// How many are reported for one file: a reader does not read more of them at once.
     const TOLD: usize = 20;
 
     /// These, in the order of the file, and of each value what was found first.
@@ -119,7 +119,8 @@ impl From<Wrong> for PlanError {
     }
 }
 
-/// The one of `known` that somebody meant who wrote `written`: a slip of one or two letters, or a longer or shorter form.
+/// The one of `known` that the user most likely meant by `written`: a slip of one or two letters, or a longer or
+/// shorter form.
 pub fn meant<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
     let written = plain(written);

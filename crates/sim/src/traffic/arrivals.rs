@@ -44,7 +44,8 @@ pub enum Arrivals {
         /// Mean time of a pause.
         off: Duration,
     },
-    /// `window:4,reply=64,think=1ms,timeout=1s`: at most so many frames under way, the next one when one has arrived.
+    /// `window:4,reply=64,think=1ms,timeout=1s`: at most this number of frames under way, the next one when one has
+    /// arrived.
     Window(Window),
     /// `bernoulli:0.01`: a station without a frame has one at the beginning of a slot with this chance. Slotted media only.
     Bernoulli {
@@ -63,7 +64,7 @@ pub enum Arrivals {
 pub struct Window {
     /// Frames that may be under way at a time.
     pub frames: u32,
-    /// The addressee answers each with a frame of so many octets; the loop waits for the answer.
+    /// The addressee answers each with a frame of this number of octets; the loop waits for the answer.
     pub reply: Option<u32>,
     /// Mean of an exponentially distributed pause before each frame.
     pub think: Duration,

@@ -1,7 +1,7 @@
 //! Frames as a capture file has them: pcap, and pcapng with any number of interfaces.
 //!
 //! Both formats are read here, not by a parser from elsewhere: lengths, stamps and the first 14 octets are all that is
-//! needed, and a damaged file is to be told with the octet at which it is damaged and what was expected there.
+//! needed, and the error for a damaged file names the octet of the damage and what was expected there.
 
 mod input;
 mod pcap;
@@ -94,8 +94,8 @@ impl CaptureError {
 /// A capture file's frames, in order of their stamps.
 ///
 /// The whole file is read once, before a run, so that no run ends at a damaged record; 40 octets are held for each
-/// frame. Instants count from the earliest stamp. Frames that stand out of order are put in order, as captures of
-/// several queues or interfaces are often a little out of order; [`unordered`](Self::unordered) tells how many.
+/// frame. Instants count from the earliest stamp. Frames out of order are put in order, as captures of several queues
+/// or interfaces are often a little out of order; [`unordered`](Self::unordered) tells how many.
 #[derive(Clone, Debug)]
 pub struct Capture {
     path: PathBuf,
@@ -176,7 +176,7 @@ impl Capture {
         &self.sources
     }
 
-    /// How many frames stood behind one with a later stamp.
+    /// How many frames came behind one with a later stamp.
     pub fn unordered(&self) -> usize {
         self.unordered
     }

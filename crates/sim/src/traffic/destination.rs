@@ -5,7 +5,7 @@ use crate::words::interface::{BROADCAST, NEXT, RANDOM};
 use backoff::Generator;
 use medium::{Destination, StationId};
 
-/// Whom one station's frames are for.
+/// The destinations of one station's frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum To {
     /// The next station in order of station number; the first after the last.
@@ -35,7 +35,8 @@ impl To {
         }
     }
 
-    /// The stations that frames of `own`, of `stations`, can be for; none if they are for a group, or for nobody.
+    /// The stations that frames of `own`, of `stations`, can be for; none if they are for a group, or have no
+    /// addressee.
     pub fn addressees(self, own: usize, stations: usize) -> impl Iterator<Item = usize> {
         (0..stations).filter(move |&to| match self {
             To::All => false,
@@ -69,7 +70,8 @@ pub(super) enum DestinationDraws {
 }
 
 impl DestinationDraws {
-    /// Destinations of station `own` of `stations`. A station that is alone sends to nobody, unless to all.
+    /// Destinations of station `own` of `stations`. Frames of a lone station have no addressee, unless they are for
+    /// all.
     pub fn new(to: To, own: usize, stations: usize, generator: Generator) -> DestinationDraws {
         let always = |number: usize| DestinationDraws::Always(Destination::Station(station(number)));
         match to {

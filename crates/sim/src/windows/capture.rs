@@ -6,7 +6,7 @@
 //!                          backoff, discards, faults, slip
 //! ```
 //! Packets are in order of their first bits, so a packet waits until those that began before it have ended. A collision
-//! waits until nobody sends any more, and then names all its parties.
+//! waits until no station sends any more, and then names all its parties.
 
 mod packets;
 
@@ -52,7 +52,7 @@ pub struct Capture {
     waiting: VecDeque<Waiting>,
     /// The number of the first that waits.
     first: u64,
-    /// Who sends.
+    /// The sender.
     sending: Vec<Sending>,
     /// What is on the medium.
     signals: Signals,
@@ -70,10 +70,10 @@ pub struct Capture {
     spare: Vec<usize>,
 }
 
-/// What stands in the capture when its turn comes.
+/// An entry that waits for its turn in the capture.
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
-    /// A transmission that goes on, or was never one.
+    /// A transmission that is not over, or was never one.
     Open,
     /// The draft with this number.
     Draft(usize),
@@ -111,7 +111,7 @@ struct Sending {
 }
 
 impl Capture {
-    /// Writes the capture's beginning to a file that somebody opened at `place`.
+    /// Writes the capture's beginning to a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
@@ -133,7 +133,7 @@ impl Capture {
             packets,
         };
         capture.begin(known)?;
-        // Whoever reads a pipe sees the interfaces at once; and what cannot be written at all is known at once.
+        // The reader of a pipe sees the interfaces at once; and an output that cannot be written fails at once.
         capture.output.flush()?;
         Ok(capture)
     }
@@ -169,7 +169,7 @@ impl Capture {
     /// Puts what `make` appends into its turn.
     fn put(&mut self, make: impl FnOnce(&Packets, &mut Vec<u8>)) -> Result<(), WriteError> {
         if self.waiting.is_empty() {
-            // Nothing waits: most frames meet nobody.
+            // No entry waits: most frames meet no other frame.
             self.first += 1;
             let packets = &self.packets;
             return self.output.unit(|into| make(packets, into));
@@ -228,7 +228,7 @@ impl Capture {
                     self.opens(sent, number);
                 }
             } else if signal.what == Carried::Rts {
-                // What began as an attempt is told of by a row.
+                // A row describes what began as an attempt.
                 self.withdraw(number);
             }
         }
@@ -293,7 +293,7 @@ impl Capture {
         }
     }
 
-    /// A frame is over: sent whole with so many octets from destination address to FCS, or cut short.
+    /// A frame is over: sent whole, with its octets from destination address to FCS, or cut short.
     fn ended(&mut self, frame: FrameId, whole: Option<usize>, at: BitInstant) -> Result<(), WriteError> {
         let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == frame) else { return Ok(()) };
         let Sending { sent, signal, number, .. } = self.sending.swap_remove(place);
@@ -360,7 +360,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Gives up what cannot be told whole any more.
+    /// Gives up entries that cannot become whole any more.
     fn close(&mut self) -> Result<(), WriteError> {
         for sending in std::mem::take(&mut self.sending) {
             self.waiting[(sending.number - self.first) as usize] = Waiting::Nothing;
@@ -379,7 +379,7 @@ impl Window for Capture {
     }
 
     fn passes_over(&self) -> &'static [&'static str] {
-        // Where nobody detects collisions only its receiver knows whether a frame was destroyed.
+        // Without collision detection only its receiver knows whether a frame was destroyed.
         if self.detects { &["defer", "delivered", "fragment"] } else { &["defer", "fragment"] }
     }
 }

@@ -26,7 +26,7 @@ pub struct EventTable {
 }
 
 impl EventTable {
-    /// Writes the names of the columns to a file that somebody opened at `place`.
+    /// Writes the names of the columns to a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
@@ -55,7 +55,7 @@ impl EventTable {
         &self.stations[station.index()]
     }
 
-    /// A row of another layer: what happened stands in the last column, as the event log has it.
+    /// A row of another layer: the last column has the event, as the event log has it.
     fn other(&mut self, at: BitInstant, layer: &str, json: &[u8]) -> Result<(), WriteError> {
         let (ns, empty) = (self.nanos.of(at), ",".repeat(self.columns.len()));
         let detail = quoted(&String::from_utf8_lossy(json));

@@ -62,7 +62,7 @@ impl Frames {
         Frames { names: names.to_vec(), labels, macs: macs.to_vec(), stations }
     }
 
-    /// What `offered` will tell of comes with its addressee and octets.
+    /// A frame that `offered` will report comes with its addressee and octets.
     pub fn input(&mut self, input: &Input, octets: Option<&Arc<[u8]>>) {
         if let Input::Offer { station, frame } = input {
             let offered = Offered { frame: *frame, octets: octets.cloned() };

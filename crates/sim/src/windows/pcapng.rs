@@ -148,8 +148,9 @@ impl Packet {
     }
 }
 
-/// Appends what stands before the octets of a packet of link type [`UPPER_PDU`]: that it is JSON, what stands in the
-/// column "Protocol", in capitals, and, from Wireshark 4.2 on, in "Info", which `info` appends. Gives where that is.
+/// Appends the tags before the octets of a packet of link type [`UPPER_PDU`]: that it is JSON, the text of the column
+/// "Protocol", in capitals, and the text of "Info" for Wireshark 4.2 and later, which `info` appends. Returns the place
+/// of that text.
 pub(super) fn json_tags(into: &mut Vec<u8>, protocol: &[u8], info: impl FnOnce(&mut Vec<u8>)) -> Range<usize> {
     const DISSECTOR: u16 = 12;
     const PROTOCOL: u16 = 33;

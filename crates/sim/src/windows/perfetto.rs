@@ -92,7 +92,7 @@ pub struct Perfetto {
 }
 
 impl Perfetto {
-    /// Writes the trace's beginning to a file that somebody opened at `place`.
+    /// Writes the trace's beginning to a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
@@ -156,7 +156,7 @@ impl Perfetto {
     /// An event on a track; `rest` appends more of it.
     fn put(&mut self, at: u64, kind: Type, track: u64, rest: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
         const TRACK_EVENT: u32 = 11;
-        // What is in a message stands after how long it is, so it is made first.
+        // The content of a message comes after its length, so the content is made first.
         let own = &mut self.event;
         own.clear();
         number(own, 9, kind as u64);
@@ -185,7 +185,7 @@ impl Perfetto {
         put
     }
 
-    /// A frame's name. Whoever is done with it puts it back, so that the next one takes no memory.
+    /// A frame's name. The caller puts it back after use, so that the next one takes no memory.
     fn frame_name(&mut self, frame: FrameId) -> String {
         let mut name = std::mem::take(&mut self.name).into_bytes();
         name.clear();
@@ -337,7 +337,7 @@ impl Perfetto {
             let part = self.sent as f64 / span as f64;
             let at = self.nanos.of(BitInstant::new(self.sample_due - span));
             self.put(at, Type::Counter, UTILIZATION, |own| real(own, 44, part))?;
-            // An idle stretch is told once.
+            // An idle stretch has one sample.
             let idle = if self.sent == 0 { (now.get() - self.sample_due) / span * span } else { 0 };
             self.sent = 0;
             self.sample_due += span + idle;

@@ -1,10 +1,10 @@
-//! A capture in several files: a new one after so many octets, or after so much of the bus's time.
+//! A capture in several files: a new one after a number of octets, or after a span of the bus's time.
 //!
 //! ```text
 //!   capture ──blocks──► pipe ──► this thread ──► run-00001.pcapng, run-00002.pcapng …
 //! ```
-//! Whoever writes the capture needs no right to make files: a pipe is all that it gets. Each file begins with the
-//! capture's head, so each can be opened alone.
+//! The writer of the capture needs no right to make files: it gets only a pipe. Each file begins with the capture's
+//! head, so each can be opened alone.
 
 use super::pcapng::{block_length, stamp, whole_blocks};
 use crate::files::json_lines::{LineWriter, WriteError};
@@ -27,7 +27,7 @@ const LONGEST: usize = 1 << 20;
 pub struct Rotation {
     /// Before a file has more octets than this.
     pub octets: Option<u64>,
-    /// When so many nanoseconds of the bus's time are over.
+    /// After this number of nanoseconds of the bus's time.
     pub nanos: Option<u64>,
 }
 
@@ -70,7 +70,7 @@ fn size(text: &str) -> Option<u64> {
 pub struct Rotating(JoinHandle<Result<u64, WriteError>>);
 
 impl Rotating {
-    /// Waits until whoever writes the capture has ended, and tells how many files there are.
+    /// Waits until the writer of the capture has ended, and returns how many files there are.
     ///
     /// # Errors
     /// A file that could not be made or written any further.
@@ -132,7 +132,7 @@ impl Files {
             }
             text.drain(..done);
             assert!(text.len() <= LONGEST, "a capture has no block as long as this");
-            // Whoever looks at the newest file sees what there is.
+            // A reader of the newest file sees all packets so far.
             self.now.as_mut().map_or(Ok(()), |now| now.output.flush())?;
         }
         Ok(self.made)

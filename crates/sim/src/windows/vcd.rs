@@ -7,7 +7,7 @@
 //!       collision  ________/‾‾\______________        from when the station notices one until its jam is out
 //!   turn           BEACON | none | COMMIT_3 | frame_3 | none | …              of a bus with PLCA: whose turn is used
 //! ```
-//! Of BEACONs there are those that events tell of. Carrier is what a station hears that is not deaf.
+//! BEACONs are those that have an event. Carrier is what a station hears that is not deaf.
 
 mod lines;
 mod turns;
@@ -56,7 +56,7 @@ pub struct Vcd {
     agenda: VecDeque<(BitInstant, Vec<(u16, Due)>)>,
     /// Lists of instants that are over, to be used again.
     spare: Vec<Vec<(u16, Due)>>,
-    /// Which instant stands in the file last, and in nanoseconds.
+    /// The last instant in the file, in bit times and in nanoseconds.
     now: Option<BitInstant>,
     written: Option<u64>,
 }
@@ -83,7 +83,7 @@ enum Due {
 }
 
 impl Vcd {
-    /// Writes the declarations to a file that somebody opened at `place`.
+    /// Writes the declarations to a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
@@ -240,7 +240,7 @@ impl Vcd {
     fn run_to(&mut self, now: BitInstant) -> Result<(), WriteError> {
         while self.agenda.front().is_some_and(|(at, _)| *at <= now) {
             let Some((at, mut list)) = self.agenda.pop_front() else { break };
-            // Where one signal of a station follows another, carrier goes on.
+            // Where one signal of a station follows another, carrier continues.
             let (begins, others): (Vec<_>, Vec<_>) = match self.config.method {
                 Method::Plca(_) => list.drain(..).partition(|(_, due)| matches!(due, Due::SignalBegins { .. })),
                 _ => (Vec::new(), Vec::new()),

@@ -110,7 +110,7 @@ impl Case {
         let longest = config.topology.round_trip().get();
         let last = entries.iter().rev().find_map(instant).map_or(0, BitInstant::get);
         let horizon = until.saturating_sub(3 * longest + 2_000).min(last);
-        // BEACONs after empty cycles are told of later.
+        // A log reports BEACONs after empty cycles later.
         let told = |one: &&OnAir| one.1 != "BEACON" || beacons.contains(&one.3);
         let all: Signals = signals
             .iter()

@@ -1,5 +1,5 @@
-//! Values that options and scenario keys take. The parsers say themselves what they take: in a list of words, or in what they
-//! answer to a text that makes no sense, where every form stands between backquotes.
+//! Values that options and scenario keys take. The parsers themselves name them: in a list of words, or in their error
+//! for a text that makes no sense, where every form is between backquotes.
 
 use crate::study::explain::choice::Pick;
 use crate::study::sweep::grid;
@@ -13,7 +13,7 @@ use sim::settings::overrides::dotted_key;
 /// What no parser takes.
 const NONSENSE: &str = "?";
 
-/// What stands in an example for the name of a file, which the shell completes.
+/// The placeholder for a file's name in an example; the shell completes it.
 const FILE: &str = "FILE";
 
 /// Options whose values complete, by the names that the help gives these.
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Whatever is offered is understood.
+    /// The parser accepts every value that is offered.
     #[test]
     fn every_value_that_is_offered_is_read() {
         for option in OPTIONS {

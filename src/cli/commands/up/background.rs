@@ -1,8 +1,8 @@
-//! `ethbus up --background`: the lab's supervisor goes on in the background.
+//! `ethbus up --background`: the lab's supervisor continues in the background.
 //!
 //! ```text
 //!   up --background ──starts──► up --in-background       in the same session until the lab is up, so that an
-//!        ▲                          │                  interrupt reaches both; errors are told as without --background
+//!        ▲                          │                  interrupt reaches both; errors are reported as without --background
 //!        └──one octet: it is up─────┘                  then in a session of its own; messages go to the lab's log
 //! ```
 
@@ -51,7 +51,7 @@ pub fn start(told: Option<&str>) -> Outcome {
                 }
                 Ok(false) | Err(_) => break,
             },
-            // It ends, cleans up, and says so; somebody else's signal may have reached this process only.
+            // It ends, cleans up, and says so; another program's signal may have reached this process only.
             recv(interrupts) -> _ => pass_on(supervisor.id()),
         }
     }
@@ -100,7 +100,7 @@ impl Background {
     /// The lab is up: tells so, and leaves the terminal.
     ///
     /// # Errors
-    /// Nobody can be told, or there is no other session.
+    /// The parent process cannot be reached, or there is no other session.
     pub fn leave(&self, greeting: &str) -> Result<(), CommandError> {
         let leave = || {
             File::from(self.stderr.try_clone()?).write_all(greeting.as_bytes())?;

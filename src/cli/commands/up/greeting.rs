@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 /// What the end of a tunnel is called in what is to be typed at the other machine.
 const INTERFACE_THERE: &str = "ethbus0";
 
-/// What a lab without root cannot do, said before somebody wonders.
+/// What a lab without root cannot do, printed at its start.
 const WITHOUT_ROOT: &str = "ethbus: without root the bus has the priority of any program, so deliveries are later on a busy \
     machine\n";
 
@@ -56,7 +56,7 @@ pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool, in_background:
     )
 }
 
-/// What somebody does to become the host of a station that is no namespace with a kernel's stack.
+/// How a program or a machine becomes the host of a station that is no namespace with a kernel's stack.
 fn how_to_be(ethbus: &str, lab: &str, station: &StationPlan) -> Option<String> {
     let name = &station.name;
     Some(match &station.host {

@@ -1,5 +1,5 @@
-//! A lab that is up: answers requests, passes on what the data plane tells, does what the scenario says and when, until somebody
-//! wants the lab to end.
+//! A lab that is up: answers requests, passes on the data plane's reports, makes the scenario's changes in time, until a
+//! client or an interrupt ends the lab.
 
 use super::{CommandError, Ended, Requests, end, with_links};
 use crate::cli::args::Format;
@@ -39,7 +39,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The changes of `plan`; its first instant is now, until somebody sets another.
+    /// The changes of `plan`; its first instant is now, until the caller sets another.
     pub fn new(plan: &Plan) -> Schedule {
         let rate = plan.pace.rate(plan.medium.rate);
         Schedule { begin: Instant::now(), rate, changes: plan.changes.iter().copied().collect() }
@@ -106,7 +106,7 @@ fn request(input: Input, names: &dyn Fn(u16) -> String) -> Option<(Request, Opti
     }
 }
 
-/// Who has asked for results, and when.
+/// The clients that have asked for results, and when.
 type Asked = VecDeque<(Instant, UnixStream)>;
 
 /// A lab that is up.
@@ -125,7 +125,7 @@ pub struct Serving<'a> {
     pub watchers: Watchers,
 }
 
-/// The lab ends; whoever asked for that waits at the stream's other end.
+/// The lab ends; the client that asked for it waits at the stream's other end.
 type End = ControlFlow<Option<UnixStream>>;
 
 const GO_ON: Result<End, CommandError> = Ok(ControlFlow::Continue(()));
@@ -202,7 +202,7 @@ impl Serving<'_> {
                 self.record.shorten_log();
                 say_port(&station, state);
             }
-            // What a second loses without anybody noticing is in the results.
+            // The results include losses of a second that no message reports.
             Told::Overload { slip_ns, drops: 0 } if slip_ns as f64 <= 1e9 * self.tolerance => {}
             Told::Overload { slip_ns, drops } => {
                 self.record.shorten_log();
@@ -235,7 +235,7 @@ impl Serving<'_> {
                 self.watchers.add(stream);
             }
             Control::Change { station, change } => {
-                // A station that is not there gets no answer: whoever asks has looked.
+                // A station that does not exist gets no answer: the client has checked its name before.
                 if let Some(station) = self.plan.stations.iter().position(|known| known.name == station) {
                     self.plane.ask(Request::Change { station: station as u16, change })?;
                     self.ask(stream)?;
@@ -258,7 +258,7 @@ impl Serving<'_> {
         GO_ON
     }
 
-    /// Asks for results on behalf of whoever is at the other end of `stream`.
+    /// Asks for results on behalf of the client at the other end of `stream`.
     fn ask(&mut self, stream: UnixStream) -> Result<(), SupervisorError> {
         self.plane.ask(Request::Report)?;
         self.asked.push_back((Instant::now(), stream));
@@ -266,16 +266,16 @@ impl Serving<'_> {
     }
 }
 
-/// Gives whoever asked what it takes to enter a station that has no name. Where stations have names, nobody asks.
+/// Gives the client what it needs to enter a station without a name. Where stations have names, no client asks.
 fn hand_over(record: &Inventory, station: &str, stream: UnixStream) {
     let Some(namespace) = record.held(station) else { return };
-    // Whoever asked and went away does not matter to the lab.
+    // A client that went away does not matter to the lab.
     let _ = control::hand_over(stream, namespace);
 }
 
-/// Answers whoever has waited longest for results.
+/// Answers the client that has waited longest for results.
 fn write(results: &Results, stream: Option<UnixStream>) {
     let json = serde_json::to_string(results).expect("numbers and names");
-    // Whoever asked and went away does not matter to the lab.
+    // A client that went away does not matter to the lab.
     let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
 }

@@ -1,11 +1,11 @@
-//! What stands in a lab's record.
+//! The content of a lab's record.
 
 use crate::live::lab::lent::Outside;
 use crate::live::plane::protocol::Port;
 use link::namespace::{Namespace, NamespaceId};
 use serde::{Deserialize, Serialize};
 
-/// What stands in `lab.json`.
+/// The content of `lab.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Content {
     /// The namespaces that the lab has made or is about to make.
@@ -20,7 +20,7 @@ pub struct Content {
     pub addresses: Vec<(String, Vec<String>)>,
     /// The medium's rate in bits per second.
     pub rate: u64,
-    /// The lab is being taken down: programs in its stations are ended, and nobody may start another.
+    /// The lab is being taken down: programs in its stations are ended, and no command may start another.
     #[serde(default)]
     pub(super) ending: bool,
     /// The user namespace of a lab without root, whose namespaces have no names: device and inode.
@@ -42,7 +42,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// What tells it from a namespace that somebody else gave the same name.
+    /// What distinguishes it from a namespace to which another program gave the same name.
     pub fn identity(&self) -> NamespaceId {
         NamespaceId { device: self.device, inode: self.inode }
     }

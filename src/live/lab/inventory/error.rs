@@ -62,7 +62,7 @@ pub enum InventoryError {
         /// What the system said.
         source: io::Error,
     },
-    /// Somebody else may have written what stands there, so none of it is believed.
+    /// Another user may have written the content, so none of it is used.
     #[error("{} {why}: nothing of it is used; see what it is, then remove it", path.display())]
     Untrusted {
         /// The folder.
@@ -70,7 +70,7 @@ pub enum InventoryError {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// What stands in the record makes no sense.
+    /// The content of the record makes no sense.
     #[error("{} is not a lab's record; if no lab of this name is up, remove the folder", path.display())]
     Content {
         /// The file.

@@ -17,7 +17,7 @@ impl Inventory {
         remove_lab(&self.folder, &self.content, &self.held)
     }
 
-    /// The same, but for the log, if there is one: the lab ended with an error, and nobody has read it yet.
+    /// The same, but keeps the log, if there is one: the lab ended with an error, and the user has not read it yet.
     ///
     /// # Errors
     /// As [`Inventory::remove_everything`].
@@ -73,8 +73,8 @@ fn remove_rest(folder: &Path) -> Result<(), InventoryError> {
 }
 
 fn remove_made(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
-    // Before programs are looked for: see `check_entered`. A record whose folder is gone stops nobody, nor does it let
-    // anybody in; a full disk is no reason to leave the lab as it is.
+    // This mark comes before the search for programs: see `check_entered`. A record whose folder is gone needs no mark,
+    // because no command can enter the lab without it. A full disk is no reason to leave the lab as it is.
     if folder.exists() {
         let _ = write(folder, &Content { ending: true, ..content.clone() });
     }

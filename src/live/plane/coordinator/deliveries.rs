@@ -79,7 +79,7 @@ impl Coordinator {
         let frame = delivery.frame;
         let padded = pad(&delivery.octets, self.medium.config().parameters.min_frame_size);
         let octets = &*padded;
-        // Whoever was taken off meanwhile receives nothing whose last bit comes while it is off.
+        // A station that was taken off meanwhile receives no frame whose last bit comes while it is off.
         let here = |station: &StationId| self.medium.attached(*station);
         let (mut stations, left): (Vec<StationId>, Vec<StationId>) = delivery.stations.iter().partition(|at| here(at));
         self.emulator.counts.copying.filtered += self.wires.delivery.filter.leave_out(octets, &mut stations);
@@ -96,7 +96,7 @@ impl Coordinator {
         let length = octets.len();
         left.into_iter().for_each(|station| self.refused(frame, station, Refusal::Absent));
         if failures.iter().any(|(error, _)| *error == SendError::Dropped) {
-            // Whether its interface went down just now. An error of the monitor is told by the next look.
+            // Whether its interface went down just now. The next look reports an error of the monitor.
             let _ = self.watch_links();
         }
         for (error, station) in failures {
@@ -124,13 +124,13 @@ impl Coordinator {
 enum Refusal {
     /// The station is off the medium, or its interface down or gone.
     Absent,
-    /// The station's interface takes no frame of this length: somebody lowered its MTU.
+    /// The station's interface takes no frame of this length: its MTU was lowered.
     Mtu,
     Other,
 }
 
 impl Refusal {
-    /// What an error means for a copy of so many octets to a station that is on the medium, or is not.
+    /// What an error means for a copy of `octets` octets to a station that is on the medium, or is not.
     fn of(error: SendError, octets: usize, attached: bool) -> Refusal {
         match error {
             SendError::Dropped if attached && octets > ANY_MTU => Refusal::Mtu,

@@ -55,7 +55,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Counts and notes what nobody tells of.
+    /// Counts and notes changes that come without a message.
     fn look(&mut self) -> Result<(), BusError> {
         let ring_drops = self.wires.receiver.statistics().map_err(BusError::link)?.dropped;
         self.count_lost();
@@ -86,7 +86,7 @@ impl Coordinator {
         }
     }
 
-    /// A station whose interface went down or vanished is taken off; the bus goes on for the others.
+    /// A station whose interface went down or vanished is taken off; the bus continues for the others.
     pub(super) fn watch_links(&mut self) -> Result<(), BusError> {
         self.wires.delivery.filter.look(&mut self.emulator.counts).map_err(BusError::link)?;
         let changes = match self.wires.monitor.poll() {
@@ -111,7 +111,7 @@ impl Coordinator {
     }
 
     pub(super) fn change_port(&mut self, station: StationId, state: PortState) {
-        // It may have gone down before, and be told to be gone more than once.
+        // It may have gone down before, and the kernel may report it gone more than once.
         self.emulator.counts.ports.ports_gone +=
             u64::from(state == PortState::Gone && !self.wires.ports.is_gone(station));
         let attached = self.wires.ports.note(station, state);
@@ -209,7 +209,7 @@ impl Coordinator {
 /// Makes a system call that a running bus has no use for. Only builds for tests do.
 fn trespass() {
     if cfg!(debug_assertions) {
-        // Nobody sees how it ends, for this process ends first.
+        // The result is not seen, because this process ends first.
         let _ = std::os::unix::net::UnixDatagram::unbound();
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of files that miss something.
+//! The fate of files that miss something.
 
 use super::*;
 use medium::{BitRate, Config, FrameId, Kind, StationId, Topology};

@@ -14,7 +14,7 @@ pub struct Wanted {
     holds: &'static str,
     missing: AtomicU64,
     incomplete: AtomicBool,
-    /// The user was told that it misses something.
+    /// The user got the message that it misses something.
     told: AtomicBool,
 }
 
@@ -36,7 +36,7 @@ impl Wanted {
         self.incomplete.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the user has not been told yet; he is now.
+    /// Whether the user needs the message; true once.
     pub fn is_news(&self) -> bool {
         !self.told.swap(true, Ordering::Relaxed)
     }

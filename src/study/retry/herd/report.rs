@@ -37,7 +37,7 @@ pub struct Report {
     pub served: u64,
     /// Of these, waiting or in service at the end.
     pub in_service_at_end: u64,
-    /// Requests that did not serve anybody, as a part of all.
+    /// Requests that served no client, as a part of all.
     pub wasted_fraction: f64,
     /// Clients that gave up at the attempt limit.
     pub gave_up_at_attempt_limit: u64,

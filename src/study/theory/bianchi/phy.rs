@@ -13,7 +13,7 @@ pub enum Phy {
     Dsss1,
     /// The same at 11 Mb/s (802.11b); ACK, RTS and CTS at 1 Mb/s.
     Dsss11,
-    /// OFDM in 20 MHz at 5 GHz (802.11a), so many Mb/s; ACK, RTS and CTS at 6, 12 or 24 Mb/s.
+    /// OFDM in 20 MHz at 5 GHz (802.11a), at this number of Mb/s; ACK, RTS and CTS at 6, 12 or 24 Mb/s.
     Ofdm(u32),
 }
 
@@ -101,7 +101,7 @@ impl Phy {
         }
     }
 
-    /// What a frame with a payload of so many octets takes, with RTS and CTS before it or without.
+    /// The times of a frame with `payload` octets of payload, with RTS and CTS before it or without.
     pub fn times(self, payload: u32, rts: bool) -> Times {
         let Layer { slot, sifs, difs, propagation, mac_bits } = self.layer();
         let data = self.airtime(mac_bits + 8 * payload, false);

@@ -90,8 +90,8 @@ impl Chain {
         steps[0] / out[0]
     }
 
-    /// Takes state `m` out: the part `share` of what goes up to it goes on to m - 1. `also` is told each state that
-    /// goes up to it, with its chance.
+    /// Takes state `m` out: the part `share` of what goes up to it goes on to m - 1. `also` gets each state that goes
+    /// up to it, with its chance.
     fn take_out(&mut self, m: usize, share: f64, mut also: impl FnMut(usize, f64)) {
         for i in self.lowest_to(m)..m {
             let chance = self.chance_up(i, m);

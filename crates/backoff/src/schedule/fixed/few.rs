@@ -4,9 +4,9 @@ use super::super::lists::Place;
 use super::{Stop, Work};
 
 impl Work<'_> {
-    /// Gives the values of the buckets that come next, as long as the wheel is empty, each has one chunk that nobody
-    /// holds a ticket for, all of it is up to `limit`, and there is room. `None`: nothing is changed, and
-    /// [`Work::step`] is to go on.
+    /// Gives the values of the next buckets, as long as the wheel is empty, each bucket has one chunk without a ticket,
+    /// all of its values are up to `limit`, and there is room. `None`: nothing is changed, and [`Work::step`]
+    /// continues.
     #[inline(always)]
     pub(super) fn give_few<P: Place>(&mut self, limit: u64, room: &mut [P], given: &mut usize) -> Option<Stop> {
         let before = *given;

@@ -19,7 +19,7 @@ const EVERY: u64 = 4096;
 /// What a check says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
-    /// The log goes on.
+    /// The log continues.
     SoFar,
     /// The log is whole.
     End,
@@ -153,7 +153,7 @@ impl Checked {
         self.end.is_some()
     }
 
-    /// Why a log that has been read to its end is not whole: the one at `place`, which has so many lines or blocks.
+    /// Why a log that has been read to its end is not whole: the log at `place`, which has `count` lines or blocks.
     pub fn not_whole(&self, place: &str, unit: &str, count: u64) -> Option<String> {
         match &self.end {
             Some(None) => None,

@@ -25,7 +25,7 @@ pub struct EmulatorEvent {
 /// What can happen to the emulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmulatorKind {
-    /// The medium's time stood still.
+    /// The medium's time was stopped.
     Slip {
         /// For how long, in nanoseconds.
         ns: u64,
@@ -88,7 +88,7 @@ pub enum EmulatorKind {
     Port {
         /// Whose.
         station: StationId,
-        /// What became of it.
+        /// Its fate.
         state: PortState,
     },
     /// A hypervisor gave the machine's processors to others.

@@ -10,7 +10,7 @@ pub(super) type Line = Text<1024>;
 /// A piece of a line that is made once and used often.
 pub(super) type Piece = Text<64>;
 
-/// At most `ROOM` octets; whoever appends more makes a mistake.
+/// At most `ROOM` octets; a caller that appends more makes a mistake.
 #[derive(Clone, Debug)]
 pub(super) struct Text<const ROOM: usize> {
     octets: [u8; ROOM],

@@ -67,7 +67,7 @@ impl Pen {
         self.inputs.clear();
     }
 
-    /// Ends the file, for this reason; the digest goes on.
+    /// Ends the file, for this reason; the digest continues.
     pub fn stop_writing(&mut self, why: &str) -> Result<(), WriteError> {
         self.forget_inputs();
         let ended = self.end(Some(why));

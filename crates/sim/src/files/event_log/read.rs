@@ -225,7 +225,7 @@ impl<R: BufRead> EventLogReader<R> {
     /// too, and then why it cannot.
     ///
     /// # Errors
-    /// The observer cannot go on.
+    /// The observer cannot continue.
     pub fn tell<O: Observer>(&mut self, observer: &mut O) -> Result<Result<(), ReadError>, O::Error> {
         let mut last = 0;
         let read = loop {
@@ -249,8 +249,8 @@ impl<R: BufRead> EventLogReader<R> {
         Ok(read)
     }
 
-    /// A frame that got through after no attempt, or more than can be, is none: whoever counts frames by their
-    /// attempts has a place for each number.
+    /// A frame that got through after no attempt, or after more than the limit, is damage: counts of frames by attempts
+    /// have a place for each possible number only.
     fn check_attempts(&self, kind: &Kind) -> Result<(), String> {
         match *kind {
             Kind::Transmitted { attempts, .. } if attempts == 0 || attempts > self.most_attempts => Err(format!(

@@ -110,7 +110,7 @@ fn every_kind_comes_back_as_it_was_written() {
     assert_eq!(digest, Digest { events: one_of_each().len() as u64, crc32 });
 }
 
-/// Both layers stand in one log, in order; only what happened on the medium makes the digest.
+/// Both layers are in one log, in order; the digest covers only events of the medium.
 #[test]
 fn events_of_the_emulator_come_back_and_change_no_digest() {
     let (plain, digest) = log_of(&one_of_each());
@@ -228,7 +228,7 @@ fn a_damaged_line_is_named_with_what_is_wrong() {
     assert!(read(b"").expect_err("empty").to_string().contains("line 1: the file was cut short here"));
 }
 
-/// Whoever counts frames by their attempts has a place for each number from 1 to the limit, and no other.
+/// Counts of frames by attempts have a place for each number from 1 to the limit, and no other.
 #[test]
 fn a_frame_transmitted_after_no_attempt_or_too_many_is_refused() {
     let header = String::from_utf8(log_of(&[]).0).expect("UTF-8");

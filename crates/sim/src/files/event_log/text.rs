@@ -1,4 +1,4 @@
-//! A line of an event log as JSON: its columns, each of which somebody has to take.
+//! A line of an event log as JSON: its columns, each of which a field must take.
 
 use super::Names;
 use super::check::Said;
@@ -10,7 +10,7 @@ use medium::{Cause, FrameId, Input, Kind, KindError, Place, StationId, Topology,
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 
-/// What may stand in a line. Columns before the bar are fields of events of the medium.
+/// The columns that a line may have. Columns before the bar are fields of events of the medium.
 macro_rules! columns {
     ($($field:ident: $type:ty,)* | $($name:ident: $other:ty,)*) => {
         #[derive(Deserialize)]
@@ -34,7 +34,7 @@ macro_rules! columns {
         pub(super) const FIELDS: &[&str] = &[$(stringify!($field),)*];
 
         impl Line<'_> {
-            /// A column that nobody has taken.
+            /// A column that no field has taken.
             fn left_over(&self) -> Option<&'static str> {
                 for (name, there) in [("station", self.station.is_some()), ("frame", self.frame.is_some())] {
                     if there {

@@ -34,7 +34,7 @@ struct UnderWay {
     answer: Option<FrameId>,
 }
 
-/// What is under way and what is due, for all stations.
+/// Frames under way and timers that will end, for all stations.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
     /// By instant, station, and the order in which it became due.

@@ -17,7 +17,7 @@ struct Shared {
     backoff: Option<Policy>,
     attempt_limit: Option<NonZeroU32>,
     population: Population,
-    /// The longest frame that anybody offers.
+    /// The longest frame that a station offers.
     size: Octets,
 }
 
@@ -107,7 +107,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The longest frame that anybody offers: a slot has room for it.
+    /// The longest frame that a station offers: a slot has room for it.
     fn longest_frame(&self, sections: &[StationSection], parameters: &Parameters) -> Octets {
         let common = &self.scenario.traffic;
         let all = common.frame_size.as_ref().map(|sizes| &sizes.get_ref().0);

@@ -7,7 +7,7 @@ use crate::words::cable::Cut;
 use medium::{BitInstant, Config, Input, Place, StationId};
 use toml::Spanned;
 
-/// Where a change stands in the file, so that one that contradicts those before it can be named.
+/// The place of a change in the file, so that an error can name a change that contradicts those before it.
 type Written<'a> = (BitInstant, Input, Option<&'a Spanned<AtSection>>);
 
 impl Planner<'_> {

@@ -26,7 +26,7 @@ impl Planner<'_> {
         if right { Ok(()) } else { Err(self.at("control_rate", rate, what.to_owned())) }
     }
 
-    /// `size` is that of the longest frame that anybody offers.
+    /// `size` is that of the longest frame that a station offers.
     pub(super) fn csma_ca(
         &self,
         sections: &[StationSection],

@@ -40,7 +40,7 @@ impl Planner<'_> {
     }
 }
 
-/// The first of the stations' names, for whoever has to choose one.
+/// The first of the stations' names, for an error after which the user has to choose one.
 pub(super) fn some_names(names: &[&str]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

@@ -12,12 +12,12 @@ use backoff::Policy;
 use medium::{Aloha, BitTimes, Config, Method, Population, SlottedAloha};
 use std::num::NonZeroU32;
 
-/// After so many failures a backoff has become as long as it gets.
+/// After this number of failures a backoff is at its longest.
 const MANY: u64 = 64;
 /// More attempts a slot than any equilibrium has that counts.
 const MOST_ATTEMPTS: f64 = 60.0;
 
-/// A channel whose users wait for nobody, and give up no frame.
+/// A channel whose users never wait for one another, and give up no frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Endless {
     /// The slot, or the frame time.

@@ -26,15 +26,15 @@ pub enum Host {
     Existing(Existing),
     /// A program that opens a TAP device.
     Tap,
-    /// Whatever is behind an existing interface, which is lent to the lab.
+    /// The hosts behind an existing interface, which is lent to the lab.
     Interface(String),
-    /// Whatever is behind a bridge: this one, or one that is made and called as the station.
+    /// The hosts behind a bridge: this one, or a new one with the station's name.
     Bridge(Option<String>),
     /// Another machine, through a tunnel.
     Vxlan(Tunnel),
 }
 
-/// A namespace that somebody else has made, and what the station's interface is called in it.
+/// A namespace that ethbus has not made, and the name of the station's interface in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Existing {
     /// Which namespace.
@@ -130,13 +130,13 @@ pub struct Tunnel {
 }
 
 impl Host {
-    /// Whether its frames may come from addresses that nobody has told of.
+    /// Whether its frames may come from unknown addresses.
     pub fn is_outside(&self) -> bool {
         *self != Host::Veth
     }
 }
 
-/// What hosts have taken so far, with the station that has it and where that stands.
+/// The interfaces and namespaces that hosts use so far, with the station that uses each and the place of its key.
 #[derive(Debug, Default)]
 pub struct Hosts {
     interfaces: HashMap<String, (String, Option<Range<usize>>)>,
@@ -165,7 +165,7 @@ impl Planner<'_> {
         self.overrides.attach.iter().map(section).collect()
     }
 
-    /// The host of the station `name`, whose section stands at `place`.
+    /// The host of the station `name`, whose section is at `place`.
     pub(super) fn host(
         &self,
         name: &str,

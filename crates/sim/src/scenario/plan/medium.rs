@@ -293,7 +293,7 @@ impl Planner<'_> {
         sections: &[StationSection],
         bits: &dyn Fn(Length) -> f64,
     ) -> Result<Vec<Place>, PlanError> {
-        // Those that do not say where they are stand in order, evenly over the segments.
+        // Stations without a place are in order, evenly over the segments.
         let on = |(index, section): (usize, &StationSection)| match &section.segment {
             Some(name) => find(segments, name.get_ref()).map_err(|what| self.at("segment", name, what)),
             None => Ok(index * segments.len() / sections.len()),

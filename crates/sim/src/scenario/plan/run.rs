@@ -98,7 +98,7 @@ impl Planner<'_> {
     ) -> Result<(Vec<TrafficSpec>, FurtherSources), PlanError> {
         let common = &self.scenario.traffic;
         let arrivals = common.arrivals.as_ref().map(|text| text.get_ref().0.clone());
-        // Whoever writes frames down wants these, and no others that he did not ask for.
+        // A user who writes frames down wants these, and no others by default.
         let default = if self.scenario.frame.is_empty() { Arrivals::Saturated } else { Arrivals::Silent };
         let arrivals = arrivals.unwrap_or(default);
         let shares = |section: &&StationSection| section.arrivals.is_none() && section.source.is_empty();

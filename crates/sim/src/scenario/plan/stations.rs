@@ -18,7 +18,7 @@ const DEFAULT_STATIONS: usize = 4;
 const DEFAULT_IPV4: Network = Network { address: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 0)), prefix: 16 };
 const DEFAULT_IPV6: Network = Network { address: IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 0)), prefix: 64 };
 
-/// Which station has a value, and where that stands.
+/// Which station has a value, and where in the file.
 type Owners<T> = HashMap<T, (String, Option<Range<usize>>)>;
 
 /// What stations have taken so far.

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 pub(super) enum Problem {
     /// The system could not read on.
     Read { offset: u64, source: io::Error },
-    /// What stands there cannot be, and what was expected.
+    /// The content there is impossible; `what` names what was expected.
     Damaged { offset: u64, what: String },
 }
 

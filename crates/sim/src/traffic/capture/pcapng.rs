@@ -206,7 +206,7 @@ fn resolved(resolution: u8, offset: u64) -> Result<u128, Problem> {
     }
 }
 
-/// The options of a block, and where they stand.
+/// The options of a block, and their place.
 struct Options<'a> {
     octets: &'a [u8],
     offset: u64,

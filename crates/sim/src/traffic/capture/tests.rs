@@ -330,7 +330,7 @@ fn several_stations_share_a_file_by_source_address() {
     let (all, gone) = (Destination::All, Destination::Nobody);
     let expected = vec![vec![(zero, all), (two, gone)], vec![], vec![(one, to(0))], vec![]];
     assert_eq!(plain(shared(&["trace", "", "trace", "trace"]).expect("enough stations")), expected);
-    // One station alone sends all; what it would send to itself is nobody's.
+    // One station alone sends all; a frame to itself has no addressee on the medium.
     let expected = vec![vec![], vec![(zero, all), (one, gone), (two, gone)]];
     assert_eq!(plain(shared(&["", "trace"]).expect("one")), expected);
     let third = [(0, 0, frame(B, A)), (0, 1, frame(A, B)), (0, 2, frame(A, nobody))];

@@ -1,4 +1,4 @@
-//! What stands in a capture: each transmission as octets, and what is no frame as rows.
+//! The content of a capture: each transmission as octets, and other events as rows.
 
 use super::super::frames::{FCS, Frames, Offered};
 use super::super::pcapng::{self, Packet};
@@ -64,8 +64,8 @@ impl Packets {
         }
     }
 
-    /// Appends a frame that was sent to its last bit, of so many octets from destination address to FCS. `destroyed`: where
-    /// it is for it was not received.
+    /// Appends a frame that was sent to its last bit, with `size` octets from destination address to FCS. `destroyed`:
+    /// its addressee did not receive it.
     pub fn whole(&self, into: &mut Vec<u8>, sent: &Transmission, size: usize, destroyed: bool) {
         let frame = sent.frame;
         let offered = self.frames.get(frame);

@@ -12,7 +12,7 @@ pub(super) enum Wave {
     Collision,
 }
 
-/// What a signal becomes. In the file a wire's value stands before its identifier, a string's with a blank between.
+/// A signal's new value. In the file a value comes before its identifier; a string has a blank between them.
 #[derive(Clone, Copy)]
 pub(super) enum Change {
     Transmit(Transmit),
