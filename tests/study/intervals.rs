@@ -84,6 +84,17 @@ fn intervals_of_mean_delays_cover_the_truth() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
+/// A station that was held up sends its queue in a row, and 2 s have too few of these rows. Of saturated stations none queues.
+#[test]
+fn rows_of_one_station_have_no_interval_in_a_short_run_with_queues() {
+    for (traffic, has) in [("poisson:0.4", false), ("saturated", true)] {
+        for row in swept(&["--stations", "10", "--traffic", traffic], "1..3", 2) {
+            assert_eq!(row.contains_key("ci95_same_winner"), has, "{traffic}: {row:?}");
+            assert!(row.contains_key("ci95_access_delay_mean_bt"), "{traffic}: {row:?}");
+        }
+    }
+}
+
 /// Issue: of 200 intervals of any printed figure, no fewer cover the truth.
 const LEAST_OF_ANY: f64 = 0.93;
 

@@ -8,7 +8,7 @@
 use crate::figures::delays::Delays;
 use crate::figures::metrics::Sums;
 use crate::figures::results::MediumResults;
-use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, NUMBERS};
+use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, MAC_DELAY, NUMBERS, SAME_WINNER};
 use medium::{Config, Method, Parameters};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
@@ -80,6 +80,13 @@ impl<'a> Samples<'a> {
     fn half_width_of_mean(self, values: &[f64]) -> Option<f64> {
         let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
         let half = |size: &usize| half_width(values.chunks_exact(*size).map(mean));
+        self.groups().iter().filter_map(half).reduce(f64::max)
+    }
+
+    /// The same above a mean whose samples lie far above it now and then, so that most runs show too few of those.
+    fn skewed_half_width_of_mean(self, values: &[f64]) -> Option<f64> {
+        let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
+        let half = |size: &usize| skewed_half_width(values.chunks_exact(*size).map(mean));
         self.groups().iter().filter_map(half).reduce(f64::max)
     }
 
@@ -157,9 +164,13 @@ pub fn intervals(
     config: &Config,
 ) -> Intervals {
     let mut half_widths = BTreeMap::new();
+    let batches = matches!(samples, Samples::Batches(_));
+    let queues = batches && holds_up_queues(whole, sums, config);
+    let short = queues && is_short_for_queues(sums, config);
     for number in NUMBERS {
         let name = number.name;
-        if name == FAIRNESS && matches!(samples, Samples::Batches(_)) {
+        // A station that was held up sends its queue in a row, so rows are as rare as long backoffs.
+        if (batches && name == FAIRNESS) || (short && name == SAME_WINNER) {
             continue;
         }
         let half = samples.half_width_of_mean(&samples.values(number.value));
@@ -169,12 +180,12 @@ pub fn intervals(
     }
     // Only exponential backoff has delays with so long a tail.
     let rare = if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::default() };
-    let short = matches!(samples, Samples::Batches(_)) && is_short_for_queues(whole, sums, config);
     for (which, delay) in DELAYS.iter().enumerate() {
-        let known = !short || delay.name != "mac_delay";
+        let known = !short || delay.name != MAC_DELAY;
         let mut figures = BTreeMap::new();
         if known {
-            figures.extend(of_mean(samples, |sample| (delay.of)(sample).mean_bt, &rare));
+            let skewed = queues && sums.collisions() > 0 && delay.name == MAC_DELAY;
+            figures.extend(of_mean(samples, |sample| (delay.of)(sample).mean_bt, skewed, &rare));
         }
         let quantiles = FIGURES.iter().filter_map(|figure| Some((figure.name, figure.part?)));
         let quantiles = quantiles.filter(|(_, part)| known || *part <= 0.5);
@@ -207,21 +218,32 @@ fn of_counts(name: &str, half: f64, sums: &Sums, samples: usize) -> Option<f64> 
 /// the longest backoff of a frame before its batches show how often that happens.
 const BACKOFFS: u64 = 100;
 
-/// Whether frames wait in queues behind others that back off, in a run too short to tell how long.
-fn is_short_for_queues(whole: &MediumResults, sums: &Sums, config: &Config) -> bool {
+/// Whether frames wait in queues behind others that back off.
+fn holds_up_queues(whole: &MediumResults, sums: &Sums, config: &Config) -> bool {
     let (Some(access), Some(mac)) = (whole.access_delay.mean_bt, whole.mac_delay.mean_bt) else { return false };
     let sent = whole.utilization_wire * sums.measured() as f64 / sums.frames() as f64;
+    config.method == Method::CsmaCd && mac - access - sent > 0.05 * mac
+}
+
+/// Whether a run with such queues is too short to tell how long frames wait in them.
+fn is_short_for_queues(sums: &Sums, config: &Config) -> bool {
     let parameters = &config.parameters;
     let exponents = (1..parameters.attempt_limit.get()).map(|attempt| attempt.min(parameters.backoff_limit).min(31));
     let longest = parameters.slot_time.get() * exponents.map(|exponent| (1_u64 << exponent) - 1).sum::<u64>();
-    let queues = mac - access - sent > 0.05 * mac;
-    config.method == Method::CsmaCd && queues && sums.measured() < BACKOFFS * longest
+    sums.measured() < BACKOFFS * longest
 }
 
 /// The half-widths of the mean of a delay: under its name that to above and, where it is another, that to below.
-fn of_mean(samples: Samples<'_>, value: impl Fn(&MediumResults) -> Option<f64>, rare: &Rare) -> Vec<(String, f64)> {
-    let Some(half) = samples.half_width_of_mean(&samples.values(value)) else { return Vec::new() };
-    let (up, down) = (half.max(rare.above), half.max(rare.below));
+fn of_mean(
+    samples: Samples<'_>,
+    value: impl Fn(&MediumResults) -> Option<f64>,
+    skewed: bool,
+    rare: &Rare,
+) -> Vec<(String, f64)> {
+    let values = samples.values(value);
+    let Some(half) = samples.half_width_of_mean(&values) else { return Vec::new() };
+    let above = samples.skewed_half_width_of_mean(&values).filter(|_| skewed).unwrap_or(half);
+    let (up, down) = (above.max(rare.above), half.max(rare.below));
     let below = (down != up).then(|| (format!("mean_bt{BELOW}"), down));
     [("mean_bt".to_owned(), up)].into_iter().chain(below).collect()
 }
@@ -296,6 +318,19 @@ pub fn half_width(samples: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     (n > 1).then(|| student_t(n - 1) * (squares / (n - 1) as f64 / n as f64).sqrt())
 }
 
+/// The half-width above the mean of independent samples: Student's, and γ (1 + 2t²) s / 6n for samples with a skewness γ above 0
+/// (Johnson 1978).
+fn skewed_half_width(samples: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let half = half_width(samples.clone())?;
+    let n = samples.clone().count() as f64;
+    let mean = samples.clone().sum::<f64>() / n;
+    let power = |power: i32| samples.clone().map(|x| (x - mean).powi(power)).sum::<f64>();
+    let deviation = (power(2) / (n - 1.0)).sqrt();
+    let skewness = if deviation > 0.0 { (power(3) / n / deviation.powi(3)).max(0.0) } else { 0.0 };
+    let t = student_t(n as usize - 1);
+    Some(half + skewness * (1.0 + 2.0 * t * t) * deviation / (6.0 * n))
+}
+
 /// The 97.5 % quantile of Student's t with so many degrees of freedom.
 fn student_t(freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64).expect("a positive number of degrees of freedom");
@@ -321,6 +356,16 @@ mod tests {
         // Mean 2, s = √2, n = 2: t(1) × √2 / √2.
         let half = half_width([1.0, 3.0].into_iter()).expect("two samples");
         assert!((half - 12.706).abs() < 1e-3, "{half}");
+    }
+
+    /// Of 1, 1, 1, 5 the mean is 2, s = 2 and γ = 24/4/8 = 0.75; t(3) = 3.182.
+    #[test]
+    fn samples_far_above_the_mean_widen_the_interval_above_it() {
+        let skewed = skewed_half_width([1.0, 1.0, 1.0, 5.0].into_iter()).expect("four samples");
+        assert!((skewed - 3.182 - 0.75 * (1.0 + 2.0 * 3.182_f64.powi(2)) * 2.0 / 24.0).abs() < 2e-3, "{skewed}");
+        for even in [[1.0, 2.0, 3.0, 4.0], [5.0, 5.0, 5.0, 1.0], [2.0; 4]] {
+            assert_eq!(skewed_half_width(even.into_iter()), half_width(even.into_iter()), "{even:?}");
+        }
     }
 
     /// Exact limits of a Poisson count (Garwood, 1936): 0 to 3.689 for none, 2.202 to 13.060 for six.

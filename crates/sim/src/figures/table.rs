@@ -95,7 +95,7 @@ pub const NUMBERS: &[Number<Metric>] = &[
         value: |m| m.stations_per_collision,
     },
     Number {
-        name: "same_winner",
+        name: SAME_WINNER,
         label: "Same winner as before",
         unit: FRAMES,
         about: "part of the successful frames whose sender also sent the one before",
@@ -111,6 +111,12 @@ pub const NUMBERS: &[Number<Metric>] = &[
         value: |m| m.fairness,
     },
 ];
+
+/// The delay that has the wait in the queue.
+pub const MAC_DELAY: &str = "mac_delay";
+
+/// The frames that follow another frame of their station.
+pub const SAME_WINNER: &str = "same_winner";
 
 /// The one whose batches say nothing of the run: shares become even with time.
 pub const FAIRNESS: &str = "fairness";
@@ -140,7 +146,7 @@ pub const DELAYS: &[Delay] = &[
         of: |m| &m.access_delay,
     },
     Delay {
-        name: "mac_delay",
+        name: MAC_DELAY,
         label: "MAC delay",
         about: "from arrival in the queue to the last bit",
         help: "From the queue's tail to the last bit",
