@@ -8,6 +8,7 @@ mod common;
 mod access;
 mod intervals;
 mod plot;
+mod races;
 mod shards;
 mod sim;
 mod story;
