@@ -16,9 +16,8 @@ fuzz_target!(|data: &[u8]| {
     for frame in ["1", "st1#1"] {
         let Ok(mut log) = reader() else { return };
         let Ok(wanted) = Wanted::parse(frame, None, log.header()) else { continue };
-        let header = log.header().clone();
         if let Ok(story) = find(&mut log, wanted) {
-            let _ = tell(&story, &header);
+            let _ = tell(&story);
         }
     }
 });

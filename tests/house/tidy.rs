@@ -43,7 +43,6 @@ const NOT_YET_PLAIN: &[&str] = &[
     "crates/medium/src/access/slotted_aloha.rs",
     "crates/sim/src/figures",
     "crates/sim/src/words",
-    "src/study/explain",
 ];
 
 fn root() -> &'static Path {

@@ -168,7 +168,7 @@ fn every_frame_of_odd_runs_has_a_story() {
             let mut reader = EventLogReader::new(LineReader::new(log.as_bytes(), "log".to_owned())).expect("a log");
             let wanted = Wanted::parse(frame, None, reader.header()).expect("its name");
             let story = find(&mut reader, wanted).expect("it is in the log");
-            let text = tell(&story, reader.header());
+            let text = tell(&story);
             let own = format!("\"frame\":\"{frame}\"");
             let own: Vec<&str> = log.lines().filter(|line| line.contains(&own)).collect();
             let count = |kind: &str| own.iter().filter(|line| line.contains(&format!("\"kind\":\"{kind}\""))).count();
@@ -216,7 +216,7 @@ impl Simulated {
         let mut log = EventLogReader::new(LineReader::new(self.log.as_bytes(), "log".to_owned())).expect("a log");
         let wanted = Wanted::parse(frame, None, log.header()).expect("its name");
         let story = find(&mut log, wanted).expect("it is in the log");
-        tell(&story, log.header())
+        tell(&story)
     }
 }
 

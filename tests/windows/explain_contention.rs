@@ -7,7 +7,7 @@
 use crate::common::process::{ethbus, run, unwrapped};
 use crate::logged::{beyond_cut, logged, number, station, text};
 use crate::scenario::{Scenario, any_policy, cut_scenario, faulty_scenario, runner};
-use ethbus::study::explain::{ToldStep, Wanted, contention};
+use ethbus::study::explain::{ToldStep, Wanted, data, draw, find, tell};
 use medium::{
     Aloha, BitRate, Config, Csma, CsmaCa, Method, Octets, OfdmRate, Persistence, Phy, Population, Reach, SlottedAloha,
     StationId, Topology,
@@ -241,11 +241,11 @@ fn check(scenario: &Scenario) {
         let frame = text(line, "frame");
         let mut log = EventLogReader::new(LineReader::new(run.log.as_bytes(), "log".to_owned())).expect("a log");
         let wanted = Wanted::parse(frame, None, log.header()).expect("its name");
-        let life = contention::find(&mut log, wanted).expect("it is in the log");
-        let told = contention::tell(&life, log.header());
+        let story = find(&mut log, wanted).expect("it is in the log");
+        let told = tell(&story);
         assert!(told.contains("In short: "), "{told}");
-        check_frame(&run, frame, &contention::data(&life).steps);
-        let picture = ethbus::study::explain::diagram::draw(&contention::story(&life), log.header());
+        check_frame(&run, frame, &data(&story).steps);
+        let picture = draw(&story);
         assert_eq!(picture.is_none(), told.contains("In short: 0 attempts"), "{told}");
     }
 }

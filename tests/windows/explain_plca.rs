@@ -3,10 +3,10 @@
 
 use crate::common::process::{ethbus, run, unwrapped};
 use ethbus::study::explain::choice::ended;
-use ethbus::study::explain::plca::{diagnose, draw, draw_life, find, tell, told};
-use ethbus::study::explain::{ExplainError, Wanted};
+use ethbus::study::explain::plca::{Diagnosis, diagnose, draw};
+use ethbus::study::explain::{self, ExplainError, Story, Wanted, find, tell, tell_segment};
 use medium::Kind;
-use sim::files::event_log::{Entry, EventLogReader, Header};
+use sim::files::event_log::{Entry, EventLogReader};
 use sim::files::json_lines::LineReader;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,8 +38,20 @@ fn events(folder: &TempDir, scenario: &Path) -> PathBuf {
     events
 }
 
-fn header(events: &Path) -> Header {
-    EventLogReader::new(LineReader::open(events).expect("a log")).expect("a header").header().clone()
+type Log = EventLogReader<std::io::BufReader<fs::File>>;
+
+fn open(events: &Path) -> Log {
+    EventLogReader::new(LineReader::open(events).expect("a log")).expect("a header")
+}
+
+fn diagnosed(events: &Path) -> Diagnosis {
+    diagnose(&mut open(events)).expect("a log of PLCA")
+}
+
+fn story(events: &Path, frame: &str) -> Story {
+    let mut log = open(events);
+    let wanted = Wanted::parse(frame, None, log.header()).expect("a frame's name");
+    find(&mut log, wanted).expect("the log has it")
 }
 
 /// The number in a scenario's name is the number of a finding: the first one, unless another cause comes before it,
@@ -53,7 +65,7 @@ fn every_segment_gets_the_words_that_name_its_cause() {
     let guide = guide.split_whitespace().filter(|word| *word != ">").collect::<Vec<_>>().join(" ");
     for scenario in scenarios().iter().filter(|scenario| is_wrong(scenario)) {
         let name = name(scenario);
-        let diagnosis = diagnose(&events(&folder, scenario)).expect("a log of PLCA");
+        let diagnosis = diagnosed(&events(&folder, scenario));
         if let Some(number) = name.split('-').next().and_then(|digits| digits.parse::<u8>().ok()) {
             let numbers: Vec<u8> = diagnosis.findings.iter().map(|finding| finding.number).collect();
             assert!(numbers.contains(&number), "{name}: {numbers:?}");
@@ -66,7 +78,7 @@ fn every_segment_gets_the_words_that_name_its_cause() {
                 finding.cause
             );
         }
-        text += &format!("==== {name}\n{}\n", told(&diagnosis));
+        text += &format!("==== {name}\n{}\n", tell_segment(&diagnosis));
     }
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/explain_plca.txt");
     if std::env::var_os("BLESS").is_some() {
@@ -79,7 +91,7 @@ fn every_segment_gets_the_words_that_name_its_cause() {
 fn a_right_segment_has_no_finding_and_keeps_its_bound() {
     let folder = tempfile::tempdir().expect("a folder");
     let right = scenarios().into_iter().find(|path| name(path) == "right").expect("it is there");
-    let diagnosis = diagnose(&events(&folder, &right)).expect("a log of PLCA");
+    let diagnosis = diagnosed(&events(&folder, &right));
     assert_eq!(diagnosis.findings, []);
     assert!(diagnosis.summary.contains("no frames met on the line"), "{}", diagnosis.summary);
     assert!(diagnosis.summary.contains("at most 5,652 BT"), "{}", diagnosis.summary);
@@ -91,19 +103,16 @@ fn frames_of_every_segment_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     for scenario in scenarios().iter().filter(|scenario| is_wrong(scenario)) {
         let events = events(&folder, scenario);
-        let header = header(&events);
         let mut frames = Vec::new();
-        let mut log = EventLogReader::new(LineReader::open(&events).expect("a log")).expect("a header");
-        ended(&mut log, |one| {
+        ended(&mut open(&events), |one| {
             frames.push(one.frame);
             true
         })
         .expect("a whole log");
         let step = (frames.len() / 3).max(1);
         for frame in frames.iter().step_by(step) {
-            let wanted = Wanted::parse(frame, None, &header).expect("a frame's name");
-            let life = find(&events, wanted).expect("the log has it");
-            let text = tell(&life, &header);
+            let story = story(&events, frame);
+            let text = tell(&story);
             assert!(text.contains("In short: told to wait for its turn") && !text.contains('{'), "{frame}: {text}");
             let told = text.matches("Told to wait for its turn").count();
             let words = match told {
@@ -114,7 +123,7 @@ fn frames_of_every_segment_are_told() {
             };
             let flat = unwrapped(&text);
             assert!(flat.contains(&format!("told to wait for its turn {words}")), "{frame}: {text}");
-            assert!(draw_life(&life).ends_with("</svg>\n"), "{frame}");
+            assert!(explain::draw(&story).is_some_and(|picture| picture.ends_with("</svg>\n")), "{frame}");
         }
     }
 }
@@ -125,8 +134,8 @@ fn a_picture_shows_what_the_log_has() {
     let folder = tempfile::tempdir().expect("a folder");
     let twins = scenarios().into_iter().find(|path| name(path).starts_with("03")).expect("it is there");
     let events = events(&folder, &twins);
-    let picture = draw(&events, &diagnose(&events).expect("a log of PLCA")).expect("a log of PLCA");
-    let mut log = EventLogReader::new(LineReader::open(&events).expect("a log")).expect("a header");
+    let picture = draw(&mut open(&events), &diagnosed(&events)).expect("a log of PLCA");
+    let mut log = open(&events);
     let (mut collisions, mut turns) = (Vec::new(), Vec::new());
     while let Some(entry) = log.next_entry().expect("a whole log") {
         if let Entry::Medium(event) = entry {
@@ -196,7 +205,7 @@ fn a_log_without_plca_has_no_segment() {
     let path = folder.path().join("events");
     let path_text = path.to_str().expect("UTF-8");
     run(ethbus(["sim", "--stations", "2", "--duration", "1ms", "--events", path_text])).succeeded();
-    assert!(matches!(diagnose(&path), Err(ExplainError::Segment)));
+    assert!(matches!(diagnose(&mut open(&path)), Err(ExplainError::Segment)));
     run(ethbus(["explain", path_text, "--segment"])).failed_with(1, &["--segment: the log is not of PLCA"]);
     let json = folder.path().join("plca");
     let json_text = json.to_str().expect("UTF-8");
@@ -217,10 +226,8 @@ fn a_finding_is_of_the_stations_that_it_names() {
     );
     fs::write(&scenario, text).expect("own folder");
     let events = events(&folder, &scenario);
-    let header = header(&events);
     for (name, is_twin) in [("st2#1", true), ("turn#1", false)] {
-        let wanted = Wanted::parse(name, None, &header).expect("a name");
-        let told = tell(&find(&events, wanted).expect("a frame"), &header);
+        let told = tell(&story(&events, name));
         assert_eq!(told.contains("the same id"), is_twin, "{told}");
     }
 }

@@ -499,7 +499,7 @@ fn check(scenario: &Scenario, seen: &mut BTreeMap<String, u64>) {
         let mut log = EventLogReader::new(LineReader::new(run.log.as_bytes(), "log".to_owned())).expect("a log");
         let wanted = Wanted::parse(frame, None, log.header()).expect("its name");
         let story = find(&mut log, wanted).expect("it is in the log");
-        let told = tell(&story, log.header());
+        let told = tell(&story);
         let check = Check { run: &run, frame, own: station(frame) };
         let steps = steps(&told);
         for (t, words) in &steps {

@@ -2,6 +2,8 @@
 //!
 //! One program for all of them: each links the whole of ethbus.
 
+#[path = "../../crates/sim/tests/common/case.rs"]
+mod case;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/logged.rs"]
@@ -11,6 +13,7 @@ mod scenario;
 
 mod diagram;
 mod explain;
+mod explain_agrees;
 mod explain_contention;
 mod explain_plca;
 mod explain_random;

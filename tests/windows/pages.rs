@@ -1,12 +1,9 @@
 //! The page of a report shows the bus of every other window: its script, run in node, has each signal with the begin, the
 //! end and the hearers that the reference models of `crates/medium` give it, and the sentences of the live view.
 
-#[path = "../../crates/sim/tests/common/case.rs"]
-mod case;
-
+use crate::case::{self, Case, Facts, Key, Signals, about, differs, viewed};
 use crate::common::process::{program, run};
 use crate::common::{is_installed, skip};
-use case::{Case, Facts, Key, Signals, about, differs, viewed};
 use ethbus::study::report::gather::Run as Told;
 use ethbus::study::report::page::{Stretch, page};
 use serde_json::{Value, json};

@@ -9,9 +9,11 @@
 //! ([`medium::Config::on_air`] and its neighbours). Knows no window, no octets, no names.
 
 mod plca;
+pub mod signal;
 pub mod signals;
 pub mod stations;
 mod told;
 
-pub use signals::{Collided, Part, Signal, Signals};
+pub use signal::{Collided, Part, Signal};
+pub use signals::Signals;
 pub use stations::{Doing, Station, Stations};

@@ -5,11 +5,10 @@ use crate::cli::args::{ExplainArgs, Format};
 use crate::show::terminal::{fold_prose, output_columns};
 use crate::show::{pager, plain_table, say};
 use crate::study::explain::choice::{Ended, Pick, ended};
-use crate::study::explain::diagram::draw;
-use crate::study::explain::{ExplainError, Story, Wanted, contention, data, find, plca, tell};
+use crate::study::explain::{ExplainError, Wanted, data, draw, find, plca, tell, tell_segment};
 use crate::study::plot::PlotError;
 use serde::Serialize;
-use sim::files::event_log::{EventLogReader, Header};
+use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::ReadError;
 use sim::files::output::{SVG, ready, replace};
 use sim::scenario::plan::PlanError;
@@ -46,21 +45,12 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     };
     let mut log = EventLogReader::open(&args.events)?;
     let wanted = Wanted::parse(&frame, args.station.as_deref(), log.header()).map_err(CommandError::Explain)?;
-    if plca::of(log.header()).is_some() {
-        let story = plca::find(&args.events, wanted).map_err(CommandError::Explain)?;
-        if let Some(path) = &args.svg {
-            replace(path, SVG, plca::draw_life(&story).as_bytes()).map_err(PlotError::from)?;
-        }
-        return show(args, &plca::data(&story), |_| plca::tell(&story, log.header()));
-    }
-    if contention::is_of(log.header()) {
-        let life = contention::find(&mut log, wanted).map_err(CommandError::Explain)?;
-        draw_to(args, &contention::story(&life), log.header(), frame)?;
-        return show(args, &contention::data(&life), |_| contention::tell(&life, log.header()));
-    }
     let story = find(&mut log, wanted).map_err(CommandError::Explain)?;
-    draw_to(args, &story, log.header(), frame)?;
-    show(args, &data(&story, log.header()), |_| tell(&story, log.header()))
+    if let Some(path) = &args.svg {
+        let picture = draw(&story).ok_or(CommandError::Explain(ExplainError::NeverSent { frame }))?;
+        replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
+    }
+    show(args, &data(&story), |_| tell(&story))
 }
 
 /// Prints a text for people in lines as wide as the terminal, through a pager if it is longer than that; data as it is.
@@ -112,24 +102,17 @@ fn short(text: &str) -> String {
     format!("{first}\n{}\n", last.trim_end())
 }
 
-/// Draws the frame's collisions to the file of `--svg`, if one is given.
-fn draw_to(args: &ExplainArgs, story: &Story, header: &Header, frame: String) -> Result<(), CommandError> {
-    let Some(path) = &args.svg else { return Ok(()) };
-    let picture = draw(story, header).ok_or(CommandError::Explain(ExplainError::NeverSent { frame }))?;
-    replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
-    Ok(())
-}
-
 /// What goes wrong on a segment with PLCA.
 fn segment(args: &ExplainArgs) -> Outcome {
     prove(&args.events)?;
     args.svg.iter().try_for_each(|path| ready(path, SVG)).map_err(PlotError::from)?;
-    let diagnosis = plca::diagnose(&args.events).map_err(CommandError::Explain)?;
+    let diagnosis = plca::diagnose(&mut EventLogReader::open(&args.events)?).map_err(CommandError::Explain)?;
     if let Some(path) = &args.svg {
-        let picture = plca::draw(&args.events, &diagnosis).map_err(CommandError::Explain)?;
+        let picture =
+            plca::draw(&mut EventLogReader::open(&args.events)?, &diagnosis).map_err(CommandError::Explain)?;
         replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
     }
-    show(args, &diagnosis, plca::told)
+    show(args, &diagnosis, tell_segment)
 }
 
 /// Whether a frame is as --pick says, and of the station that --station names.

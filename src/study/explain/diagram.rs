@@ -1,4 +1,4 @@
-//! A frame's collisions over place and time, as SVG: stations stand side by side where they are on the cable, time goes
+//! A frame's collisions over place and time, as SVG: stations are side by side as they are on the cable, time goes
 //! down, and a signal is a band that slants as it travels.
 //!
 //! ```text
@@ -9,15 +9,14 @@
 //!             ✕ noticed here          ████✕│
 //! ```
 //!
-//! Every edge of a band at a station stands at a bit time that the log gives, plus the distance from the sender.
+//! Every edge of a band at a station is at a bit time that the log gives, plus the distance from the sender.
 
-use super::{Meeting, Story, Transmission};
+use super::story::{Story, Try};
 use crate::study::page::escape;
-use medium::{BitInstant, Config, Method, PREAMBLE_AND_SFD, StationId, Topology};
+use medium::{BitInstant, Config, Method, StationId, Topology};
 use panel::Panel;
-use sim::files::event_log::Header;
+use sim::scene::{Part, Signal};
 use sim::words::places::{by_place, place};
-use sim::words::sentences::frame_name;
 use sim::words::units::group;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -26,9 +25,9 @@ mod panel;
 
 /// Width of the picture, in points.
 const WIDTH: u32 = 880;
-/// Where the first station stands, left of which are the times.
+/// The place of the first station; the times are left of it.
 const LEFT: f64 = 96.0;
-/// Where the last station stands.
+/// The place of the last station.
 const RIGHT: f64 = 800.0;
 /// Points above the first panel: heading, and what is drawn.
 const HEAD: f64 = 74.0;
@@ -48,26 +47,26 @@ const COLOURS: [(&str, &str); 6] = [
 ];
 
 /// The picture; nothing if the frame was never on the medium.
-pub fn draw(story: &Story, header: &Header) -> Option<String> {
-    let config = header.config();
-    let collided = || story.meetings.iter().filter(|meeting| meeting.own.collision.is_some());
-    let shown: Vec<&Meeting> = match collided().count() {
-        0 => story.meetings.last().into_iter().collect(),
+pub fn draw(story: &Story) -> Option<String> {
+    let sent = || story.tries.iter().filter(|one| one.own().is_some());
+    let collided = || sent().filter(|one| one.is_collided());
+    let shown: Vec<&Try> = match collided().count() {
+        0 => sent().next_back().into_iter().collect(),
         _ => collided().collect(),
     };
+    let config = &story.config;
     let columns = Columns::new(story, &shown, &config.topology);
-    let panels: Vec<Panel> =
-        shown.iter().map(|meeting| Panel::new(meeting, &columns, &config, &header.stations, story.read_to)).collect();
+    let panels: Vec<Panel> = shown.iter().filter_map(|one| Panel::new(one, &columns, story)).collect();
     let height = HEAD + panels.iter().map(Panel::height).sum::<f64>() + FOOT;
     (!panels.is_empty()).then(|| {
         let mut text = head(height);
-        text += &heading(story, header, &config, &columns);
+        text += &heading(story, &columns);
         let mut top = HEAD;
         for panel in &panels {
             text += &panel.draw(top);
             top += panel.height();
         }
-        text + &legend(&config, top + 18.0) + "</svg>\n"
+        text + &legend(config, top + 18.0) + "</svg>\n"
     })
 }
 
@@ -93,13 +92,14 @@ fn head(height: f64) -> String {
     )
 }
 
-fn heading(story: &Story, header: &Header, config: &Config, columns: &Columns) -> String {
-    let times = match story.meetings.iter().filter(|meeting| meeting.own.collision.is_some()).count() {
+fn heading(story: &Story, columns: &Columns) -> String {
+    let config = &story.config;
+    let times = match story.tries.iter().filter(|one| one.is_collided()).count() {
         0 => "no collision".to_owned(),
         1 => "one collision".to_owned(),
         many => format!("{many} collisions"),
     };
-    let of = if header.name.is_empty() { String::new() } else { format!(" of {}", header.name) };
+    let of = if story.run.is_empty() { String::new() } else { format!(" of {}", story.run) };
     let along = match &config.topology {
         Topology::Star { distance, .. } => format!("a star, {} BT between every pair", group(distance.get())),
         Topology::Bus { .. } => "a cable, stations at their places along it".to_owned(),
@@ -112,18 +112,10 @@ fn heading(story: &Story, header: &Header, config: &Config, columns: &Columns) -
     format!(
         "<text class=\"ink\" x=\"24\" y=\"30\" font-size=\"17\">Frame {}{}: {times}</text>\n\
          <text class=\"faint\" x=\"24\" y=\"52\">{}, {along}; time goes down in bit times (BT){left_out}</text>\n",
-        escape(&frame_name(&header.stations, story.frame)),
+        escape(&story.name(story.frame)),
         escape(&of),
         escape(&config.rate.to_string()),
     )
-}
-
-/// Senders notice collisions while they send.
-fn detects(config: &Config) -> bool {
-    match config.method {
-        Method::CsmaCd | Method::Plca(_) => true,
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => false,
-    }
 }
 
 fn legend(config: &Config, top: f64) -> String {
@@ -147,13 +139,13 @@ fn legend(config: &Config, top: f64) -> String {
         x += 60.0 + 9.0 * words.len() as f64;
     }
     text += &panel::cross(x + 6.0, top - 5.0, "");
-    let noticed = if detects(config) { "collision noticed" } else { "no acknowledgement has come" };
+    let noticed = if config.detects_collisions() { "collision noticed" } else { "no acknowledgement has come" };
     writeln!(text, "<text class=\"faint\" x=\"{:.0}\" y=\"{top:.1}\">{noticed}</text>", x + 24.0)
         .expect("a string takes any text");
     text
 }
 
-/// Where the stations stand in the picture.
+/// Where the stations are in the picture.
 struct Columns {
     /// Those that are drawn, from left to right.
     drawn: Vec<(StationId, f64)>,
@@ -162,9 +154,9 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(story: &Story, shown: &[&Meeting], topology: &Topology) -> Columns {
-        let all = shown.iter().flat_map(|meeting| std::iter::once(&meeting.own).chain(&meeting.others));
-        let mut parties: BTreeSet<StationId> = all.map(Transmission::source).collect();
+    fn new(story: &Story, shown: &[&Try], topology: &Topology) -> Columns {
+        let all = shown.iter().flat_map(|one| one.signals());
+        let mut parties: BTreeSet<StationId> = all.map(|one| one.source).collect();
         parties.insert(story.frame.station);
         let count = topology.stations();
         let place = |station| place(topology, station);
@@ -188,7 +180,7 @@ impl Columns {
         self.drawn.iter().find(|(drawn, _)| *drawn == station).map_or(LEFT, |(_, x)| *x)
     }
 
-    /// Points between the parties that stand nearest to each other.
+    /// Points between the parties that are nearest to each other.
     fn room(&self) -> f64 {
         let places: Vec<f64> = self.parties.iter().map(|party| self.x(*party)).collect();
         let mut sorted = places.clone();
@@ -197,29 +189,10 @@ impl Columns {
     }
 }
 
-/// A part of a signal: its name, and from when to when it is at its sender's place.
-type Part = (&'static str, BitInstant, BitInstant);
-
-/// What a signal consists of; parts of no length are left out.
-fn parts(one: &Transmission, read_to: BitInstant) -> Vec<Part> {
-    let end = one.end.unwrap_or(read_to).max(one.begin);
-    if one.bare {
-        return vec![("frame", one.begin, end)];
-    }
-    let cut = |at: BitInstant| at.min(end);
-    // A collision in the preamble: preamble and SFD are finished first (802.3, 4.2.3.2.4).
-    let jam = one.collision.map(|collision| match one.cut_before_preamble() {
-        true => cut(collision.at),
-        false => cut(collision.at.max(one.preamble + PREAMBLE_AND_SFD)),
-    });
-    let body_end = jam.unwrap_or(BitInstant::new(end.get() - one.extension.get().min(end.get())));
-    let (preamble, frame) = (cut(one.preamble).min(body_end), cut(one.preamble + PREAMBLE_AND_SFD).min(body_end));
-    let after = if jam.is_some() { "jam" } else { "extension" };
-    let all = [
-        ("extension", one.begin, preamble),
-        ("preamble", preamble, frame),
-        ("frame", frame, body_end),
-        (after, body_end, end),
-    ];
-    all.into_iter().filter(|(_, from, to)| to > from).collect()
+/// What a signal consists of: a name, and from when to when it is at its sender's place. Parts of no length are left out.
+fn parts(one: &Signal, read_to: BitInstant) -> impl Iterator<Item = (&'static str, BitInstant, BitInstant)> {
+    one.parts(read_to).map(|(part, from, to)| match part {
+        Part::Extension | Part::Preamble | Part::Jam => (part.name(), from, to),
+        _ => ("frame", from, to),
+    })
 }

@@ -7,7 +7,8 @@
 //! ```
 //! A log reports BEACONs after empty cycles with the next one that comes after another cycle; they are not here.
 
-use super::signals::{Signal, Signals};
+use super::signal::Signal;
+use super::signals::Signals;
 use medium::{
     BitInstant, BitTimes, Carried, Config, Event, FrameId, Kind, Method, Octets, Plca, PlcaSettings, StationId,
 };

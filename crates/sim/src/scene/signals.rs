@@ -2,147 +2,13 @@
 //! follows from the event that began it and from the distances.
 
 use super::plca::Line;
+use super::signal::{Collided, Signal};
 use crate::words::configuration::longest_distance;
-use medium::{BitInstant, BitTimes, Carried, Config, Event, FrameId, Input, Kind, Method, Octets, Place, StationId};
+use medium::{
+    BitInstant, BitTimes, Carried, Config, Event, Fault, FrameId, Input, Kind, Method, Octets, Place, StationId,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// A collision that its sender noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Collided {
-    /// When.
-    pub at: BitInstant,
-    /// Which overlap on the medium, from 1.
-    pub episode: u64,
-    /// When the jam begins.
-    pub jam: BitInstant,
-}
-
-/// A signal, at its sender's place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signal {
-    /// Its sender.
-    pub source: StationId,
-    /// The frame that it is, asks for, grants or acknowledges; of BEACON and COMMIT its serial may be 0.
-    pub frame: FrameId,
-    /// What it is.
-    pub what: Carried,
-    /// Which attempt of the frame, from 1; 0 if it is none.
-    pub attempt: u32,
-    /// The first bit.
-    pub begin: BitInstant,
-    /// Where the preamble begins, or would have: after extension bits, in a burst.
-    pub preamble: BitInstant,
-    /// Where the frame begins, or would have: after preamble and SFD.
-    pub body: BitInstant,
-    /// Its sender has noticed a collision.
-    pub collision: Option<Collided>,
-    /// After the last bit, once that is known.
-    pub end: Option<BitInstant>,
-    /// Carrier extension before the end, or the delimiter of PLCA.
-    pub extension: BitTimes,
-    /// The cable was cut as it began: which stations were on the far side.
-    pub parted: Option<Arc<[bool]>>,
-}
-
-/// What of a signal is somewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Preamble and SFD.
-    Preamble,
-    /// The frame.
-    Frame,
-    /// The jam.
-    Jam,
-    /// Extension bits.
-    Extension,
-    /// A request to send.
-    Rts,
-    /// The answer to it.
-    Cts,
-    /// An acknowledgement.
-    Ack,
-    /// BEACON of PLCA.
-    Beacon,
-    /// COMMIT of PLCA.
-    Commit,
-}
-
-impl Part {
-    /// Every part with the name that windows have for it, in this order.
-    pub const ALL: [(Part, &str); 9] = [
-        (Part::Extension, "extension"),
-        (Part::Preamble, "preamble"),
-        (Part::Frame, "frame"),
-        (Part::Jam, "jam"),
-        (Part::Rts, "RTS"),
-        (Part::Cts, "CTS"),
-        (Part::Ack, "ACK"),
-        (Part::Beacon, "BEACON"),
-        (Part::Commit, "COMMIT"),
-    ];
-
-    /// What windows call it.
-    pub fn name(self) -> &'static str {
-        Part::ALL.iter().find(|(part, _)| *part == self).map_or("", |(_, name)| name)
-    }
-}
-
-impl Signal {
-    /// Its parts in order of time, at its sender's place: what, from when, to when. The last one of a signal that goes on
-    /// ends with `limit`.
-    pub fn parts(&self, limit: BitInstant) -> impl Iterator<Item = (Part, BitInstant, BitInstant)> + use<> {
-        let end = self.end.unwrap_or(limit);
-        let whole = |part| [(part, self.begin, end), (part, end, end), (part, end, end), (part, end, end)];
-        let parts = match self.what {
-            Carried::Rts => whole(Part::Rts),
-            Carried::Cts => whole(Part::Cts),
-            Carried::Ack => whole(Part::Ack),
-            Carried::Beacon => whole(Part::Beacon),
-            Carried::Commit => whole(Part::Commit),
-            Carried::Jam => whole(Part::Jam),
-            Carried::Frame => {
-                let extended = BitInstant::new(end.get().saturating_sub(self.extension.get()));
-                let (last, tail) = match self.collision {
-                    Some(Collided { jam, .. }) => (jam.min(end), Part::Jam),
-                    None => (extended, Part::Extension),
-                };
-                let (preamble, body) = (self.preamble.min(last), self.body.min(last));
-                [
-                    (Part::Extension, self.begin, preamble),
-                    (Part::Preamble, preamble, body),
-                    (Part::Frame, body, last),
-                    (tail, last, end),
-                ]
-            }
-        };
-        parts.into_iter().filter(|(_, from, to)| to > from)
-    }
-
-    /// What its sender sends at `at`; nothing before it begins and after it has ended.
-    pub fn part(&self, at: BitInstant) -> Option<Part> {
-        let there = |(part, from, to): (Part, BitInstant, BitInstant)| (from <= at && at < to).then_some(part);
-        self.parts(at + BitTimes::new(1)).find_map(there)
-    }
-
-    /// What windows call it.
-    pub fn name(&self) -> &'static str {
-        match self.what {
-            Carried::Frame => "frame",
-            Carried::Rts => "RTS",
-            Carried::Cts => "CTS",
-            Carried::Ack => "ACK",
-            Carried::Beacon => "BEACON",
-            Carried::Commit => "COMMIT",
-            Carried::Jam => "jam",
-        }
-    }
-
-    /// It gets to `station`, as far as cuts and ranges go.
-    pub fn reaches(&self, station: StationId, config: &Config) -> bool {
-        config.reaches(self.source, station, self.parted.as_deref())
-    }
-}
 
 /// Signals in order of begin.
 #[derive(Clone, Debug)]
@@ -161,6 +27,9 @@ pub struct Signals {
     /// Of the last event.
     now: BitInstant,
     far: Option<Arc<[bool]>>,
+    faults: Vec<Option<Fault>>,
+    /// Which stations have no carrier sense now, if any.
+    deaf: Option<Arc<[bool]>>,
     /// Where senders do not detect collisions: frames that are offered and not done with, by station.
     sizes: Vec<VecDeque<(u64, Octets)>>,
     pub(super) line: Option<Line>,
@@ -180,19 +49,24 @@ impl Signals {
             changed: Vec::new(),
             now: BitInstant::ZERO,
             far: None,
+            faults: vec![None; config.topology.stations()],
+            deaf: None,
             sizes: vec![VecDeque::new(); sizes],
             line: Line::of(&config),
             config,
         }
     }
 
-    /// Keeps signals until a sender without collision detection has learnt that it got no answer, so that
-    /// [`met`](Signals::met) finds them then.
+    /// Keeps signals for as long as they explain what stations do: until the gap after them is over, or until a sender
+    /// without collision detection has learnt that it got no answer, so that [`met`](Signals::met) finds them then.
     #[must_use]
     pub fn remembering(mut self) -> Signals {
         let frame = self.config.on_air(Carried::Frame, self.config.parameters.max_frame_size);
         let answer = match &self.config.method {
-            Method::CsmaCd | Method::Plca(_) => return self,
+            Method::CsmaCd | Method::Plca(_) => {
+                self.memory = self.config.parameters.inter_packet_gap;
+                return self;
+            }
             Method::SlottedAloha(own) => own.slot * u64::from(own.ack_delay + 2),
             Method::Aloha(own) => own.slot * u64::from(own.ack_delay),
             Method::Csma(own) => own.slot * u64::from(own.ack_delay),
@@ -240,6 +114,11 @@ impl Signals {
         self.all.iter()
     }
 
+    /// In order of begin, each with its number.
+    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (u64, &Signal)> + ExactSizeIterator {
+        self.all.iter().enumerate().map(|(place, one)| (self.first + place as u64, one))
+    }
+
     /// The signal with this number, while it is kept.
     pub fn get(&self, number: u64) -> Option<&Signal> {
         self.all.get(number.checked_sub(self.first)? as usize)
@@ -266,8 +145,25 @@ impl Signals {
         match *input {
             Input::SetCut { cut } => self.set_cut(cut),
             Input::SetPlca { station, settings } => self.set_plca(at, station, settings),
-            Input::Offer { .. } | Input::Attach { .. } | Input::Detach { .. } | Input::SetFault { .. } => {}
+            Input::SetFault { station, fault } => self.set_fault(station, fault),
+            Input::Offer { .. } | Input::Attach { .. } | Input::Detach { .. } => {}
         }
+    }
+
+    fn set_fault(&mut self, station: StationId, fault: Option<Fault>) {
+        self.faults[station.index()] = fault;
+        let deaf: Arc<[bool]> = self.faults.iter().map(|fault| *fault == Some(Fault::Deaf)).collect();
+        self.deaf = deaf.contains(&true).then_some(deaf);
+    }
+
+    /// What is wrong with `station` now.
+    pub fn fault(&self, station: StationId) -> Option<Fault> {
+        self.faults[station.index()]
+    }
+
+    /// Which stations are on the far side of the cut, if the cable is cut.
+    pub fn beyond_cut(&self) -> Option<&Arc<[bool]>> {
+        self.far.as_ref()
     }
 
     /// Signals that begin from now on meet this cut.
@@ -329,13 +225,11 @@ impl Signals {
                     own.remove(place);
                 }
             }
-            Kind::Attempt { attempt, .. } | Kind::Data { attempt, .. } => {
-                let end = at + self.config.on_air(Carried::Frame, self.size(frame));
-                self.begin(at, at, frame, attempt, Some(end));
-            }
-            Kind::Rts { .. } => self.ask(frame),
-            Kind::Cts { .. } => self.answer(at, station, frame, Carried::Cts),
-            Kind::Ack => self.answer(at, station, frame, Carried::Ack),
+            Kind::Attempt { attempt, .. } => self.send_whole(at, frame, attempt, BitTimes::ZERO),
+            Kind::Data { attempt, reserves } => self.send_whole(at, frame, attempt, reserves),
+            Kind::Rts { reserves, .. } => self.ask(frame, reserves),
+            Kind::Cts { reserves } => self.answer(at, station, frame, (Carried::Cts, reserves)),
+            Kind::Ack => self.answer(at, station, frame, (Carried::Ack, BitTimes::ZERO)),
             Kind::Defer { .. } | Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => {}
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
             Kind::Duplicate { .. } | Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
@@ -347,18 +241,25 @@ impl Signals {
         sizes.rev().find(|(serial, _)| *serial == frame.serial).map_or(Octets::new(0), |(_, size)| *size)
     }
 
+    fn send_whole(&mut self, at: BitInstant, frame: FrameId, attempt: u32, reserves: BitTimes) {
+        let end = at + self.config.on_air(Carried::Frame, self.size(frame));
+        self.push(Signal { reserves, ..self.signal(at, at, frame, attempt, Some(end)) });
+    }
+
     /// The attempt that has just begun is a request to send.
-    fn ask(&mut self, frame: FrameId) {
+    fn ask(&mut self, frame: FrameId, reserves: BitTimes) {
         let span = self.config.on_air(Carried::Rts, Octets::new(0));
         self.change(frame, |one| {
-            one.what = Carried::Rts;
+            (one.what, one.reserves) = (Carried::Rts, reserves);
             one.end = Some(one.begin + span);
         });
     }
 
-    fn answer(&mut self, at: BitInstant, source: StationId, frame: FrameId, what: Carried) {
+    fn answer(&mut self, at: BitInstant, source: StationId, frame: FrameId, (what, reserves): (Carried, BitTimes)) {
         let end = at + self.config.on_air(what, Octets::new(0));
-        self.push(Signal { source, what, ..self.signal(at, at, frame, 0, Some(end)) });
+        // The fault is that of the station that answers.
+        let fault = self.faults[source.index()];
+        self.push(Signal { source, what, reserves, fault, ..self.signal(at, at, frame, 0, Some(end)) });
     }
 
     fn signal(
@@ -381,6 +282,9 @@ impl Signals {
             end,
             extension: BitTimes::ZERO,
             parted: self.far.clone(),
+            fault: self.faults[frame.station.index()],
+            deaf: self.deaf.clone(),
+            reserves: BitTimes::ZERO,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Events in sentences, as far as these need to know what is on the medium.
 
-use super::signals::{Signal, Signals};
+use super::signal::Signal;
+use super::signals::Signals;
 use crate::words::prose::Prose;
 use crate::words::sentences::{self, Noticed, Party};
 use medium::{Event, FrameId, Kind, Method};

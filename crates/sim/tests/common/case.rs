@@ -31,6 +31,7 @@ use scenario::{
 use sim::files::event_log::{Entry, EventLogReader, Header};
 use sim::files::json_lines::LineReader;
 use sim::run::view::{Note, View};
+use sim::scene::Doing;
 use sim::words::sentences::TIED;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
@@ -55,6 +56,8 @@ pub struct Case {
     pub header: Header,
     pub log: String,
     pub entries: Vec<Entry>,
+    /// Every event that the model has.
+    pub model: Vec<Event>,
     /// Every signal that the model has.
     pub all: Signals,
     /// Those that have ended by the horizon.
@@ -84,7 +87,7 @@ impl Case {
     /// Nothing of a scenario in which a cut falls together with a signal: which of them is first is not a window's affair.
     pub fn new(Scenario { config, inputs }: &Scenario, until: u64) -> Option<Case> {
         config.check().ok()?;
-        let (_, signals): (Vec<Event>, Vec<OnAir>) = match &config.method {
+        let (model, signals): (Vec<Event>, Vec<OnAir>) = match &config.method {
             Method::CsmaCd => model::run_and_signals(config, inputs, until),
             Method::SlottedAloha(_) => slotted::run_and_signals(config, inputs, until),
             Method::Aloha(_) | Method::Csma(_) => unslotted::run_and_signals(config, inputs, until),
@@ -121,7 +124,7 @@ impl Case {
             .collect();
         let truth = all.iter().filter(|(_, (end, _))| *end < horizon).map(|(key, facts)| (key.clone(), facts.clone()));
         let truth = truth.collect();
-        Some(Case { config: config.clone(), header, log, entries, all, truth, horizon })
+        Some(Case { config: config.clone(), header, log, entries, model, all, truth, horizon })
     }
 
     pub fn stations(&self) -> usize {
@@ -130,6 +133,32 @@ impl Case {
 
     pub fn nanos(&self, at: u64) -> u64 {
         (u128::from(at) * 1_000_000_000 / u128::from(self.config.rate.get())) as u64
+    }
+
+    /// Senders notice collisions while they send.
+    fn detects(&self) -> bool {
+        matches!(self.config.method, Method::CsmaCd | Method::Plca(_))
+    }
+
+    /// One slot of a backoff, where nothing can move the end of a wait.
+    pub fn slot(&self) -> Option<u64> {
+        match &self.config.method {
+            Method::CsmaCd | Method::Plca(_) => Some(self.config.parameters.slot_time.get()),
+            Method::Aloha(own) => Some(own.slot.get()),
+            Method::SlottedAloha(own) => Some(own.slot.get()),
+            Method::Csma(own) => Some(own.slot.get()),
+            Method::CsmaCa(_) => None,
+        }
+    }
+
+    /// Each frame has a user of its own.
+    pub fn is_infinite(&self) -> bool {
+        match &self.config.method {
+            Method::SlottedAloha(own) => own.population == Population::Infinite,
+            Method::Aloha(own) => own.population == Population::Infinite,
+            Method::Csma(own) => own.population == Population::Infinite,
+            Method::CsmaCd | Method::CsmaCa(_) | Method::Plca(_) => false,
+        }
     }
 
     pub fn events(&self) -> impl Iterator<Item = &Event> {
@@ -167,16 +196,76 @@ impl Queues {
     }
 }
 
+/// What each station does, by the last event that says so: a derivation beside that of `sim::scene::stations`.
+#[derive(Default)]
+struct States(BTreeMap<usize, Event>);
+
+impl States {
+    fn take(&mut self, event: &Event) {
+        let own = event.frame.station.index();
+        match event.kind {
+            // One further back in the queue says nothing of what the station does.
+            Kind::Transmitted { .. } | Kind::Discarded { .. } => {
+                self.0.retain(|of, last| *of != own || last.frame != event.frame);
+            }
+            Kind::Collision { .. } | Kind::Attempt { .. } | Kind::Rts { .. } | Kind::Data { .. } => {
+                self.0.insert(own, *event);
+            }
+            Kind::Defer { .. } | Kind::Backoff { .. } => _ = self.0.insert(own, *event),
+            _ => {}
+        }
+    }
+
+    /// What is shown of a station that holds this many frames fits its last event.
+    fn fits(&self, case: &Case, station: usize, held: usize, shown: Doing) -> bool {
+        match self.0.get(&station).map(|last| (last.at.get(), last.kind)) {
+            None => shown == if held == 0 { Doing::Idle } else { Doing::Ready },
+            Some((_, Kind::Defer { .. })) => shown == Doing::Deferring,
+            Some((_, Kind::Collision { episode: 0, .. })) => shown == Doing::ToldToWait,
+            Some((_, Kind::Collision { .. })) if case.detects() => shown == Doing::Jamming,
+            Some((at, Kind::Backoff { slots, .. })) => {
+                let until = case.slot().map(|slot| BitInstant::new(at + slots * slot));
+                shown == Doing::BackingOff { slots, until }
+            }
+            Some(_) => shown == Doing::Sending,
+        }
+    }
+}
+
+/// What is wrong with what the view shows of a station, at an instant whose events are all known.
+fn state_differs(case: &Case, view: &View, states: &States, station: usize, at: u64) -> Option<String> {
+    let shown = view.station(StationId::new(station as u16));
+    if case.is_infinite() {
+        return None;
+    }
+    if !states.fits(case, station, shown.queue(), shown.doing) {
+        let last = states.0.get(&station);
+        return Some(format!("st{} is shown as {:?}, after {last:?}", station + 1, shown.doing));
+    }
+    let own = |((of, what, begin, _), (end, _)): (&Key, &Facts)| {
+        *of == station && ["frame", "RTS"].contains(&what.as_str()) && *begin <= at && at < *end
+    };
+    let sends = case.all.iter().any(own);
+    let is_shown = matches!(shown.doing, Doing::Sending | Doing::Jamming);
+    // Elsewhere a station waits for an answer, or PLCA delays what it sends.
+    let differs = if case.config.method == Method::CsmaCd { sends != is_shown } else { sends && !is_shown };
+    let is_delayed = matches!(case.config.method, Method::Plca(_));
+    (differs && !is_delayed && at < case.horizon)
+        .then(|| format!("st{} is shown as {:?}, and the model sends: {sends}", station + 1, shown.doing))
+}
+
 /// What the live view has of each signal, as time goes on.
 pub fn viewed(case: &Case) -> Result<(Signals, Vec<String>), String> {
     let mut view = View::new(Arc::new(case.config.clone()));
     let (mut all, mut sentences, mut queues) = (Signals::new(), Vec::new(), Queues::default());
+    let mut states = States::default();
     let limit = case.config.attempt_limit();
     for (place, entry) in case.entries.iter().enumerate() {
         let at = match entry {
             Entry::Medium(event) => {
                 view.take(&Note::Event(*event));
                 queues.take(event);
+                states.take(event);
                 let told = view.sentence(event, &case.header.stations).replace(TIED, " ");
                 if let Kind::Attempt { attempt, .. } = event.kind {
                     let of = limit.map_or(String::new(), |limit| format!(" of at most {limit}"));
@@ -205,6 +294,10 @@ pub fn viewed(case: &Case) -> Result<(Signals, Vec<String>), String> {
         let next = case.entries.get(place + 1).and_then(instant);
         if next == Some(at) {
             continue;
+        }
+        let wrong = (0..case.stations()).find_map(|own| state_differs(case, &view, &states, own, at.get()));
+        if let Some(wrong) = wrong {
+            return Err(format!("at {at:?} {wrong}"));
         }
         for one in view.signals.iter() {
             let reaches: Vec<bool> =
@@ -320,10 +413,14 @@ pub fn csma_ca(each: &mut dyn FnMut(&str, Case)) {
     hold("CSMA/CA", cut_scenario(config), UNTIL, each);
 }
 
-/// Runs of this method.
+/// Runs of this method. Its model knows no cuts.
 pub fn plca(each: &mut dyn FnMut(&str, Case)) {
+    hold("PLCA", any_scenario(plca_config()).prop_map(fitting), UNTIL, each);
+}
+
+fn plca_config() -> impl Strategy<Value = Config> {
     let own = (2..=6_usize, 0..=3_u8, any::<bool>(), any::<u64>(), 0..=8_u64);
-    let config = own.prop_map(|(nodes, bursts, faulty, seed, far)| {
+    own.prop_map(|(nodes, bursts, faulty, seed, far)| {
         let mut plca = Plca::right(nodes);
         plca.nodes.iter_mut().for_each(|node| node.settings.burst_count = bursts);
         if faulty {
@@ -335,15 +432,16 @@ pub fn plca(each: &mut dyn FnMut(&str, Case)) {
             method: Method::Plca(plca),
             ..Config::new(medium::BitRate::MBIT_10, Topology::Bus { positions }, seed)
         }
+    })
+}
+
+/// Without inputs that the model of PLCA does not take.
+fn fitting(Scenario { config, mut inputs }: Scenario) -> Scenario {
+    let most = config.parameters.max_frame_size.get();
+    inputs.retain(|(_, input)| match input {
+        Input::Offer { frame, .. } => (18..=most).contains(&frame.size.get()),
+        Input::SetFault { fault, .. } => *fault != Some(Fault::Babble),
+        Input::Detach { .. } | Input::Attach { .. } | Input::SetCut { .. } | Input::SetPlca { .. } => false,
     });
-    let scenarios = any_scenario(config).prop_map(|Scenario { config, mut inputs }| {
-        let most = config.parameters.max_frame_size.get();
-        inputs.retain(|(_, input)| match input {
-            Input::Offer { frame, .. } => (18..=most).contains(&frame.size.get()),
-            Input::SetFault { fault, .. } => *fault != Some(Fault::Babble),
-            Input::Detach { .. } | Input::Attach { .. } | Input::SetCut { .. } | Input::SetPlca { .. } => false,
-        });
-        Scenario { config, inputs }
-    });
-    hold("PLCA", scenarios, UNTIL, each);
+    Scenario { config, inputs }
 }

@@ -1,9 +1,11 @@
 //! One attempt in a diagram: its stations, bands, and marks where senders notice the collision.
 
-use super::super::{Meeting, Transmission};
-use super::{COLOURS, Columns, LEFT, RIGHT, detects, parts};
+use super::super::story::{Sent, Story, Try};
+use super::{COLOURS, Columns, LEFT, RIGHT, parts};
 use crate::study::page::escape;
-use medium::{BitInstant, BitTimes, Config, StationId};
+use medium::{BitInstant, BitTimes, StationId};
+use sim::scene::Signal;
+use sim::words::sentences::TIED;
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -15,46 +17,45 @@ const ABOVE: f64 = 88.0;
 const BELOW: f64 = 30.0;
 /// Points for each further line below.
 const LINE: f64 = 18.0;
-/// Parties that are told of in one line.
+/// Parties that have a line of words each.
 const TOLD: usize = 4;
 /// Points between parties that leave room for words beside their marks.
 const ROOM: f64 = 150.0;
 /// Points between names of stations, so that they do not overlap.
 const NAME: f64 = 64.0;
-/// Half the width of a band that nobody but its sender is reached by.
+/// Half the width of a band that reaches no station but its sender.
 const ALONE: f64 = 10.0;
 
 const ANY: &str = "a string takes any text";
 
-/// One attempt, with all who met it.
+/// One attempt, with all signals that met it.
 pub struct Panel<'a> {
-    meeting: &'a Meeting,
+    one: &'a Try,
+    own: &'a Sent,
     columns: &'a Columns,
-    config: &'a Config,
-    names: &'a [String],
-    read_to: BitInstant,
+    story: &'a Story,
     from: BitInstant,
     to: BitInstant,
 }
 
 impl<'a> Panel<'a> {
-    pub fn new(
-        meeting: &'a Meeting,
-        columns: &'a Columns,
-        config: &'a Config,
-        names: &'a [String],
-        read_to: BitInstant,
-    ) -> Panel<'a> {
-        let all = || std::iter::once(&meeting.own).chain(&meeting.others);
-        let from = all().map(|one| one.begin).min().unwrap_or(meeting.own.begin);
-        let last = |one: &Transmission| {
-            let distance = |station: &StationId| config.topology.distance(one.source(), *station);
-            let reached = columns.drawn.iter().map(|(station, _)| station).filter(|station| one.reaches(**station));
-            one.end.unwrap_or(read_to) + reached.map(distance).max().unwrap_or(BitTimes::ZERO)
+    /// Nothing of an attempt that was never on the medium.
+    pub fn new(one: &'a Try, columns: &'a Columns, story: &'a Story) -> Option<Panel<'a>> {
+        let (own, config) = (one.own()?, &story.config);
+        let from = one.signals().map(|one| one.begin).min().unwrap_or(own.begin);
+        let last = |one: &Signal| {
+            let distance = |station: &StationId| config.topology.distance(one.source, *station);
+            let stations = columns.drawn.iter().map(|(station, _)| station);
+            let reached = stations.filter(|station| one.reaches(**station, config));
+            one.end.unwrap_or(story.read_to) + reached.map(distance).max().unwrap_or(BitTimes::ZERO)
         };
-        let learns = meeting.own.collision.map_or(from, |collision| collision.at);
-        let to = all().map(last).max().unwrap_or(from).max(from + BitTimes::new(1)).max(learns);
-        Panel { meeting, columns, config, names, read_to, from, to }
+        let learns = own.collision.map_or(from, |collision| collision.at);
+        let to = one.signals().map(last).max().unwrap_or(from).max(from + BitTimes::new(1)).max(learns);
+        Some(Panel { one, own, columns, story, from, to })
+    }
+
+    fn name(&self, one: &Signal) -> String {
+        self.story.signal_name(one).replace(TIED, " ")
     }
 
     /// Points from the panel's top to the next one's.
@@ -62,18 +63,14 @@ impl<'a> Panel<'a> {
         ABOVE + TALL + BELOW + LINE * self.told().len() as f64
     }
 
-    fn all(&self) -> impl Iterator<Item = &Transmission> {
-        std::iter::once(&self.meeting.own).chain(&self.meeting.others)
-    }
-
-    /// Where an instant stands below the first bit.
+    /// How far below the first bit an instant is.
     fn down(&self, at: BitInstant) -> f64 {
         TALL * at.since(self.from).get() as f64 / self.to.since(self.from).get() as f64
     }
 
     /// The panel with its top at `top`.
     pub fn draw(&self, top: f64) -> String {
-        let own = &self.meeting.own;
+        let own = self.own;
         let mut text = format!(
             "<g class=\"attempt\" data-attempt=\"{}\" data-zero=\"{}\">\n<text class=\"ink\" x=\"24\" y=\"{:.1}\">Attempt {}: \
              0 BT is t = {} BT</text>\n",
@@ -86,12 +83,12 @@ impl<'a> Panel<'a> {
         let first = top + ABOVE;
         text += &self.ticks(first);
         text += &self.stations(first);
-        for (number, one) in self.all().enumerate() {
-            for part in parts(one, self.read_to) {
+        for (number, one) in self.one.signals().enumerate() {
+            for part in parts(one, self.story.read_to) {
                 text += &self.bands(one, number, part, first);
             }
         }
-        for one in self.all() {
+        for one in self.one.signals() {
             text += &self.marks(one, first);
         }
         for (number, line) in self.told().iter().enumerate() {
@@ -103,7 +100,7 @@ impl<'a> Panel<'a> {
 
     /// Lines across at even bit times from the attempt's own begin, and what they are.
     fn ticks(&self, first: f64) -> String {
-        let (zero, span) = (self.meeting.own.begin, self.to.since(self.from).get());
+        let (zero, span) = (self.own.begin, self.to.since(self.from).get());
         let step = [8, 16, 32, 64, 128, 256, 512].into_iter().find(|step| span / step <= 10);
         let step = step.unwrap_or_else(|| (span / 10).next_power_of_two());
         let before = zero.since(self.from).get() / step;
@@ -135,7 +132,7 @@ impl<'a> Panel<'a> {
             writeln!(
                 text,
                 "<line class=\"station\" data-station=\"{}\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>",
-                escape(&self.names[station.index()]),
+                escape(&self.story.names[station.index()]),
                 first - 8.0,
                 first + TALL
             )
@@ -145,8 +142,8 @@ impl<'a> Panel<'a> {
                 continue;
             }
             taken.push(*x);
-            let own = self.meeting.own.source();
-            let far = match self.config.topology.distance(own, *station) {
+            let own = self.own.source;
+            let far = match self.story.config.topology.distance(own, *station) {
                 _ if *station == own => "the frame's own".to_owned(),
                 distance => format!("{} BT away", group(distance.get())),
             };
@@ -155,7 +152,7 @@ impl<'a> Panel<'a> {
                 "<text class=\"ink\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
                  <text class=\"faint\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\">{far}</text>\n",
                 first - 40.0,
-                escape(&self.names[station.index()]),
+                escape(&self.story.names[station.index()]),
                 first - 25.0,
             )
             .expect(ANY);
@@ -164,14 +161,15 @@ impl<'a> Panel<'a> {
     }
 
     /// A part of a signal on its way to all whom it reaches: one polygon for each stretch of stations in a row.
-    fn bands(&self, one: &Transmission, number: usize, part: super::Part, first: f64) -> String {
+    fn bands(&self, one: &Signal, number: usize, part: (&str, BitInstant, BitInstant), first: f64) -> String {
         let (kind, from, to) = part;
+        let reaches = |station: StationId| one.reaches(station, &self.story.config);
         let edge = |station: StationId, at: BitInstant| {
-            first + self.down(at + self.config.topology.distance(one.source(), station))
+            first + self.down(at + self.story.config.topology.distance(one.source, station))
         };
         let mut text = String::new();
-        for stretch in self.columns.drawn.chunk_by(|(a, _), (b, _)| one.reaches(*a) == one.reaches(*b)) {
-            if !one.reaches(stretch[0].0) {
+        for stretch in self.columns.drawn.chunk_by(|(a, _), (b, _)| reaches(*a) == reaches(*b)) {
+            if !reaches(stretch[0].0) {
                 continue;
             }
             let mut places: Vec<(StationId, f64)> = stretch.to_vec();
@@ -186,12 +184,12 @@ impl<'a> Panel<'a> {
                 "<polygon class=\"band {kind} s{}\" data-frame=\"{}\" data-attempt=\"{}\" data-from=\"{}\" data-to=\"{}\" \
                  points=\"{}\"><title>{}: {kind}</title></polygon>",
                 number % COLOURS.len(),
-                escape(&one.name(self.names)),
-                one.attempt,
+                escape(&self.name(one)),
+                if one.frame == self.own.frame { self.one.attempt } else { one.attempt },
                 from.get(),
                 to.get(),
                 points.join(" "),
-                escape(&one.name(self.names)),
+                escape(&self.name(one)),
             )
             .expect(ANY);
         }
@@ -199,11 +197,11 @@ impl<'a> Panel<'a> {
     }
 
     /// Whose signal it is, where it begins, and where its sender notices the collision.
-    fn marks(&self, one: &Transmission, first: f64) -> String {
-        let x = self.columns.x(one.source());
+    fn marks(&self, one: &Signal, first: f64) -> String {
+        let x = self.columns.x(one.source);
         let (anchor, beside) = if x < (LEFT + RIGHT) / 2.0 { ("start", x + 14.0) } else { ("end", x - 14.0) };
         let has_room = self.columns.room() >= ROOM;
-        let frame = escape(&one.name(self.names));
+        let frame = escape(&self.name(one));
         let words = |at: BitInstant, words: &str| {
             let y = first + self.down(at);
             format!("<text class=\"ink halo\" x=\"{beside:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>\n")
@@ -211,7 +209,7 @@ impl<'a> Panel<'a> {
         let mut text = String::new();
         if has_room {
             let middle = |from: BitInstant, to: BitInstant| BitInstant::new((from.get() + to.get()) / 2);
-            if let Some((_, from, to)) = parts(one, self.read_to).into_iter().find(|(part, ..)| *part == "jam") {
+            if let Some((_, from, to)) = parts(one, self.story.read_to).find(|(part, ..)| *part == "jam") {
                 text += &words(middle(from, to), "jam");
             }
             // Below the edge, since the band slants away from it.
@@ -231,26 +229,26 @@ impl<'a> Panel<'a> {
 
     /// Who noticed the collision when, in lines.
     fn told(&self) -> Vec<String> {
-        let zero = self.meeting.own.begin;
+        let zero = self.own.begin;
         let when = |at: BitInstant| match at.get().checked_sub(zero.get()) {
             Some(after) => group(after),
             None => format!("−{}", group(zero.get() - at.get())),
         };
-        let one = |one: &Transmission| {
-            let frame = one.name(self.names);
+        let one = |one: &Signal| {
+            let frame = self.name(one);
             let noticed = match (one.collision, one.end) {
-                (Some(collision), _) if !detects(self.config) => {
+                (Some(collision), _) if !self.story.config.detects_collisions() => {
                     format!("learns of the collision at {} BT, as no acknowledgement comes", when(collision.at))
                 }
-                (None, Some(end)) if !detects(self.config) => format!("ends at {} BT", when(end)),
+                (None, Some(end)) if !self.story.config.detects_collisions() => format!("ends at {} BT", when(end)),
                 (Some(collision), _) => format!("notices the collision at {} BT", when(collision.at)),
                 (None, Some(end)) => format!("notices no collision, and ends at {} BT", when(end)),
                 (None, None) => "notices no collision before the log ends".to_owned(),
             };
             format!("{frame} begins at {} BT and {noticed}.", when(one.begin))
         };
-        let mut lines: Vec<String> = self.all().take(TOLD).map(one).collect();
-        match self.meeting.others.len().saturating_sub(TOLD - 1) {
+        let mut lines: Vec<String> = self.one.signals().take(TOLD).map(one).collect();
+        match self.one.others.len().saturating_sub(TOLD - 1) {
             0 => {}
             1 => lines.push("One further signal is drawn.".to_owned()),
             further => lines.push(format!("{further} further signals are drawn.")),

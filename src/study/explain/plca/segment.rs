@@ -1,13 +1,12 @@
-//! A log of PLCA in one pass: what each node was told, did and met, when there was no coordinator, who met whom.
+//! A segment with PLCA while its log is read: what each node was told, did and met, when there was no coordinator, which
+//! nodes met.
 
-use super::super::{ExplainError, words};
+use super::super::scene::Scene;
 use super::statistics::Statistics;
 use crate::study::theory;
 use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Plca, PlcaSettings, StationId};
-use sim::files::event_log::{Entry, EventLogReader};
-use sim::words::units::group;
+use sim::files::event_log::Header;
 use std::collections::{BTreeMap, VecDeque};
-use std::io::BufRead;
 
 /// Collisions whose parties may still become more.
 const OPEN: usize = 8;
@@ -52,7 +51,7 @@ impl Node {
 #[derive(Clone, Debug)]
 pub struct Spell {
     pub from: BitInstant,
-    /// Who it was, and what happened to it; nobody if there never was one.
+    /// Who it was, and what happened to it; none if there never was one.
     pub who: Option<(StationId, Away)>,
     /// When plca_status fell, at the first node and at the last, and at how many.
     pub fell: Option<(BitInstant, BitInstant)>,
@@ -112,7 +111,7 @@ pub struct Segment {
     pub resets: Vec<Reset>,
     /// By parties, in order of station.
     pub met: BTreeMap<Vec<StationId>, Met>,
-    /// Received with a bad FCS although nobody told of a collision, and the first of these.
+    /// Received with a bad FCS although no station noticed a collision, and the first of these.
     pub damaged: u64,
     pub first_damaged: Option<BitInstant>,
     /// plca_status fell somewhere while a coordinator was there.
@@ -126,33 +125,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Reads a log to its end.
-    ///
-    /// # Errors
-    /// A log that is damaged or of another method.
-    pub fn read<R: BufRead>(log: &mut EventLogReader<R>) -> Result<Segment, ExplainError> {
-        let mut segment = Segment::new(log)?;
-        while let Some(entry) = super::next(log)? {
-            match entry {
-                Entry::Medium(event) => {
-                    segment.statistics.event(&event);
-                    segment.event(&event);
-                }
-                Entry::Input { at, input } => {
-                    segment.statistics.input(input);
-                    segment.input(at, input);
-                }
-                Entry::Emulator(_) => {}
-            }
-        }
-        while let Some(one) = segment.open.pop_front() {
-            segment.close(one);
-        }
-        Ok(segment)
-    }
-
-    fn new<R: BufRead>(log: &EventLogReader<R>) -> Result<Segment, ExplainError> {
-        let plca = super::of(log.header()).ok_or(ExplainError::Segment)?;
+    /// Of a log with PLCA, before anything was read.
+    pub fn new(header: &Header, plca: Plca) -> Segment {
         let node = |settings| Node {
             settings,
             attached: true,
@@ -172,8 +146,8 @@ impl Segment {
         let statistics = Statistics::new(&plca);
         let nodes: Vec<Node> = plca.nodes.iter().map(|own| node(own.settings)).collect();
         let mut segment = Segment {
-            names: log.header().stations.clone(),
-            config: log.header().config(),
+            names: header.stations.clone(),
+            config: header.config(),
             plca,
             setups: vec![Setup { at: BitInstant::ZERO, nodes: nodes.clone() }],
             nodes,
@@ -193,14 +167,21 @@ impl Segment {
         if !segment.has_coordinator() {
             segment.spells.push(Spell::new(BitInstant::ZERO, None));
         }
-        Ok(segment)
+        segment
+    }
+
+    /// The log is over.
+    pub fn finish(&mut self) {
+        while let Some(one) = self.open.pop_front() {
+            self.close(one);
+        }
     }
 
     fn has_coordinator(&self) -> bool {
         self.nodes.iter().any(Node::is_coordinator)
     }
 
-    fn input(&mut self, at: BitInstant, input: Input) {
+    pub fn input(&mut self, at: BitInstant, input: Input) {
         self.now = at;
         let (station, away) = match input {
             Input::Attach { station } => {
@@ -238,7 +219,9 @@ impl Segment {
         self.setups.push(Setup { at, nodes: self.nodes.clone() });
     }
 
-    fn event(&mut self, event: &Event) {
+    /// An event has happened; the scene has it.
+    pub fn event(&mut self, event: &Event, scene: &Scene) {
+        self.statistics.event(event, scene);
         let Event { at, station, frame, kind } = *event;
         self.now = at;
         let node = &mut self.nodes[frame.station.index()];
@@ -357,47 +340,8 @@ impl Segment {
         &self.names[station.index()]
     }
 
-    /// Names in a row.
-    pub fn list(&self, stations: &[StationId]) -> String {
-        words::list(&stations.iter().map(|&station| self.name(station).to_owned()).collect::<Vec<_>>())
-    }
-
     pub fn collisions(&self) -> u64 {
         self.met.values().map(|met| met.times).sum()
-    }
-
-    /// In one paragraph: nodes, cycles, frames, and the longest wait beside its bound.
-    pub fn summary(&self) -> String {
-        let on = self.setups[0].nodes.iter().filter(|node| node.is_on()).count();
-        let sum = |of: fn(&Node) -> u64| group(self.nodes.iter().map(of).sum());
-        let longest = self.nodes.iter().map(|node| node.longest_wait).max().unwrap_or_default();
-        let bound = self.bound().map_or(String::new(), |bound| {
-            format!(" (a right bus of these nodes and frames: at most {} BT)", group(bound))
-        });
-        let met = match (self.collisions(), self.met.values().map(|met| met.with_plca).sum::<u64>()) {
-            (0, _) => "no frames met on the line".to_owned(),
-            (all, 0) => {
-                format!(
-                    "frames met on the line {}, where plca_status was FAIL (before the first BEACON, for one)",
-                    times(all)
-                )
-            }
-            (all, with_plca) => {
-                format!("frames met on the line {}, {} of these in turns", times(all), group(with_plca))
-            }
-        };
-        format!(
-            "{} nodes, {on} with PLCA on; {} BEACONs, {} of them after empty cycles. {} frames offered, {} sent. MACs were \
-             told to wait for their turn {} (logical collisions); {met}. The longest wait from the head of a queue to the \
-             first bit was {} BT{bound}.",
-            self.nodes.len(),
-            group(self.beacons),
-            group(self.empty),
-            sum(|node| node.offered),
-            sum(|node| node.sent),
-            times(self.nodes.iter().map(|node| node.told_to_wait).sum()),
-            group(longest.get())
-        )
     }
 
     /// How long a frame waits at most where all is right: of `ethbus theory plca`, with the longest frame that was offered.
@@ -424,16 +368,6 @@ impl Segment {
         let bursts = first.iter().map(|node| node.settings.burst_count).max()?;
         let PlcaSettings { node_count, to_timer, .. } = coordinator.settings;
         Some([node_count.into(), octets.into(), bursts.into(), to_timer.into()])
-    }
-}
-
-/// How often.
-pub fn times(count: u64) -> String {
-    match count {
-        0 => "never".to_owned(),
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        count => format!("{} times", group(count)),
     }
 }
 

@@ -3,7 +3,8 @@
 //! A turn is as long as it is used: COMMIT, frames and ESD, or to_tmr. Turns that pass in cycles without a frame are counted
 //! and not told one by one.
 
-use medium::{BitInstant, BitTimes, Event, Input, Kind, PREAMBLE_AND_SFD, Plca};
+use super::super::scene::Scene;
+use medium::{BitInstant, BitTimes, Event, Kind, PREAMBLE_AND_SFD, Plca};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -51,9 +52,6 @@ impl From<Moments> for Written {
 /// One node's part.
 #[derive(Clone, Debug, Default)]
 struct Node {
-    ok: bool,
-    head: Option<BitInstant>,
-    queue: u64,
     /// The attempt that goes on.
     attempt: Option<BitInstant>,
     /// The turn that it has taken, and the frames in it.
@@ -113,41 +111,27 @@ impl Statistics {
         }
     }
 
-    pub fn input(&mut self, input: Input) {
-        if let Input::Detach { station } = input {
-            self.nodes[station.index()].ok = false;
-        }
-    }
-
-    pub fn event(&mut self, event: &Event) {
+    /// An event has happened; the scene has it.
+    pub fn event(&mut self, event: &Event, scene: &Scene) {
         let Event { at, frame, kind, .. } = *event;
         let row = frame.station.index();
-        let node = &mut self.nodes[row];
         match kind {
-            Kind::Offered { .. } => {
-                node.queue += 1;
-                node.head = node.head.or(Some(at));
-            }
-            Kind::QueueDrop => node.queue = node.queue.saturating_sub(1),
-            Kind::Discarded { .. } => node.leaves(at),
-            Kind::Attempt { .. } => node.attempt = Some(at),
+            Kind::Attempt { .. } => self.nodes[row].attempt = Some(at),
+            Kind::Discarded { .. } => self.nodes[row].attempt = None,
             Kind::Commit { .. } => {
                 self.end_turn(row);
                 self.nodes[row].turn = Some((at, 0));
             }
             Kind::Transmitted { size, access_delay, .. } => {
-                let begin = node.head.map_or(at, |head| head + access_delay);
-                if node.ok && node.turn.is_some() {
+                let begin = scene.waited_since.map_or(at, |head| head + access_delay);
+                if scene.ok[row] && self.nodes[row].turn.is_some() {
                     let end = begin + PREAMBLE_AND_SFD + size.bit_times() + self.delimiter;
                     self.sent(row, begin, end);
                 }
-                self.nodes[row].leaves(at);
+                self.nodes[row].attempt = None;
             }
             Kind::Beacon { empty, length } => self.beacon(at, empty, length),
-            Kind::PlcaStatus { ok } => node.ok = ok,
-            Kind::Defer { .. } | Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => {}
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
-            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+            _ => {}
         }
     }
 
@@ -227,14 +211,5 @@ impl Statistics {
             ("packetPendingDelay", by_node(&|node| node.pending_delay)),
             ("packetInterval", by_node(&|node| node.interval)),
         ])
-    }
-}
-
-impl Node {
-    /// The frame at the head leaves the queue.
-    fn leaves(&mut self, at: BitInstant) {
-        self.queue = self.queue.saturating_sub(1);
-        self.head = (self.queue > 0).then_some(at);
-        self.attempt = None;
     }
 }

@@ -1,10 +1,15 @@
-//! What was on the line in a stretch of time, worked out from a log: BEACONs, turns, COMMITs, frames and jams, who waited
-//! meanwhile, and who was told of a collision.
+//! What was on the line in a stretch of time: BEACONs, turns, and the scene's COMMITs, frames and jams; which frames waited
+//! meanwhile, and which MACs were told of a collision.
 
-use super::super::ExplainError;
-use medium::{BitInstant, BitTimes, Event, FrameId, Input, Kind, PREAMBLE_AND_SFD, Plca};
-use sim::files::event_log::{Entry, EventLogReader};
-use std::io::BufRead;
+use super::super::scene::Scene;
+use medium::{BitInstant, BitTimes, Carried, Event, FrameId, Input, Kind, Plca, StationId};
+use sim::scene::{Part, Signal};
+use std::collections::BTreeMap;
+
+/// Signals that are kept of a stretch of time that the log does not end.
+const MOST: usize = 1 << 18;
+/// What begins in time may end, and be told of, as late as this.
+pub const LATE: BitTimes = BitTimes::new(40_000);
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +36,7 @@ pub struct Stretch {
     pub id: Option<u32>,
 }
 
-/// Its MAC is told of a collision.
+/// Its PHY signals a collision to its MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub row: usize,
@@ -48,25 +53,6 @@ pub struct Turn {
     pub to: BitInstant,
 }
 
-/// One node on its way through the log.
-#[derive(Clone, Debug, Default)]
-struct Track {
-    ok: bool,
-    fallen_since: Option<BitInstant>,
-    /// Its turn, since COMMIT.
-    turn: Option<BitInstant>,
-    /// Which one that is or was.
-    id: Option<u32>,
-    /// Since when its MAC sends.
-    mac: Option<BitInstant>,
-    head: Option<BitInstant>,
-    /// Frames in its queue, since the log's beginning.
-    queue: u64,
-    jam: Option<BitInstant>,
-    /// The burst that its turn may go on with.
-    bursts: u32,
-}
-
 /// The stretch of time.
 #[derive(Clone, Debug)]
 pub struct Turns {
@@ -79,247 +65,222 @@ pub struct Turns {
     pub marks: Vec<Mark>,
     pub beacons: Vec<BitInstant>,
     pub turns: Vec<Turn>,
+}
+
+/// A log of which a stretch of time is to be shown, while it is read.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    /// Nothing before this matters.
+    from: BitInstant,
+    /// Nothing after this matters.
+    to: BitInstant,
     plca: Plca,
-    tracks: Vec<Track>,
+    /// Signals by number, each with the id in whose turn it began.
+    signals: BTreeMap<u64, (Signal, Option<u32>)>,
+    /// Waits, and times without plca_status.
+    others: Vec<Stretch>,
+    marks: Vec<Mark>,
+    /// Each with its coordinator.
+    beacons: Vec<(usize, BitInstant)>,
+    /// By node: the turn that it took last.
+    ids: Vec<Option<u32>>,
+    /// By node: since when plca_status is FAIL.
+    fallen: Vec<Option<BitInstant>>,
     last_beacon: Option<BitInstant>,
 }
 
-impl Turns {
-    /// Reads a log up to `to`, and somewhat further.
-    ///
-    /// # Errors
-    /// A log that is damaged or of another method.
-    pub fn read<R: BufRead>(
-        log: &mut EventLogReader<R>,
-        from: BitInstant,
-        to: BitInstant,
-    ) -> Result<Turns, ExplainError> {
-        let plca = super::of(log.header()).ok_or(ExplainError::Segment)?;
-        let names = log.header().stations.clone();
-        let track = Track { fallen_since: Some(BitInstant::ZERO), ..Track::default() };
-        let mut turns = Turns {
-            from,
-            to,
-            ids: plca.nodes.iter().map(|node| node.settings.node_id).collect(),
-            stretches: Vec::new(),
+impl Recorder {
+    /// Before anything was read. Everything matters until [`forget`](Recorder::forget) says otherwise.
+    pub fn new(plca: &Plca) -> Recorder {
+        let nodes = plca.nodes.len();
+        Recorder {
+            from: BitInstant::ZERO,
+            to: BitInstant::new(u64::MAX),
+            plca: plca.clone(),
+            signals: BTreeMap::new(),
+            others: Vec::new(),
             marks: Vec::new(),
             beacons: Vec::new(),
-            turns: Vec::new(),
-            tracks: vec![track; names.len()],
-            names,
-            plca,
+            ids: vec![None; nodes],
+            fallen: vec![Some(BitInstant::ZERO); nodes],
             last_beacon: None,
-        };
-        // What begins in time may end, and be told of, as late as this.
-        let late = to + BitTimes::new(40_000);
-        while let Some(entry) = super::next(log)? {
-            match entry {
-                Entry::Medium(event) if event.at > late => break,
-                Entry::Medium(event) => turns.event(&event),
-                Entry::Input { at, input } => turns.input(at, input),
-                Entry::Emulator(_) => {}
-            }
-        }
-        turns.finish();
-        Ok(turns)
-    }
-
-    fn add(&mut self, row: usize, what: What, from: BitInstant, to: BitInstant, frame: Option<FrameId>) {
-        let (from, to) = (from.max(self.from), to.min(self.to));
-        if from < to {
-            let by_turn = self.tracks[row].ok && matches!(what, What::Commit | What::Frame | What::Jam);
-            let id = self.tracks[row].id.filter(|_| by_turn);
-            self.stretches.push(Stretch { row, what, from, to, frame, id });
         }
     }
 
-    fn input(&mut self, at: BitInstant, input: Input) {
+    /// Nothing before `from` matters.
+    pub fn forget(&mut self, from: BitInstant) {
+        self.from = from;
+        self.others.retain(|one| one.to > from);
+        self.marks.retain(|mark| mark.at >= from);
+        // Turns are counted from the BEACON before them.
+        let last = self.beacons.iter().rposition(|(_, at)| *at <= from).unwrap_or(0);
+        self.beacons.drain(..last);
+        let since = self.beacons.first().map_or(from, |(_, at)| from.min(*at));
+        self.signals.retain(|_, (one, _)| one.end.is_none_or(|end| end > since));
+    }
+
+    /// Nothing after `to` matters.
+    pub fn close(&mut self, to: BitInstant) {
+        self.to = to;
+    }
+
+    pub fn input(&mut self, at: BitInstant, input: Input) {
         if let Input::Detach { station } = input {
-            let track = &mut self.tracks[station.index()];
-            (track.turn, track.mac, track.ok) = (None, None, false);
-            track.fallen_since.get_or_insert(at);
+            self.fallen[station.index()].get_or_insert(at);
         }
     }
 
-    fn event(&mut self, event: &Event) {
+    /// An event has happened; the scene has it.
+    pub fn event(&mut self, event: &Event, scene: &Scene) {
         let Event { at, station, frame, kind } = *event;
         let row = frame.station.index();
+        if let Kind::Commit { id } = kind {
+            self.ids[row] = Some(id);
+        }
+        for &number in scene.signals.changed() {
+            self.signal(number, scene);
+        }
         match kind {
-            Kind::Offered { .. } => {
-                let track = &mut self.tracks[row];
-                track.queue += 1;
-                track.head = track.head.or(Some(at));
+            Kind::Collision { episode, .. } if at <= self.to && self.has_room() => {
+                self.marks.push(Mark { row, at, logical: episode == 0 });
             }
-            Kind::QueueDrop => self.leaves(row, at, true),
-            Kind::Discarded { .. } => {
-                self.waited(row, at, frame);
-                self.leaves(row, at, false);
+            Kind::Transmitted { .. } => {
+                let sent = self.signals.values().rev().find(|(one, _)| is_of(one, frame));
+                let until = sent.map_or(at, |(one, _)| one.begin);
+                self.waited(frame.station, scene.waited_since, until, Some(frame));
             }
-            Kind::Attempt { .. } => self.tracks[row].mac = Some(at),
-            Kind::Commit { id } => {
-                self.aborted(at);
-                let track = &mut self.tracks[row];
-                (track.turn, track.id, track.bursts) = (Some(at), Some(id), 0);
-            }
-            Kind::Collision { episode, .. } => self.collides(row, at, frame, episode == 0),
-            Kind::JamEnd { .. } => {
-                if let Some(jam) = self.tracks[row].jam.take() {
-                    self.add(row, What::Jam, jam, at, Some(frame));
-                    self.tracks[row].turn = None;
-                }
-                self.tracks[row].mac = None;
-            }
-            Kind::Transmitted { size, access_delay, .. } => {
-                let bits = PREAMBLE_AND_SFD + size.bit_times();
-                self.transmitted(row, at, frame, access_delay, bits);
-            }
+            Kind::Discarded { .. } => self.waited(frame.station, scene.waited_since, at, Some(frame)),
             Kind::Beacon { empty, length } => self.beacon(station.index(), at, empty, length),
-            Kind::PlcaStatus { ok } => self.status(station.index(), at, ok),
-            Kind::Defer { .. } | Kind::Backoff { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
-            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Rts { .. } | Kind::Cts { .. } => {}
-            Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+            Kind::PlcaStatus { ok: false } => _ = self.fallen[station.index()].get_or_insert(at),
+            Kind::PlcaStatus { ok: true } => {
+                let since = self.fallen[station.index()].take();
+                self.stretch(What::Fallen, station.index(), since, at, None);
+            }
+            _ => {}
         }
     }
 
-    /// A frame leaves the queue, at its tail or at its head.
-    fn leaves(&mut self, row: usize, at: BitInstant, at_tail: bool) {
-        let track = &mut self.tracks[row];
-        track.queue = track.queue.saturating_sub(1);
-        if track.queue == 0 {
-            track.head = None;
-        } else if !at_tail {
-            track.head = Some(at);
+    fn has_room(&self) -> bool {
+        self.signals.len() + self.others.len() + self.marks.len() < MOST
+    }
+
+    fn signal(&mut self, number: u64, scene: &Scene) {
+        let Some(signal) = scene.signals.get(number) else { return };
+        if let Some((known, _)) = self.signals.get_mut(&number) {
+            *known = signal.clone();
+        } else if signal.begin < self.to && signal.what != Carried::Beacon && self.has_room() {
+            let row = signal.source.index();
+            let id = self.ids[row].filter(|_| scene.ok[row]);
+            self.signals.insert(number, (signal.clone(), id));
         }
     }
 
-    fn waited(&mut self, row: usize, until: BitInstant, frame: FrameId) {
-        if let Some(head) = self.tracks[row].head {
-            self.add(row, What::Waits, head, until, Some(frame));
+    fn stretch(&mut self, what: What, row: usize, from: Option<BitInstant>, to: BitInstant, frame: Option<FrameId>) {
+        if let Some(from) = from.filter(|from| *from < self.to && *from < to && to > self.from)
+            && self.has_room()
+        {
+            self.others.push(Stretch { row, what, from, to, frame, id: None });
         }
     }
 
-    fn collides(&mut self, row: usize, at: BitInstant, frame: FrameId, logical: bool) {
-        if at >= self.from && at <= self.to {
-            self.marks.push(Mark { row, at, logical });
-        }
-        if logical {
-            return;
-        }
-        let Track { turn, mac, ok, .. } = self.tracks[row];
-        let begin = if ok { turn.max(mac) } else { mac };
-        if let Some(begin) = begin {
-            self.commit(row, begin, frame);
-            self.add(row, What::Frame, begin, at, Some(frame));
-        }
-        self.tracks[row].jam = Some(at);
-    }
-
-    /// COMMIT, from when the node took its turn to when its frame begins.
-    fn commit(&mut self, row: usize, begin: BitInstant, frame: FrameId) {
-        if let Some(turn) = self.tracks[row].turn.filter(|turn| *turn < begin && self.tracks[row].bursts == 0) {
-            self.add(row, What::Commit, turn, begin, Some(frame));
-        }
-    }
-
-    fn transmitted(&mut self, row: usize, at: BitInstant, frame: FrameId, access_delay: BitTimes, bits: BitTimes) {
-        let track = &self.tracks[row];
-        let begin = track.head.map_or(at, |head| head + access_delay);
-        let on_line = !track.ok || track.turn.is_some();
-        if on_line {
-            let delimiter = if track.ok { self.plca.end_delimiter } else { BitTimes::ZERO };
-            self.waited(row, begin, frame);
-            self.commit(row, begin, frame);
-            self.add(row, What::Frame, begin, begin + bits + delimiter, Some(frame));
-        } else {
-            // PLCA threw it away.
-            self.waited(row, at, frame);
-        }
-        let most = self.plca.nodes[row].settings.burst_count;
-        let track = &mut self.tracks[row];
-        track.mac = None;
-        track.bursts += 1;
-        if track.bursts > u32::from(most) {
-            track.turn = None;
-        }
-        self.leaves(row, at, false);
-    }
-
-    /// Another turn begins at `now`: COMMITs that no frame came after are over.
-    fn aborted(&mut self, now: BitInstant) {
-        for row in 0..self.tracks.len() {
-            let Track { turn: Some(turn), mac: None, bursts: 0, .. } = self.tracks[row] else { continue };
-            self.add(row, What::Commit, turn, now.min(turn + self.plca.commit), None);
-            self.tracks[row].turn = None;
-        }
+    fn waited(&mut self, station: StationId, since: Option<BitInstant>, until: BitInstant, frame: Option<FrameId>) {
+        self.stretch(What::Waits, station.index(), since, until, frame);
     }
 
     /// A BEACON that the log tells of, and those after empty cycles before it.
     fn beacon(&mut self, row: usize, at: BitInstant, empty: u64, length: BitTimes) {
-        if let Some(last) = self.last_beacon
+        if let Some(last) = self.last_beacon.replace(at)
             && empty > 0
         {
             let over = at.since(last).get().saturating_sub(length.get()) / empty;
+            // The turns of one before `from` may reach beyond it.
             let first = self.from.since(last).get() / over.max(1);
-            for number in first.max(1)..=empty {
-                let one = last + BitTimes::new(over * number);
-                if one > self.to {
-                    break;
-                }
-                self.beacons.push(one);
-                self.add(row, What::Beacon, one, one + self.plca.beacon, None);
-            }
+            let beacons = (first.max(1)..=empty).map(|number| last + BitTimes::new(over * number));
+            self.beacons.extend(beacons.take_while(|one| *one <= self.to).take(MOST).map(|one| (row, one)));
         }
-        self.aborted(at);
-        self.last_beacon = Some(at);
-        self.beacons.push(at);
-        self.add(row, What::Beacon, at, at + self.plca.beacon, None);
-        for track in &mut self.tracks {
-            track.turn = track.turn.filter(|_| track.mac.is_some());
+        if at <= self.to && self.beacons.len() < MOST {
+            self.beacons.push((row, at));
         }
     }
 
-    fn status(&mut self, row: usize, at: BitInstant, ok: bool) {
-        self.tracks[row].ok = ok;
-        if !ok {
-            self.tracks[row].fallen_since.get_or_insert(at);
-        } else if let Some(since) = self.tracks[row].fallen_since.take() {
-            self.add(row, What::Fallen, since, at, None);
+    /// What there was from `from` to `to`.
+    pub fn finish(mut self, from: BitInstant, to: BitInstant, names: &[String], scene: &Scene) -> Turns {
+        for row in 0..self.fallen.len() {
+            self.stretch(What::Fallen, row, self.fallen[row], to, None);
+            self.stretch(What::Waits, row, scene.heads[row], to, None);
+        }
+        let mut turns = Turns {
+            from,
+            to,
+            names: names.to_vec(),
+            ids: self.plca.nodes.iter().map(|node| node.settings.node_id).collect(),
+            stretches: Vec::new(),
+            marks: self.marks.into_iter().filter(|mark| mark.at >= from && mark.at <= to).collect(),
+            beacons: self.beacons.iter().map(|(_, at)| *at).collect(),
+            turns: Vec::new(),
+        };
+        self.others.into_iter().for_each(|one| turns.add(one));
+        for &(row, at) in &self.beacons {
+            let (what, until) = (What::Beacon, at + self.plca.beacon);
+            turns.add(Stretch { row, what, from: at, to: until, frame: None, id: None });
+        }
+        for (signal, id) in self.signals.values() {
+            turns.signal(signal, *id);
+        }
+        turns.beacons.sort_unstable();
+        turns.beacons.dedup();
+        let used = |(one, _): &(Signal, Option<u32>)| (one.begin, one.end.unwrap_or(to), one.source.index());
+        let mut used: Vec<Used> = self.signals.values().map(used).collect();
+        used.sort_unstable();
+        turns.count(&self.plca, &used);
+        turns
+    }
+}
+
+/// The frame itself, on the line.
+fn is_of(signal: &Signal, frame: FrameId) -> bool {
+    signal.frame == frame && signal.what == Carried::Frame
+}
+
+impl Turns {
+    fn add(&mut self, one: Stretch) {
+        let (from, to) = (one.from.max(self.from), one.to.min(self.to));
+        if from < to {
+            self.stretches.push(Stretch { from, to, ..one });
         }
     }
 
-    fn finish(&mut self) {
-        let to = self.to;
-        for row in 0..self.tracks.len() {
-            if let Some(since) = self.tracks[row].fallen_since {
-                self.add(row, What::Fallen, since, to, None);
-            }
-            if let Some(head) = self.tracks[row].head {
-                self.add(row, What::Waits, head, to, None);
+    /// A signal, as the parts that are drawn: the jam is apart from what came before it.
+    fn signal(&mut self, signal: &Signal, id: Option<u32>) {
+        let (row, frame) = (signal.source.index(), Some(signal.frame));
+        let mut parts: Vec<Stretch> = Vec::new();
+        for (part, from, to) in signal.parts(self.to) {
+            let what = match part {
+                Part::Commit => What::Commit,
+                Part::Jam => What::Jam,
+                _ => What::Frame,
+            };
+            match parts.last_mut() {
+                Some(one) if one.what == what => one.to = to,
+                _ => parts.push(Stretch { row, what, from, to, frame, id }),
             }
         }
-        self.beacons.sort_unstable();
-        self.beacons.dedup();
-        self.count_turns();
+        parts.into_iter().for_each(|one| self.add(one));
     }
 
     /// Turns as the coordinator counts them, from each BEACON on.
-    fn count_turns(&mut self) {
-        let settings = self.plca.nodes.iter().map(|node| node.settings).find(|settings| settings.node_id == 0);
+    fn count(&mut self, plca: &Plca, used: &[Used]) {
+        let settings = plca.nodes.iter().map(|node| node.settings).find(|settings| settings.node_id == 0);
         let Some(settings) = settings else { return };
-        let on_line = |what: What| matches!(what, What::Commit | What::Frame | What::Jam);
-        let signals = self.stretches.iter().filter(|one| on_line(one.what));
-        let mut signals: Vec<Signal> = signals.map(|one| (one.from, one.to, one.row)).collect();
-        signals.sort_unstable();
         let to_timer = BitTimes::new(settings.to_timer.into());
-        let all = self.beacons.clone();
-        for (number, &beacon) in all.iter().enumerate() {
-            let next = all.get(number + 1).copied().unwrap_or(self.to);
-            let mut at = beacon + self.plca.beacon + self.plca.phy_off;
+        for (number, &beacon) in self.beacons.iter().enumerate() {
+            let next = self.beacons.get(number + 1).copied().unwrap_or(self.to);
+            let mut at = beacon + plca.beacon + plca.phy_off;
             for id in 0..u64::from(settings.node_count) {
                 if at >= next {
                     break;
                 }
-                let end = turn_end(&signals, at, at + to_timer);
+                let end = turn_end(used, at, at + to_timer);
                 let (from, to) = (at.max(self.from), end.min(self.to));
                 if from < to {
                     self.turns.push(Turn { id, from, to });
@@ -331,10 +292,10 @@ impl Turns {
 }
 
 /// From when to when a signal is on the line, and whose it is.
-type Signal = (BitInstant, BitInstant, usize);
+type Used = (BitInstant, BitInstant, usize);
 
 /// When the turn that begins at `at` is over: at `limit`, or if a signal begins before that, as the line falls silent.
-fn turn_end(signals: &[Signal], at: BitInstant, limit: BitInstant) -> BitInstant {
+fn turn_end(signals: &[Used], at: BitInstant, limit: BitInstant) -> BitInstant {
     let mut used: Option<(BitInstant, usize)> = None;
     for &(from, to, row) in signals.iter().filter(|(_, to, _)| *to > at) {
         used = match used {

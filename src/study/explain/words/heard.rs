@@ -1,17 +1,18 @@
 //! What stations that a frame is for heard of it, and why no more.
 
-use super::super::{Setting, Step, Transmission, Unheard};
-use super::{NAMED, Teller, list};
+use super::super::story::{Sent, Setting, Step, Unheard};
+use super::csma_cd::{NAMED, Words};
+use super::list;
 use medium::{Fault, Kind, StationId};
 use sim::words::units::group;
 
-impl Teller<'_> {
+impl Words<'_> {
     /// Stations that heard the same, as one step.
     pub(super) fn receivers(&self, steps: &[Step]) -> String {
-        let Some((Some(first), setting)) = steps.first().map(|step| (step.event, &step.setting)) else {
+        let Some((Some(first), setting)) = steps.first().map(|step| (step.event(), &step.setting)) else {
             return String::new();
         };
-        let places: Vec<StationId> = steps.iter().filter_map(|step| step.event).map(|event| event.station).collect();
+        let places: Vec<StationId> = steps.iter().filter_map(Step::event).map(|event| event.station).collect();
         let named: Vec<String> = places.iter().take(NAMED).map(|station| self.names[station.index()].clone()).collect();
         let who = match places.len() - named.len() {
             0 => list(&named),
@@ -36,13 +37,7 @@ impl Teller<'_> {
                 format!("{who}, whom it is for, hear{s} {} octets: too long, dropped (4.2.4.2.1).", size.get())
             }
             Kind::Delivered { .. } => format!("{who} receive{s} the frame whole (4.2.4)."),
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => String::new(),
-            Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => String::new(),
-            Kind::Transmitted { .. } | Kind::Discarded { .. } => String::new(),
-            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
-                String::new()
-            }
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => String::new(),
+            _ => String::new(),
         }
     }
 
@@ -52,8 +47,8 @@ impl Teller<'_> {
         let (Setting::Receives { packet: Some(packet), .. }, true) = (setting, parameters.extend_size.get() > 0) else {
             return "minFrameSize".to_owned();
         };
-        let least = self.span(parameters.least_received(!packet.burst));
-        if packet.burst {
+        let least = self.span(parameters.least_received(packet.preamble == packet.begin));
+        if packet.preamble > packet.begin {
             format!("minFrameSize, {least}, as a later frame of a burst must have")
         } else {
             format!("slotTime, {least}, which a frame that begins a burst or is alone must fill")
@@ -66,11 +61,11 @@ impl Teller<'_> {
             Setting::Receives { packet: Some(packet), spoilt_by } => (packet, spoilt_by),
             _ => return "its signal began before the log, so this does not tell why".to_owned(),
         };
-        let called = |one: &Transmission| {
-            let whose = if places.contains(&one.source()) { ", the receiver's own" } else { "" };
-            self.called(one) + whose
+        let called = |one: &Sent| {
+            let whose = if places.contains(&one.source) { ", the receiver's own" } else { "" };
+            self.name(one.frame) + whose
         };
-        let sender = &self.names[packet.source().index()];
+        let sender = &self.names[packet.source.index()];
         match (packet.collision, packet.fault, spoilt_by.is_empty()) {
             (Some(_), _, _) => {
                 format!("{sender} noticed a collision and cut it short with a jam, too late for a fragment")

@@ -1,56 +1,34 @@
-//! A frame's life in words: what its station did, why it waited, and what met the frame.
+//! Where senders detect no collisions: what the station of a frame did, why it waited, and what met the frame.
 
-use super::super::words::{list, wrap};
-use super::super::{ToldLife, ToldStep};
-use super::air::Signal;
-use super::{Life, Step, Try, What, drawn, is_infinite};
-use medium::{
-    BitInstant, BitTimes, Cause, Destination, Event, Fault, FrameId, Input, Kind, Method, Persistence, StationId,
-};
-use sim::files::event_log::Header;
-use sim::words::configuration::{kind, longest_distance};
+use super::super::attempts::addressee;
+use super::super::find::is_infinite;
+use super::super::hearing::{heard, there};
+use super::super::story::{Sent, Setting, Step, Story, What};
+use super::super::timeline::rows;
+use super::{list, wrap};
+use medium::{BitInstant, BitTimes, Cause, Destination, Event, Fault, Input, Kind, Method, Persistence};
 use sim::words::contention;
-use sim::words::sentences::{self, TIED, frame_name};
+use sim::words::sentences;
 use sim::words::units::group;
+use std::ops::Deref;
 
 /// Parties that are named one by one.
-pub(super) const NAMED: usize = 4;
+pub const NAMED: usize = 4;
 
-/// The life as data.
-pub fn data(life: &Life) -> ToldLife {
-    let told = |(number, step): (usize, &Step)| {
-        let kind = match &step.what {
-            What::Event(event) => event.kind.name(),
-            What::Input(_) => "input",
-            What::After(_) => "head",
-        };
-        ToldStep::new(step.at, kind, &life.words(number, step))
-    };
-    ToldLife::new(&life.names, life.frame, life.steps.iter().enumerate().map(told).collect())
-}
+/// The words of ALOHA, slotted ALOHA, CSMA and CSMA/CA.
+pub struct Words<'a>(pub &'a Story);
 
-/// Tells the whole life: what it is about, step by step, drawn, and in short.
-pub fn tell(life: &Life, header: &Header) -> String {
-    let mut text = life.heading(header);
-    let begin = life.steps.first().map_or(BitInstant::ZERO, |step| step.at);
-    text += &format!("{:>16}{:>12}\n", "t in BT", "since then");
-    for (number, step) in life.steps.iter().enumerate() {
-        let head = format!("{:>16}{:>12}", group(step.at.get()), group(step.at.since(begin).get()));
-        text += &wrap(&head, 30, &life.words(number, step));
+impl Deref for Words<'_> {
+    type Target = Story;
+    fn deref(&self) -> &Story {
+        self.0
     }
-    text += &life.ending();
-    text += &life.emulated.tell(&life.names);
-    text += &drawn::rows(life);
-    text += &format!("\n{}", wrap("", 0, &life.in_short()));
-    text.replace(TIED, " ")
 }
 
-impl Life {
-    fn heading(&self, header: &Header) -> String {
-        let config = &self.air.config;
-        let of = if header.name.is_empty() { String::new() } else { format!(" of `{}`", header.name) };
+impl super::Teller for Words<'_> {
+    fn heading(&self) -> String {
         let backoff = |policy| contention::name(policy).unwrap_or_default();
-        let method = match &config.method {
+        let method = match &self.config.method {
             Method::Aloha(own) => format!("pure ALOHA (Abramson 1970), backoff {}", backoff(&own.backoff)),
             Method::SlottedAloha(own) => {
                 format!("slotted ALOHA (Roberts 1972), slot {}, backoff {}", self.span(own.slot), backoff(&own.backoff))
@@ -66,47 +44,52 @@ impl Life {
             }
             Method::CsmaCd | Method::Plca(_) => String::new(),
         };
-        format!(
-            "Frame {}{of}\n{}, {} of {} stations, at most {} from one to another, seed {}; 1 BT is {}\n{method}\n\n",
-            self.name(self.frame),
-            config.rate,
-            kind(&config.topology),
-            config.topology.stations(),
-            self.span(longest_distance(&config.topology)),
-            config.seed,
-            sentences::real(BitTimes::new(1), config.rate),
-        )
+        format!("{}\n{method}", self.medium())
     }
 
-    pub(super) fn name(&self, frame: FrameId) -> String {
-        frame_name(&self.names, frame)
+    fn step(&self, number: usize) -> (usize, String) {
+        (1, self.words(number, &self.steps[number]))
     }
 
-    pub(super) fn station(&self, station: StationId) -> &str {
-        &self.names[station.index()]
+    fn ending(&self, cut: &str) -> String {
+        format!("\n{}", wrap("", 0, &format!("{}.", self.not_ended(cut))))
     }
 
-    /// The frame's own station.
-    pub(super) fn own(&self) -> &str {
-        self.station(self.frame.station)
+    fn drawn(&self) -> String {
+        rows(self)
     }
 
-    pub(super) fn span(&self, span: BitTimes) -> String {
-        sentences::span(span, self.air.config.rate)
+    fn in_short(&self) -> String {
+        let met = self.count(|kind| matches!(kind, Kind::Collision { .. }));
+        let gave_way = self.count(|kind| matches!(kind, Kind::Defer { .. }));
+        let on_air = self.signals().fold(BitTimes::ZERO, |sum, part| {
+            let end = part.end.unwrap_or(self.read_to);
+            sum + end.min(self.read_to.max(part.begin)).since(part.begin)
+        });
+        let mut text = format!(
+            "In short: {}, {met} of them in a collision; {} on the medium.",
+            super::counted(self.tries.len(), "attempt"),
+            self.span(on_air)
+        );
+        if gave_way > 0 {
+            text += &format!(" It found the medium busy {}.", often(gave_way as u64));
+        }
+        if let (Some(first), Some(end)) = (self.steps.first(), self.end) {
+            text += &format!(" From its arrival to its end: {}.", self.span(end.since(first.at)));
+        }
+        format!("\n{}", wrap("", 0, &text))
     }
+}
 
-    /// What was sent and met in an attempt.
-    pub(super) fn the_try(&self, attempt: u32) -> Option<&Try> {
-        self.tries.iter().find(|one| one.attempt == attempt)
-    }
-
+impl Words<'_> {
     fn words(&self, number: usize, step: &Step) -> String {
         match &step.what {
             What::After(before) => {
                 format!("{} is done with {}: this frame is at the head of the queue.", self.own(), self.name(*before))
             }
-            What::Input(input) => self.done(input),
-            What::Event(event) => match &self.air.config.method {
+            What::Input(input, _) => self.done(input),
+            What::Unheard(..) => String::new(),
+            What::Event(event) => match &self.config.method {
                 Method::CsmaCa(own) => self.wireless(own, number, step, event),
                 Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => self.event(number, step, event),
                 Method::CsmaCd | Method::Plca(_) => String::new(),
@@ -140,16 +123,7 @@ impl Life {
             Kind::Defer { .. } => self.finds_it_busy(step),
             Kind::Collision { attempt, episode, .. } => self.collides(step, attempt, episode),
             Kind::Backoff { attempt, slots } => self.backs_off(number, step, attempt, slots),
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::Transmitted { .. } | Kind::Discarded { .. } => {
-                self.common(step, event)
-            }
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
-                self.common(step, event)
-            }
-            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
-                String::new()
-            }
-            Kind::JamEnd { .. } | Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => String::new(),
+            _ => self.common(step, event),
         }
     }
 
@@ -160,7 +134,7 @@ impl Life {
             Kind::Offered { size } => self.offered(step, size.get()),
             Kind::QueueDrop => format!(
                 "The transmit queue is full ({} frames): the frame is dropped at its tail.",
-                group(self.air.config.queue_limit as u64)
+                group(self.config.queue_limit as u64)
             ),
             Kind::Transmitted { size, attempts, access_delay, mac_delay, .. } => {
                 let known = match self.destination {
@@ -182,35 +156,26 @@ impl Life {
             Kind::Delivered { .. } => format!("{whose} receives the frame whole."),
             Kind::Damaged { .. } => format!("{whose}, whom it is for, hears it spoilt and drops it."),
             Kind::TooLong { size } => format!("{whose}, whom it is for, drops it: {} octets are too long.", size.get()),
-            Kind::Fragment { .. } | Kind::Defer { .. } | Kind::Attempt { .. } | Kind::Collision { .. } => String::new(),
-            Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Rts { .. } | Kind::Cts { .. } => String::new(),
-            Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } | Kind::Beacon { .. } => String::new(),
-            Kind::Commit { .. } | Kind::PlcaStatus { .. } => String::new(),
+            _ => String::new(),
         }
     }
 
     fn offered(&self, step: &Step, size: u32) -> String {
-        let whom = match self.destination {
-            Some(Destination::Station(to)) => format!(" for {}", self.station(to)),
-            Some(Destination::All) => " for all stations".to_owned(),
-            Some(Destination::Nobody) => " for an address that no station has".to_owned(),
-            None => String::new(),
-        };
+        let whom = self.whom();
         let own = self.own();
-        let queue = match step.behind {
-            _ if is_infinite(&self.air.config.method) => {
-                "It has a user of its own, and waits behind no other.".to_owned()
-            }
+        let Setting::Behind(ahead) = step.setting else { return String::new() };
+        let queue = match ahead {
+            _ if is_infinite(&self.config.method) => "It has a user of its own, and waits behind no other.".to_owned(),
             0 => format!("No other frame of {own} is before it."),
             1 => format!("It waits behind 1 frame of {own} itself."),
-            ahead => format!("It waits behind {} frames of {own} itself.", group(ahead)),
+            _ => format!("It waits behind {} frames of {own} itself.", group(ahead)),
         };
         format!("The host of {own} hands over the frame{whom}: {size} octets. {queue}")
     }
 
     fn attempts(&self, number: usize, step: &Step, attempt: u32) -> String {
         let own = self.own();
-        let why = match &self.air.config.method {
+        let why = match &self.config.method {
             Method::Aloha(_) if attempt == 1 => format!("{own} sends at once, whatever is on the medium"),
             Method::Aloha(_) => format!("The wait is over, and {own} sends, whatever is on the medium"),
             Method::SlottedAloha(_) => self.takes_the_slot(number, step),
@@ -237,15 +202,15 @@ impl Life {
     /// When anything else spoils the attempt.
     fn vulnerable(&self, attempt: u32) -> String {
         let Some(sent) = self.the_try(attempt).and_then(|one| one.parts.first()) else { return String::new() };
-        let (begin, end, place) = match sent.to {
-            Some(place) => match self.air.there(sent, place) {
+        let (begin, end, place) = match addressee(self.destination, sent) {
+            Some(place) => match there(sent, place, &self.config) {
                 Some((begin, end)) => (begin, end, format!("at the place of {}", self.station(place))),
                 None => return format!(" It does not get to {}, whom it is for.", self.station(place)),
             },
-            None => (sent.begin, sent.end, "anywhere".to_owned()),
+            None => (sent.begin, sent.end.unwrap_or(sent.begin), "anywhere".to_owned()),
         };
-        let lasts = self.span(sent.end.since(sent.begin));
-        let spoils = match &self.air.config.method {
+        let lasts = self.span(end.since(begin));
+        let spoils = match &self.config.method {
             Method::SlottedAloha(_) => "Any other frame of this slot spoils it".to_owned(),
             Method::Aloha(_) => format!(
                 "Whatever is {place} between t = {} and {} spoils it: frames as long as this one, if they begin less than \
@@ -262,18 +227,16 @@ impl Life {
 
     /// Signals that have begun, and are not at the sender's place so far.
     fn not_heard_yet(&self, step: &Step) -> String {
-        let Method::Csma(_) = self.air.config.method else { return String::new() };
-        let coming = |one: &&Signal| {
-            let there = self.air.heard(one, self.frame.station);
+        let Method::Csma(_) = self.config.method else { return String::new() };
+        let coming = |one: &&Sent| {
+            let there = heard(one, self.frame.station, &self.config);
             one.begin < step.at && there.is_some_and(|(begin, _)| begin >= step.at)
         };
-        let coming: Vec<String> = step
-            .around
-            .iter()
+        let coming: Vec<String> = around(step)
             .filter(coming)
             .take(NAMED)
             .map(|one| {
-                let way = self.air.config.topology.distance(one.source, self.frame.station);
+                let way = self.config.topology.distance(one.source, self.frame.station);
                 format!(
                     "{}, which began {} ago, {} away",
                     self.name(one.frame),
@@ -297,8 +260,9 @@ impl Life {
                 "The medium has fallen silent, and {own} sends with certainty, as does whoever has waited for the same silence"
             ),
             Persistence::Millionths(_) => {
-                let slot = self.air.config.topology.round_trip().get() / 2 + 1;
-                let first = step.free.get().div_ceil(slot) * slot;
+                let slot = self.config.topology.round_trip().get() / 2 + 1;
+                let Setting::Around { free, .. } = step.setting else { return String::new() };
+                let first = free.get().div_ceil(slot) * slot;
                 let passed = step.at.get().saturating_sub(first) / slot;
                 let passed = match passed {
                     0 => "in the first such slot the draw says yes".to_owned(),
@@ -316,11 +280,11 @@ impl Life {
 
     fn finds_it_busy(&self, step: &Step) -> String {
         let at = step.at;
-        let sensed = |one: &&Signal| {
-            let there = self.air.heard(one, self.frame.station);
+        let sensed = |one: &&Sent| {
+            let there = heard(one, self.frame.station, &self.config);
             there.is_some_and(|(begin, end)| begin <= at && end >= at)
         };
-        let sensed: Vec<&Signal> = step.around.iter().filter(sensed).collect();
+        let sensed: Vec<&Sent> = around(step).filter(sensed).collect();
         let named: Vec<String> = sensed.iter().take(NAMED).map(|one| self.name(one.frame)).collect();
         let what = match (named.len(), sensed.len()) {
             (0, _) => "the medium is busy".to_owned(),
@@ -328,8 +292,8 @@ impl Life {
             _ => format!("the medium is busy with {} and others", list(&named)),
         };
         let begins =
-            sensed.iter().any(|one| self.air.heard(one, self.frame.station).is_some_and(|(begin, _)| begin == at));
-        let Method::Csma(csma) = &self.air.config.method else { return String::new() };
+            sensed.iter().any(|one| heard(one, self.frame.station, &self.config).is_some_and(|(begin, _)| begin == at));
+        let Method::Csma(csma) = &self.config.method else { return String::new() };
         let then = match csma.persistence {
             Persistence::One => "it waits for the first silent bit",
             Persistence::Non => "it gives way",
@@ -343,15 +307,14 @@ impl Life {
         let before = self.steps[..number].iter().rev().take_while(|one| one.at == step.at).find_map(Step::kind);
         let failures =
             self.steps[..=number].iter().filter(|one| matches!(one.kind(), Some(Kind::Backoff { .. }))).count();
-        let (policy, unit) = match &self.air.config.method {
+        let (policy, unit) = match &self.config.method {
             Method::Aloha(own) => (&own.backoff, "frame times"),
             Method::SlottedAloha(own) => (&own.backoff, "slots"),
             Method::Csma(own) => (&own.backoff, "frame times"),
             Method::CsmaCa(_) | Method::CsmaCd | Method::Plca(_) => return String::new(),
         };
         let policy = contention::name(policy).unwrap_or_default();
-        let slot = self.air.config.backoff_slot();
-        let until = self.until(step.at, slots, slot);
+        let until = self.until(step.at, slots);
         let (drawn, times) = (group(slots.saturating_sub(1)), self.times(failures));
         let one = unit.trim_end_matches('s');
         match before {
@@ -364,7 +327,7 @@ impl Life {
             }
             Some(_) | None => format!(
                 "No acknowledgement: {}. A failure of this frame, {times}: {policy} draws {} {unit}; {until}.",
-                self.why_alone(step, attempt),
+                self.why_alone(attempt),
                 group(slots)
             ),
         }
@@ -379,32 +342,28 @@ impl Life {
         }
     }
 
-    pub(super) fn until(&self, at: BitInstant, slots: u64, slot: BitTimes) -> String {
-        match slots {
-            0 => "it is ready again at once".to_owned(),
-            _ => {
-                let delay = slot * slots;
-                format!(
-                    "{} x {} = {}, up to t = {}",
-                    group(slots),
-                    group(slot.get()),
-                    self.span(delay),
-                    group((at + delay).get())
-                )
-            }
+    fn until(&self, at: BitInstant, slots: u64) -> String {
+        match self.config.backoff_end(at, slots) {
+            Some(end) if slots > 0 => format!(
+                "{} x {} = {}, up to t = {}",
+                group(slots),
+                group(self.config.backoff_slot().get()),
+                self.span(end.since(at)),
+                group(end.get())
+            ),
+            Some(_) | None => "it is ready again at once".to_owned(),
         }
     }
 
     /// Why an attempt failed that nothing met.
-    pub(super) fn why_alone(&self, step: &Step, attempt: u32) -> String {
-        let spoilt = |one: &&Step| matches!(one.what, What::Input(Input::SetFault { station, fault: Some(Fault::BadFcs) }) if station == self.frame.station);
+    pub(super) fn why_alone(&self, attempt: u32) -> String {
         let sent = self.the_try(attempt).and_then(|one| one.parts.first());
         match (self.destination, sent) {
             (Some(Destination::Nobody), _) => "no station has the address that it is for".to_owned(),
-            (Some(Destination::Station(to)), Some(sent)) if self.air.there(sent, to).is_none() => {
+            (Some(Destination::Station(to)), Some(sent)) if there(sent, to, &self.config).is_none() => {
                 format!("{} is out of its reach", self.station(to))
             }
-            _ if self.steps.iter().filter(|one| one.at <= step.at).any(|one| spoilt(&one)) => {
+            (_, Some(sent)) if sent.fault == Some(Fault::BadFcs) => {
                 format!("nothing met the frame, but {} has the fault `bad_fcs`", self.own())
             }
             _ => "nothing met the frame, but whom it is for did not get it whole: it was off the medium, or what came was \
@@ -426,52 +385,19 @@ impl Life {
             }
         }
     }
-
-    /// What is said of a life whose end the log does not have.
-    fn ending(&self) -> String {
-        let cut = self.cut_short.as_ref().map_or(String::new(), |cut| format!(" ({cut})"));
-        if self.end.is_some() {
-            return if cut.is_empty() { String::new() } else { format!("\nThe log is not whole{cut}.\n") };
-        }
-        let since = self.steps.first().map_or(BitTimes::ZERO, |step| self.read_to.since(step.at));
-        let text = format!(
-            "The log ends at t = {}, {} after the frame was first heard of and before its end{cut}.",
-            group(self.read_to.get()),
-            self.span(since)
-        );
-        format!("\n{}", wrap("", 0, &text))
-    }
-
-    fn in_short(&self) -> String {
-        let count = |is: fn(&Kind) -> bool| self.steps.iter().filter_map(Step::kind).filter(|kind| is(kind)).count();
-        let (attempts, met) = (self.tries.len(), count(|kind| matches!(kind, Kind::Collision { .. })));
-        let gave_way = count(|kind| matches!(kind, Kind::Defer { .. }));
-        let on_air = self
-            .tries
-            .iter()
-            .flat_map(|one| &one.parts)
-            .fold(BitTimes::ZERO, |sum, part| sum + part.end.min(self.read_to.max(part.begin)).since(part.begin));
-        let mut text = format!(
-            "In short: {attempts} attempt{}, {met} of them in a collision; {} on the medium.",
-            if attempts == 1 { "" } else { "s" },
-            self.span(on_air)
-        );
-        if gave_way > 0 {
-            let times = often(gave_way as u64);
-            text += &format!(" It found the medium busy {times}.");
-        }
-        if let (Some(first), Some(end)) = (self.steps.first(), self.end) {
-            text += &format!(" From its arrival to its end: {}.", self.span(end.since(first.at)));
-        }
-        text
-    }
 }
 
-/// So many times, in words.
+/// A number of times, in words.
 pub(super) fn often(times: u64) -> String {
     match times {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
         more => format!("{} times", group(more)),
     }
+}
+
+/// Signals of others at the station's place as it decides, or on their way there.
+pub(super) fn around(step: &Step) -> impl Iterator<Item = &Sent> {
+    let signals = if let Setting::Around { signals, .. } = &step.setting { signals.as_slice() } else { &[] };
+    signals.iter()
 }

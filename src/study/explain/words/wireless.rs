@@ -1,14 +1,14 @@
-//! What only CSMA/CA tells: DIFS, slots that stand still, NAV, EIFS, and answers that do not come.
+//! What only CSMA/CA tells: DIFS, slots that are not counted, NAV, EIFS, and answers that do not come.
 
-use super::super::words::list;
-use super::air::{self, Signal};
-use super::wait::{Stopped, Wait};
-use super::words::{NAMED, often};
-use super::{Life, Step, Try};
-use medium::{BitInstant, BitTimes, CsmaCa, Destination, Event, Kind, Spans};
+use super::super::hearing::{Stopped, heard, there};
+use super::super::story::{Other, Sent, Setting, Step, Try, Wait};
+use super::contention::{NAMED, Words, around, often};
+use super::list;
+use medium::{BitTimes, Carried, CsmaCa, Destination, Event, Kind, Spans};
+use sim::scene::Signal;
 use sim::words::units::group;
 
-impl Life {
+impl Words<'_> {
     /// An event of CSMA/CA.
     pub(super) fn wireless(&self, own: &CsmaCa, number: usize, step: &Step, event: &Event) -> String {
         let spans = own.phy.spans();
@@ -17,7 +17,7 @@ impl Life {
             Kind::Defer { .. } => self.must_draw(&spans, step),
             Kind::Backoff { attempt: 0, slots } => self.draws_first(own, number, step, slots),
             Kind::Backoff { attempt, slots } => self.draws_again(own, number, step, (attempt, slots)),
-            Kind::Collision { attempt, episode, .. } => self.hears_no_answer(own, step, (attempt, episode)),
+            Kind::Collision { attempt, episode, .. } => self.hears_no_answer(own, (attempt, episode)),
             Kind::Rts { reserves, .. } => format!(
                 "It asks first, with an RTS of {}, which reserves the medium for {} after it (NAV of whoever hears it).",
                 self.span(spans.rts),
@@ -44,29 +44,23 @@ impl Life {
                     self.station(event.station)
                 )
             }
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::Transmitted { .. } | Kind::Discarded { .. } => {
-                self.common(step, event)
-            }
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
-                self.common(step, event)
-            }
-            Kind::JamEnd { .. } | Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => String::new(),
+            _ => self.common(step, event),
         }
     }
 
     fn has_counted(&self, own: &CsmaCa, spans: &Spans, step: &Step, attempt: u32) -> String {
         let station = self.own();
-        let wait = step.wait.as_ref();
+        let wait = if let Setting::Around { wait, .. } = &step.setting { wait.as_ref() } else { None };
         let why = match wait.and_then(|wait| wait.slots.map(|slots| (wait, slots))) {
             None => format!(
                 "The medium has been silent for a DIFS of {}: {station} sends without a draw",
                 self.span(spans.difs)
             ),
             Some((wait, slots)) => {
-                let stopped = wait.stopped(&self.air, self.frame.station, spans.difs);
+                let stopped = wait.stopped(&self.config, self.frame.station, spans.difs);
                 format!(
                     "{}{}: {station} sends",
-                    self.counted(own, slots),
+                    self.slots_counted(slots),
                     self.stood_still(spans, wait, slots, &stopped)
                 )
             }
@@ -78,11 +72,11 @@ impl Life {
         format!("{why}. Attempt {attempt} of at most {limits}.{}", self.not_aware(step, attempt))
     }
 
-    fn counted(&self, own: &CsmaCa, slots: u64) -> String {
+    fn slots_counted(&self, slots: u64) -> String {
         match slots {
             0 => "No slot was to be counted".to_owned(),
-            1 => format!("The slot of {} is counted", self.span(own.phy.slot())),
-            many => format!("The {} slots of {} are counted", group(many), self.span(own.phy.slot())),
+            1 => format!("The slot of {} is counted", self.span(self.config.backoff_slot())),
+            many => format!("The {} slots of {} are counted", group(many), self.span(self.config.backoff_slot())),
         }
     }
 
@@ -97,7 +91,7 @@ impl Life {
             };
         }
         let times = often(stopped.stretches);
-        let named: Vec<String> = stopped.signals.iter().take(NAMED).map(|one| self.signal(one)).collect();
+        let named: Vec<String> = stopped.signals.iter().take(NAMED).map(|one| self.signal_name(one)).collect();
         let others = match stopped.signals.len().saturating_sub(NAMED) {
             0 => list(&named),
             more => format!("{} and {} more", named.join(", "), group(more as u64)),
@@ -115,12 +109,12 @@ impl Life {
             text += &format!(", or for an EIFS of {eifs} where it could not make out what came last ({times})");
         }
         if let Some((until, signal)) = &stopped.reserved
-            && signal.what != air::What::Frame
+            && signal.what != Carried::Frame
         {
             text += &format!(
                 "; by its NAV it kept silent up to t = {}, as the {} of {} asked",
                 group(until.get()),
-                self.kind(signal),
+                signal.name(),
                 self.name(signal.frame)
             );
         }
@@ -130,11 +124,10 @@ impl Life {
     /// Who sends and is not heard here: hidden, or in the same slot.
     fn not_aware(&self, step: &Step, attempt: u32) -> String {
         let Some(last) = self.the_try(attempt) else { return String::new() };
-        let hidden = |one: &&super::Other| {
-            one.signal.begin < step.at && self.air.there(&one.signal, self.frame.station).is_none()
-        };
+        let hidden =
+            |one: &&Other| one.sent.begin < step.at && there(&one.sent, self.frame.station, &self.config).is_none();
         let hidden: Vec<String> =
-            last.others.iter().filter(hidden).take(NAMED).map(|one| self.signal(&one.signal)).collect();
+            last.others.iter().filter(hidden).take(NAMED).map(|one| self.signal_name(&one.sent)).collect();
         if hidden.is_empty() {
             return String::new();
         }
@@ -142,8 +135,8 @@ impl Life {
     }
 
     fn must_draw(&self, spans: &Spans, step: &Step) -> String {
-        let here = |one: &&Signal| self.air.heard(one, self.frame.station).is_some_and(|(begin, _)| begin < step.at);
-        let named: Vec<String> = step.around.iter().filter(here).take(NAMED).map(|one| self.signal(one)).collect();
+        let here = |one: &&Sent| heard(one, self.frame.station, &self.config).is_some_and(|(begin, _)| begin < step.at);
+        let named: Vec<String> = around(step).filter(here).take(NAMED).map(|one| self.signal_name(one)).collect();
         let why = match named.is_empty() {
             false => format!("The medium is busy with {}", list(&named)),
             true => "The medium was busy or reserved".to_owned(),
@@ -159,7 +152,7 @@ impl Life {
         let before = number.checked_sub(1).map(|before| &self.steps[before]).filter(|before| before.at == step.at);
         let most = group(u64::from(own.window.saturating_sub(1)));
         let s = if slots == 1 { "" } else { "s" };
-        let slots_of = format!("{} slot{s} of {}", group(slots), self.span(own.phy.slot()));
+        let slots_of = format!("{} slot{s} of {}", group(slots), self.span(self.config.backoff_slot()));
         let freezes = "They count while the medium is silent, from a DIFS after each signal on";
         if let Some(Kind::Defer { .. }) = before.and_then(Step::kind) {
             return format!("Of 0 to {most} it draws {slots_of}. {freezes}.");
@@ -176,30 +169,28 @@ impl Life {
         let told = self.steps[..number].iter().rev().take_while(|one| one.at == step.at).find_map(Step::kind);
         let why = match told {
             Some(Kind::Collision { .. }) => String::new(),
-            Some(_) | None => format!("{} ", self.no_answer(own, step, attempt)),
+            Some(_) | None => format!("{} ", self.no_answer(own, attempt)),
         };
         let limited = if window > u64::from(own.most_window) { " (no more than CWmax)" } else { "" };
         format!(
             "{why}The window is doubled: of 0 to {}{limited} it draws {} slots of {}.",
             group(most),
             group(slots),
-            self.span(own.phy.slot())
+            self.span(self.config.backoff_slot())
         )
     }
 
-    /// What it waits for after the last part that it sent, and since when.
-    fn awaited(&self, own: &CsmaCa, last: &Try) -> Option<(&'static str, BitInstant)> {
-        let spans = own.phy.spans();
-        let mine = last.parts.iter().rfind(|part| part.source == self.frame.station)?;
-        let answer = if mine.what == air::What::Rts { "CTS" } else { "ACK" };
-        Some((answer, mine.end + spans.timeout))
+    /// What it waits for after the last part that it sent.
+    fn awaited(&self, last: &Try) -> &'static str {
+        let mine = last.parts.iter().rfind(|part| part.source == self.frame.station);
+        if mine.is_some_and(|mine| mine.what == Carried::Rts) { "CTS" } else { "ACK" }
     }
 
-    fn hears_no_answer(&self, own: &CsmaCa, step: &Step, (attempt, episode): (u32, u64)) -> String {
+    fn hears_no_answer(&self, own: &CsmaCa, (attempt, episode): (u32, u64)) -> String {
         let Some(last) = self.the_try(attempt) else {
             return format!("No answer comes (collision {episode} on this medium).");
         };
-        let (answer, _) = self.awaited(own, last).unwrap_or(("ACK", step.at));
+        let answer = self.awaited(last);
         format!(
             "No {answer} has come within {} of the last bit: {} (collision {episode} on this medium).",
             self.span(own.phy.spans().timeout),
@@ -208,56 +199,36 @@ impl Life {
     }
 
     /// The attempt failed, and nothing that matters has met it.
-    fn no_answer(&self, own: &CsmaCa, step: &Step, attempt: u32) -> String {
+    fn no_answer(&self, own: &CsmaCa, attempt: u32) -> String {
         let Some(last) = self.the_try(attempt) else { return "No answer has come.".to_owned() };
-        let (answer, _) = self.awaited(own, last).unwrap_or(("ACK", step.at));
-        let sent = |what: air::What| last.parts.iter().any(|part| part.what == what);
+        let answer = self.awaited(last);
+        let sent = |what: Carried| last.parts.iter().any(|part| part.what == what);
         let why = match (answer, self.destination) {
-            ("CTS", Some(Destination::Station(to))) if sent(air::What::Cts) => {
+            ("CTS", Some(Destination::Station(to))) if sent(Carried::Cts) => {
                 format!("{} has sent it, and it did not get here whole", self.station(to))
             }
-            ("ACK", Some(Destination::Station(to))) if sent(air::What::Ack) => {
+            ("ACK", Some(Destination::Station(to))) if sent(Carried::Ack) => {
                 format!("{} has sent it, and it did not get here whole", self.station(to))
             }
             ("CTS", Some(Destination::Station(to)))
-                if self.air.config.reaches(self.frame.station, to, None) && last.others.is_empty() =>
+                if self.config.reaches(self.frame.station, to, None) && last.others.is_empty() =>
             {
                 format!(
                     "nothing met the RTS, but {} was sending, or has heard that the medium is reserved (NAV)",
                     self.station(to)
                 )
             }
-            _ => self.why_alone(step, attempt),
+            _ => self.why_alone(attempt),
         };
         format!("No {answer} has come within {} of the last bit: {why}.", self.span(own.phy.spans().timeout))
-    }
-
-    /// A signal as it is called: `st1#2`, or `the ACK of st1#2`.
-    pub(super) fn signal(&self, signal: &Signal) -> String {
-        match signal.what {
-            air::What::Frame => self.name(signal.frame),
-            air::What::Rts | air::What::Cts | air::What::Ack => {
-                format!("the {} of {}", self.kind(signal), self.name(signal.frame))
-            }
-        }
-    }
-
-    fn kind(&self, signal: &Signal) -> &'static str {
-        match signal.what {
-            air::What::Frame => "frame",
-            air::What::Rts => "RTS",
-            air::What::Cts => "CTS",
-            air::What::Ack => "ACK",
-        }
     }
 
     /// A part of the frame's own exchange.
     pub(super) fn part(&self, signal: &Signal) -> String {
         match signal.what {
-            air::What::Frame => "ours".to_owned(),
-            air::What::Rts => "our RTS".to_owned(),
-            air::What::Cts => "the CTS for us".to_owned(),
-            air::What::Ack => "the ACK for us".to_owned(),
+            Carried::Rts => "our RTS".to_owned(),
+            Carried::Cts | Carried::Ack => format!("the {} for us", signal.name()),
+            _ => "ours".to_owned(),
         }
     }
 }

@@ -1,0 +1,144 @@
+//! `ethbus explain` shows the bus of every other window: it has each signal of a frame, and each signal that met one, with
+//! the begin, the end and the hearers that the reference models of `crates/medium` give it, and the models' numbers in its
+//! words: which attempt of how many, slots drawn, and when a wait is over.
+
+use crate::case::{self, Case, Signals, about, differs, name};
+use ethbus::study::explain::{Story, ToldStep, Wanted, data, find};
+use medium::{BitInstant, Event, Kind, Method, StationId};
+use sim::files::event_log::EventLogReader;
+use sim::files::json_lines::LineReader;
+use sim::scene::Signal;
+use std::collections::BTreeMap;
+
+fn story(case: &Case, frame: &str) -> Story {
+    let mut log = EventLogReader::new(LineReader::new(case.log.as_bytes(), "log".to_owned())).expect("a log");
+    let wanted = Wanted::parse(frame, None, log.header()).expect("its name");
+    find(&mut log, wanted).expect("it is in the log")
+}
+
+fn add(all: &mut Signals, case: &Case, one: &Signal) {
+    let reaches = (0..case.stations() as u16).map(|to| one.reaches(StationId::new(to), &case.config)).collect();
+    let of = about(one.name(), name(one.frame));
+    let key = (one.source.index(), one.name().to_owned(), one.begin.get(), of);
+    all.insert(key, (one.end.map_or(u64::MAX, BitInstant::get), reaches));
+}
+
+/// The number after `words`.
+fn number_after(says: &str, words: &str) -> Option<u64> {
+    let rest = says.split_once(words)?.1;
+    let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == ',').filter(|c| *c != ',').collect();
+    digits.parse().ok()
+}
+
+/// How many attempts the frame may have, as its standard or its configuration says.
+fn limit(case: &Case) -> Option<u64> {
+    match &case.config.method {
+        Method::CsmaCd => Some(case.config.parameters.attempt_limit.get().into()),
+        Method::CsmaCa(own) => Some(own.short_retry_limit.get().into()),
+        // Its words name no limit.
+        Method::Plca(_) | Method::Aloha(_) | Method::SlottedAloha(_) | Method::Csma(_) => None,
+    }
+}
+
+/// The words about an event of the model have its numbers.
+fn numbers(case: &Case, event: &Event, says: &str) -> Result<(), String> {
+    let differs = |what: &str, wanted: Option<u64>| Err(format!("{says:?} has not {what} {wanted:?} of {event:?}"));
+    match event.kind {
+        Kind::Attempt { attempt, .. } => {
+            let attempt = u64::from(attempt);
+            let told = number_after(says, "Attempt ").or_else(|| number_after(says, ": attempt "));
+            if told != Some(attempt) {
+                return differs("the attempt", Some(attempt));
+            }
+            let most = number_after(says, " of at most ");
+            if most != limit(case) {
+                return differs("the limit", limit(case));
+            }
+        }
+        Kind::Backoff { slots, .. } => {
+            let grouped = sim::words::units::group(slots);
+            // A station of CSMA that gives way waits one frame time, and those that it draws.
+            let more = format!("and {} more as", sim::words::units::group(slots.saturating_sub(1)));
+            let has = [format!("draws {grouped}"), format!("slots, {grouped}"), format!(" has {grouped} slot"), more];
+            if !has.iter().any(|words| says.contains(words)) {
+                return differs("the slots", Some(slots));
+            }
+            let until = case.slot().filter(|_| slots > 0).map(|slot| event.at.get() + slots * slot);
+            if number_after(says, "up to t = ") != until {
+                return differs("the end", until);
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn agrees(case: &Case) -> Result<(), String> {
+    let (mut own, mut others) = (Signals::new(), Signals::new());
+    let mut told: BTreeMap<String, Vec<ToldStep>> = BTreeMap::new();
+    for event in case.model.iter().filter(|event| matches!(event.kind, Kind::Offered { .. })) {
+        let frame = name(event.frame);
+        let story = story(case, &frame);
+        story.signals().for_each(|one| add(&mut own, case, one));
+        story.others().for_each(|one| add(&mut others, case, one));
+        told.insert(frame, data(&story).steps);
+    }
+    own.retain(|_, (end, _)| *end < case.horizon);
+    others.retain(|_, (end, _)| *end < case.horizon);
+    // A turn that no frame used has no story.
+    let is_of_a_frame = |what: &str| !["BEACON", "COMMIT"].contains(&what);
+    others.extend(own.extract_if(.., |(_, what, ..), _| !is_of_a_frame(what)));
+    let truth = case.truth.clone().into_iter().filter(|((_, what, ..), _)| is_of_a_frame(what)).collect();
+    differs("explain", &own, &truth)?;
+    if let Some(one) = others.iter().find(|(key, facts)| case.truth.get(*key) != Some(*facts)) {
+        return Err(format!("explain has {one:?} beside a frame, and the model does not"));
+    }
+    // The model's last instant may be after that of the log.
+    for event in case.model.iter().filter(|event| event.frame.serial > 0 && event.at.get() < case.horizon) {
+        let (Kind::Attempt { .. } | Kind::Backoff { .. }) = event.kind else { continue };
+        let steps = &told[&name(event.frame)];
+        let is_it = |step: &&ToldStep| step.t_bt == event.at.get() && step.kind == event.kind.name();
+        // A wait of no slots ends in the instant in which it begins, and may be followed by another one.
+        let told: Vec<Result<(), String>> =
+            steps.iter().filter(is_it).map(|step| numbers(case, event, &step.says)).collect();
+        match told.iter().find(|told| told.is_ok()).or(told.first()) {
+            Some(told) => told.clone()?,
+            None => return Err(format!("no step of {event:?}")),
+        }
+    }
+    Ok(())
+}
+
+fn hold(method: &str, case: Case) {
+    agrees(&case).unwrap_or_else(|error| panic!("{method}\n{error}\n{}", case.log));
+}
+
+#[test]
+fn lives_agree_on_csma_cd() {
+    case::csma_cd(&mut hold);
+}
+
+#[test]
+fn lives_agree_on_aloha() {
+    case::aloha(&mut hold);
+}
+
+#[test]
+fn lives_agree_on_csma() {
+    case::csma(&mut hold);
+}
+
+#[test]
+fn lives_agree_on_slotted_aloha() {
+    case::slotted_aloha(&mut hold);
+}
+
+#[test]
+fn lives_agree_on_csma_ca() {
+    case::csma_ca(&mut hold);
+}
+
+#[test]
+fn lives_agree_on_plca() {
+    case::plca(&mut hold);
+}
