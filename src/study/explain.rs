@@ -325,11 +325,8 @@ pub struct Story {
 /// A damaged log, no such frame, or more than one.
 pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<Story, ExplainError> {
     let config = log.header().config();
-    match config.method {
-        Method::CsmaCd => {}
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) | Method::Plca(_) => {
-            return Err(ExplainError::Method);
-        }
+    if config.method != Method::CsmaCd {
+        return Err(ExplainError::Method);
     }
     let longest = sim::words::configuration::longest_distance(&config.topology).get();
     // By then every station has heard the end, and whoever collided has finished the jam.

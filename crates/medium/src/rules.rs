@@ -2,7 +2,7 @@
 //! two signals meet at a place, what counts as late or as a fragment, and when the jam begins. Knows values only, no
 //! state.
 
-use crate::config::{Config, Method, Parameters};
+use crate::config::{Config, Method, Parameters, Population};
 pub(crate) use crate::frame::packet;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -72,6 +72,28 @@ impl Config {
             Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => true,
         };
         !is_cut && in_range
+    }
+
+    /// Who sends: the stations, unless a method without collision detection has infinitely many users.
+    pub fn population(&self) -> Population {
+        match &self.method {
+            Method::SlottedAloha(own) => own.population,
+            Method::Aloha(own) => own.population,
+            Method::Csma(own) => own.population,
+            Method::CsmaCd | Method::Plca(_) | Method::CsmaCa(_) => Population::Stations,
+        }
+    }
+
+    /// How long after its signal a sender learns at the latest that no acknowledgement comes; `None` if senders detect
+    /// collisions.
+    pub fn answer_within(&self) -> Option<BitTimes> {
+        match &self.method {
+            Method::CsmaCd | Method::Plca(_) => None,
+            Method::SlottedAloha(own) => Some(own.slot * u64::from(own.ack_delay + 2)),
+            Method::Aloha(own) => Some(own.slot * u64::from(own.ack_delay)),
+            Method::Csma(own) => Some(own.slot * u64::from(own.ack_delay)),
+            Method::CsmaCa(own) => Some(own.phy.spans().timeout),
+        }
     }
 
     /// Whether senders notice a collision while they send, and jam.

@@ -14,9 +14,7 @@ use super::emulated::{self, Emulated};
 use super::follow::{Follows, follow};
 use super::{Each, ExplainError, Wanted, offered};
 use air::{Air, Signal};
-use medium::{
-    BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, Population, StationId,
-};
+use medium::{BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Population, StationId};
 use sim::files::event_log::{EventLogReader, Header};
 use sim::words::sentences::frame_name;
 use std::io::BufRead;
@@ -94,10 +92,7 @@ pub struct Life {
 
 /// Whether a log's method is one of these.
 pub fn is_of(header: &Header) -> bool {
-    match header.config().method {
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => true,
-        Method::CsmaCd | Method::Plca(_) => false,
-    }
+    !header.config().detects_collisions()
 }
 
 /// Reads a log up to the frame's end, or its own.
@@ -301,7 +296,7 @@ impl Told {
         self.push(at, What::Event(*event), around);
         let step = self.steps.last_mut().expect("just pushed");
         match kind {
-            Kind::Offered { .. } if !is_infinite(&air.config.method) => {
+            Kind::Offered { .. } if air.config.population() == Population::Stations => {
                 step.behind = host.offered.saturating_sub(host.done + host.first.map_or(0, |it| it - 1));
             }
             Kind::Offered { .. } => {}
@@ -343,15 +338,5 @@ impl Told {
             let met = last.parts.iter().enumerate().filter_map(|(part, one)| meets(part, one, signal));
             last.others.extend(met);
         }
-    }
-}
-
-/// Each frame has a user of its own.
-fn is_infinite(method: &Method) -> bool {
-    match method {
-        Method::SlottedAloha(own) => own.population == Population::Infinite,
-        Method::Aloha(own) => own.population == Population::Infinite,
-        Method::Csma(own) => own.population == Population::Infinite,
-        Method::CsmaCa(_) | Method::CsmaCd | Method::Plca(_) => false,
     }
 }

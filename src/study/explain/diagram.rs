@@ -118,20 +118,12 @@ fn heading(story: &Story, header: &Header, config: &Config, columns: &Columns) -
     )
 }
 
-/// Senders notice collisions while they send.
-fn detects(config: &Config) -> bool {
-    match config.method {
-        Method::CsmaCd | Method::Plca(_) => true,
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => false,
-    }
-}
-
 fn legend(config: &Config, top: f64) -> String {
     let all = [("preamble", "preamble and SFD"), ("frame", "frame"), ("jam", "jam")];
     let parts = match config.method {
-        Method::CsmaCd | Method::Plca(_) => &all[..],
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => &all[..2],
         Method::CsmaCa(_) => &all[1..2],
+        _ if config.detects_collisions() => &all[..],
+        _ => &all[..2],
     };
     let mut text = String::new();
     let mut x = LEFT;
@@ -147,7 +139,7 @@ fn legend(config: &Config, top: f64) -> String {
         x += 60.0 + 9.0 * words.len() as f64;
     }
     text += &panel::cross(x + 6.0, top - 5.0, "");
-    let noticed = if detects(config) { "collision noticed" } else { "no acknowledgement has come" };
+    let noticed = if config.detects_collisions() { "collision noticed" } else { "no acknowledgement has come" };
     writeln!(text, "<text class=\"faint\" x=\"{:.0}\" y=\"{top:.1}\">{noticed}</text>", x + 24.0)
         .expect("a string takes any text");
     text

@@ -230,9 +230,9 @@ impl Plan {
             return Err(Wrong { place: Some(place.clone()), name: "cut".to_owned(), what: what.to_owned() }.into());
         }
         let in_virtual_time_only = match self.medium.method {
-            Method::CsmaCd | Method::Plca(_) | Method::Csma(_) => None,
             Method::Aloha(_) | Method::SlottedAloha(_) => Some("ALOHA"),
             Method::CsmaCa(_) => Some("CSMA/CA"),
+            _ => None,
         };
         if let Some(name) = in_virtual_time_only {
             let what =

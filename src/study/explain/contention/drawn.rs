@@ -33,9 +33,7 @@ pub fn rows(life: &Life) -> String {
     };
     let letters = match life.air.config.method {
         Method::CsmaCa(_) => "= frame, r RTS, c CTS, a ACK, # where two overlap",
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCd | Method::Plca(_) => {
-            "= frame, # where two overlap"
-        }
+        _ => "= frame, # where two overlap",
     };
     format!("\n{which}, as the station hears it that it is for: {letters}\n{}", drawn.join("\n"))
 }

@@ -3,9 +3,10 @@
 use super::super::words::{list, wrap};
 use super::super::{ToldLife, ToldStep};
 use super::air::Signal;
-use super::{Life, Step, Try, What, drawn, is_infinite};
+use super::{Life, Step, Try, What, drawn};
 use medium::{
-    BitInstant, BitTimes, Cause, Destination, Event, Fault, FrameId, Input, Kind, Method, Persistence, StationId,
+    BitInstant, BitTimes, Cause, Destination, Event, Fault, FrameId, Input, Kind, Method, Persistence, Population,
+    StationId,
 };
 use sim::files::event_log::Header;
 use sim::words::configuration::{kind, longest_distance};
@@ -198,7 +199,7 @@ impl Life {
         };
         let own = self.own();
         let queue = match step.behind {
-            _ if is_infinite(&self.air.config.method) => {
+            _ if self.air.config.population() == Population::Infinite => {
                 "It has a user of its own, and waits behind no other.".to_owned()
             }
             0 => format!("No other frame of {own} is before it."),

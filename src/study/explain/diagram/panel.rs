@@ -1,7 +1,7 @@
 //! One attempt in a diagram: its stations, bands, and marks where senders notice the collision.
 
 use super::super::{Meeting, Transmission};
-use super::{COLOURS, Columns, LEFT, RIGHT, detects, parts};
+use super::{COLOURS, Columns, LEFT, RIGHT, parts};
 use crate::study::page::escape;
 use medium::{BitInstant, BitTimes, Config, StationId};
 use sim::words::units::group;
@@ -239,10 +239,10 @@ impl<'a> Panel<'a> {
         let one = |one: &Transmission| {
             let frame = one.name(self.names);
             let noticed = match (one.collision, one.end) {
-                (Some(collision), _) if !detects(self.config) => {
+                (Some(collision), _) if !self.config.detects_collisions() => {
                     format!("learns of the collision at {} BT, as no acknowledgement comes", when(collision.at))
                 }
-                (None, Some(end)) if !detects(self.config) => format!("ends at {} BT", when(end)),
+                (None, Some(end)) if !self.config.detects_collisions() => format!("ends at {} BT", when(end)),
                 (Some(collision), _) => format!("notices the collision at {} BT", when(collision.at)),
                 (None, Some(end)) => format!("notices no collision, and ends at {} BT", when(end)),
                 (None, None) => "notices no collision before the log ends".to_owned(),
