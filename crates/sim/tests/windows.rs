@@ -330,13 +330,7 @@ fn agrees(case: &Case) -> Result<(), String> {
     let truth: BTreeSet<(usize, String, u64, u64)> = (case.truth.iter())
         .map(|((of, what, begin, _), (end, _))| (*of, what.clone(), case.nanos(*begin), case.nanos(*end)))
         .collect();
-    let is_infinite = match &case.config.method {
-        Method::SlottedAloha(own) => own.population == Population::Infinite,
-        Method::Aloha(own) => own.population == Population::Infinite,
-        Method::Csma(own) => own.population == Population::Infinite,
-        Method::CsmaCd | Method::CsmaCa(_) | Method::Plca(_) => false,
-    };
-    if !is_infinite {
+    if case.config.population() == Population::Stations {
         let shown: BTreeSet<_> = timeline(case).into_iter().filter(|one| one.3 < case.nanos(case.horizon)).collect();
         if let Some(one) = shown.symmetric_difference(&truth).next() {
             return Err(format!("the timeline, or the model, has {one:?} alone"));
@@ -367,6 +361,11 @@ fn windows_agree_on_csma() {
 #[test]
 fn windows_agree_on_slotted_aloha() {
     case::slotted_aloha(&mut hold);
+}
+
+#[test]
+fn windows_agree_on_tdma() {
+    case::tdma(&mut hold);
 }
 
 #[test]

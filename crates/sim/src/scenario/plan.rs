@@ -16,6 +16,7 @@ mod plca;
 mod run;
 mod script;
 mod stations;
+mod tdma;
 
 pub use crate::settings::overrides::Overrides;
 pub use crate::settings::wrong::PlanError;
@@ -239,6 +240,7 @@ impl Plan {
                 format!("{name} runs in virtual time only: take `csma-cd` or `csma`, or run it with `ethbus sim`");
             return Err(PlanError::option("access", what));
         }
+        self.check_live_slots()?;
         if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use super::air::Signal;
 use super::{Life, Step, Try, What, drawn};
 use medium::{
     BitInstant, BitTimes, Cause, Destination, Event, Fault, FrameId, Input, Kind, Method, Persistence, Population,
-    StationId,
+    StationId, Tdma,
 };
 use sim::files::event_log::Header;
 use sim::words::configuration::{kind, longest_distance};
@@ -56,6 +56,12 @@ impl Life {
             Method::SlottedAloha(own) => {
                 format!("slotted ALOHA (Roberts 1972), slot {}, backoff {}", self.span(own.slot), backoff(&own.backoff))
             }
+            Method::Tdma(own) => format!(
+                "TDMA, {} slots a frame, slot {}, guard time {}",
+                own.owners.len(),
+                self.span(own.slot),
+                self.span(own.guard)
+            ),
             Method::Csma(own) => format!(
                 "CSMA, persistence {} (Kleinrock and Tobagi 1975), backoff {}",
                 contention::persistence_name(own.persistence),
@@ -109,8 +115,8 @@ impl Life {
             What::Input(input) => self.done(input),
             What::Event(event) => match &self.air.config.method {
                 Method::CsmaCa(own) => self.wireless(own, number, step, event),
-                Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => self.event(number, step, event),
                 Method::CsmaCd | Method::Plca(_) => String::new(),
+                _ => self.event(number, step, event),
             },
         }
     }
@@ -215,6 +221,7 @@ impl Life {
             Method::Aloha(_) if attempt == 1 => format!("{own} sends at once, whatever is on the medium"),
             Method::Aloha(_) => format!("The wait is over, and {own} sends, whatever is on the medium"),
             Method::SlottedAloha(_) => self.takes_the_slot(number, step),
+            Method::Tdma(own) => self.owns_the_slot(own, step),
             Method::Csma(csma) => self.senses_silence(number, step, csma.persistence),
             Method::CsmaCa(_) | Method::CsmaCd | Method::Plca(_) => String::new(),
         };
@@ -235,6 +242,13 @@ impl Life {
         }
     }
 
+    /// The slot of a fixed frame, by its number from 1.
+    fn owns_the_slot(&self, tdma: &Tdma, step: &Step) -> String {
+        let (own, slots) = (self.own(), tdma.owners.len() as u64);
+        let slot = step.at.get() / tdma.slot.get() % slots + 1;
+        format!("Slot {slot} of {slots} begins, and {own}, which owns it, sends")
+    }
+
     /// When anything else spoils the attempt.
     fn vulnerable(&self, attempt: u32) -> String {
         let Some(sent) = self.the_try(attempt).and_then(|one| one.parts.first()) else { return String::new() };
@@ -248,6 +262,7 @@ impl Life {
         let lasts = self.span(sent.end.since(sent.begin));
         let spoils = match &self.air.config.method {
             Method::SlottedAloha(_) => "Any other frame of this slot spoils it".to_owned(),
+            Method::Tdma(_) => "No other station sends in this slot, and guard time keeps the next one off".to_owned(),
             Method::Aloha(_) => format!(
                 "Whatever is {place} between t = {} and {} spoils it: frames as long as this one, if they begin less than \
                  their length before or after it (the vulnerable period)",
@@ -344,11 +359,16 @@ impl Life {
         let before = self.steps[..number].iter().rev().take_while(|one| one.at == step.at).find_map(Step::kind);
         let failures =
             self.steps[..=number].iter().filter(|one| matches!(one.kind(), Some(Kind::Backoff { .. }))).count();
+        if let Method::Tdma(_) = self.air.config.method {
+            let until = self.until(step.at, slots, self.air.config.backoff_slot());
+            let why = self.why_alone(step, attempt);
+            return format!("No acknowledgement: {why}. The next slot of {} comes after {slots}: {until}.", self.own());
+        }
         let (policy, unit) = match &self.air.config.method {
             Method::Aloha(own) => (&own.backoff, "frame times"),
             Method::SlottedAloha(own) => (&own.backoff, "slots"),
             Method::Csma(own) => (&own.backoff, "frame times"),
-            Method::CsmaCa(_) | Method::CsmaCd | Method::Plca(_) => return String::new(),
+            _ => return String::new(),
         };
         let policy = contention::name(policy).unwrap_or_default();
         let slot = self.air.config.backoff_slot();
