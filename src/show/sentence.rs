@@ -28,15 +28,13 @@ pub fn sentence(results: &Results) -> String {
     let first = (sent - collided.min(sent)) as f64 / (sent + lost) as f64;
     let used = 100.0 * medium.utilization_total.min(1.0);
     let digits = usize::from(used < 10.0);
-    let method = &results.config.medium.config().method;
+    let config = results.config.medium.config();
     // Acknowledgements and spaces of 802.11 are no part of utilization.
-    let mut text = match method {
+    let mut text = match config.method {
         Method::CsmaCa(_) => {
             format!("{stations} shared the channel; their frames took {used:.digits$} % of its time; ")
         }
-        Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::Plca(_) => {
-            format!("{stations} shared the bus and filled {used:.digits$} % of its time; ")
-        }
+        _ => format!("{stations} shared the bus and filled {used:.digits$} % of its time; "),
     };
     text += &match &medium.plca {
         Some(plca) => turns(plca, medium.collision_episodes),
@@ -45,13 +43,9 @@ pub fn sentence(results: &Results) -> String {
     text += ".";
     if lost > 0 {
         let verb = if lost == 1 { "was" } else { "were" };
-        let after = match method {
-            Method::CsmaCd | Method::Plca(_) => {
-                format!("{} collisions", results.config.medium.config().parameters.attempt_limit)
-            }
-            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
-                "as many attempts as a frame may have".to_owned()
-            }
+        let after = match config.detects_collisions() {
+            true => format!("{} collisions", config.parameters.attempt_limit),
+            false => "as many attempts as a frame may have".to_owned(),
         };
         text += &format!(" {} {verb} given up after {after}.", frames(lost));
     }

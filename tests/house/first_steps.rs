@@ -179,7 +179,7 @@ fn explain_fits_the_terminal_and_is_read_in_a_pager() {
 #[test]
 fn a_life_in_short_is_of_a_few_lines() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    for method in ["csma-cd", "plca", "csma", "csma-ca", "aloha", "slotted-aloha"] {
+    for method in ["csma-cd", "plca", "csma", "csma-ca", "aloha", "slotted-aloha", "tdma"] {
         let log = log(folder.path(), &["--access", method]);
         let told = run(ethbus(["explain", &log, "--frame", "st2#1", "--short"])).succeeded().stdout;
         let mut lines = told.lines();

@@ -8,7 +8,7 @@ fn json(arguments: &str) -> Value {
 }
 
 /// A line for each theory, each policy family and a herd.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "theory aloha",
     "theory aloha --load 0.5 --stations 10",
     "theory slotted-aloha --load 1",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 17] = [
     "theory lam --stations 400 --load 0.32 --retransmit 10",
     "theory lam --stations infinite --load 0.3 --retransmit 60",
     "theory csma --persistence 0.03",
+    "theory tdma --stations 4 --load 0.5",
     "theory metcalfe-boggs --stations 5",
     "theory capture",
     "theory two-stations",
@@ -58,6 +59,30 @@ fn figures_of_the_literature_come_out() {
     assert_eq!(json("theory backoff beb --collisions 3")["mean"], 3.5);
 }
 
+/// The mean delay of TDMA that theory gives is within the interval of a run, guard time or not: D = W slots and a packet.
+#[test]
+fn the_mean_delay_of_tdma_is_that_of_theory() {
+    for (stations, load, guard) in [(4, 0.5, 0_u32), (8, 0.8, 100)] {
+        let wait = json(&format!("theory tdma --stations {stations} --load {load}"))["mean_wait_slots"].as_f64();
+        let slot = f64::from(576 + guard);
+        let theory = wait.expect("a number") * slot + 576.0;
+        let sim = format!(
+            "sim --access tdma --stations {stations} --guard {guard}bt --traffic poisson:{load} --duration 400000slots \
+             --seed 5 --format json"
+        );
+        let results = run(ethbus(sim.split_whitespace())).succeeded().json();
+        let (medium, half) = (&results["medium"], &results["medium"]["ci95"]["mac_delay"]["mean_bt"]);
+        let mean = medium["mac_delay"]["mean_bt"].as_f64().expect("a number");
+        let half = half.as_f64().expect("a number");
+        // A 95 % interval misses one run in twenty: half as much again is allowed.
+        assert!(
+            (mean - theory).abs() < 1.5 * half,
+            "{stations} stations, S = {load}: {mean} +- {half}, theory {theory}"
+        );
+        assert!(half < 0.05 * theory, "{half} of {theory}");
+    }
+}
+
 /// The same seed gives the same herd, byte for byte.
 #[test]
 fn a_herd_follows_its_seed() {
@@ -79,6 +104,7 @@ fn what_cannot_be_is_refused() {
         ("theory lam --stations 0 --load 0.3 --retransmit 10", ["--stations 0", "smallest number is 1"]),
         ("theory csma --persistence 1.5", ["--persistence 1.5", "largest is 1"]),
         ("theory csma --persistence non --distance 0", ["--distance 0", "above 0"]),
+        ("theory tdma --stations 4 --load 1", ["--load 1", "below 1"]),
         ("theory resolution --stations 1", ["--stations 1", "smallest number is 2"]),
         ("theory bianchi --stations 10 --phy ofdm-7", ["ofdm-7", "ofdm-6"]),
         ("theory backoff beb --collisions 16", ["16", "largest number is 15"]),

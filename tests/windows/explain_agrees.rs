@@ -36,7 +36,7 @@ fn limit(case: &Case) -> Option<u64> {
         Method::CsmaCd => Some(case.config.parameters.attempt_limit.get().into()),
         Method::CsmaCa(own) => Some(own.short_retry_limit.get().into()),
         // Its words name no limit.
-        Method::Plca(_) | Method::Aloha(_) | Method::SlottedAloha(_) | Method::Csma(_) => None,
+        Method::Plca(_) | Method::Aloha(_) | Method::SlottedAloha(_) | Method::Csma(_) | Method::Tdma(_) => None,
     }
 }
 
@@ -141,4 +141,9 @@ fn lives_agree_on_csma_ca() {
 #[test]
 fn lives_agree_on_plca() {
     case::plca(&mut hold);
+}
+
+#[test]
+fn lives_agree_on_tdma() {
+    case::tdma(&mut hold);
 }

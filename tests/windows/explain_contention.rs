@@ -10,7 +10,7 @@ use crate::scenario::{Scenario, any_policy, cut_scenario, faulty_scenario, runne
 use ethbus::study::explain::{ToldStep, Wanted, data, draw, find, tell};
 use medium::{
     Aloha, BitRate, Config, Csma, CsmaCa, Method, Octets, OfdmRate, Persistence, Phy, Population, Reach, SlottedAloha,
-    StationId, Topology,
+    StationId, Tdma, Topology,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -22,7 +22,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 /// Options of `ethbus sim`, and of `ethbus explain`.
-const LIVES: [(&str, &str); 10] = [
+const LIVES: [(&str, &str); 11] = [
     ("--access aloha --backoff uniform:20 --traffic poisson:0.2 --duration 30ms", "--pick collisions=2"),
     ("--access csma-ca --phy ofdm-6 --window 2:2 --retry-limits 2:2 --duration 50ms", "--pick end=discarded"),
     ("--access slotted-aloha --backoff rcp:1,10,100 --traffic bernoulli:0.05 --duration 50ms", "--pick collisions=2"),
@@ -36,6 +36,10 @@ const LIVES: [(&str, &str); 10] = [
     ("--access csma-ca --phy ofdm-54 --topology star:1bt --duration 20ms", "--pick collisions=2"),
     ("--access csma-ca --phy dsss-11 --rts on --duration 300ms", "--pick collisions=1"),
     ("--access csma-ca --phy dsss-1 --topology bus:200m --range 120m --duration 500ms", "--pick collisions=3"),
+    (
+        "--access tdma --guard 24bt --slots st1,st2,st1,st3,st4,st5 --traffic poisson:0.4 --duration 20ms",
+        "--frame st2#2",
+    ),
 ];
 
 /// The event log of a run of five stations.
@@ -258,7 +262,7 @@ fn any_line() -> impl Strategy<Value = Topology> {
 }
 
 fn any_method() -> impl Strategy<Value = Config> {
-    let kinds = (0..4_u8, 1..=1_000_000_u32, any_policy(), any::<bool>(), 0..=2_u32);
+    let kinds = (0..5_u8, 1..=1_000_000_u32, any_policy(), any::<bool>(), 0..=2_u32);
     (any_line(), kinds, 1..=5_usize, any::<u64>()).prop_map(|(topology, kinds, queue_limit, seed)| {
         let (kind, millionths, backoff, infinite, ack_delay) = kinds;
         let population = if infinite { Population::Infinite } else { Population::Stations };
@@ -271,6 +275,11 @@ fn any_method() -> impl Strategy<Value = Config> {
                 ack_delay,
                 attempt_limit,
                 ..SlottedAloha::new(size, topology.round_trip())
+            }),
+            2 => Method::Tdma(Tdma {
+                ack_delay,
+                attempt_limit,
+                ..Tdma::new(size, topology.round_trip(), topology.stations())
             }),
             _ => {
                 let persistence = match millionths % 3 {

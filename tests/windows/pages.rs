@@ -114,6 +114,11 @@ fn pages_agree_on_slotted_aloha() {
 }
 
 #[test]
+fn pages_agree_on_tdma() {
+    hold(case::tdma);
+}
+
+#[test]
 fn pages_agree_on_csma_ca() {
     hold(case::csma_ca);
 }

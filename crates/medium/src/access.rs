@@ -11,6 +11,7 @@ pub(crate) mod csma_ca;
 pub(crate) mod csma_cd;
 pub(crate) mod plca;
 pub(crate) mod slotted_aloha;
+pub(crate) mod tdma;
 
 use crate::config::{Config, PlcaSettings};
 use crate::engine::Engine;

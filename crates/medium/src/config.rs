@@ -10,6 +10,7 @@ mod parameters;
 mod phy;
 mod plca;
 mod slotted_aloha;
+mod tdma;
 
 pub use aloha::{Aloha, Population};
 pub(crate) use csma::CERTAIN;
@@ -20,6 +21,7 @@ pub use parameters::Parameters;
 pub use phy::{OfdmRate, Phy, Spans};
 pub use plca::{Plca, PlcaNode, PlcaSettings};
 pub use slotted_aloha::SlottedAloha;
+pub use tdma::Tdma;
 
 use crate::time::BitRate;
 use crate::topology::Topology;
@@ -35,6 +37,8 @@ pub enum Method {
     CsmaCd,
     /// Slotted ALOHA; of [`Parameters`] only the frame sizes count.
     SlottedAloha(SlottedAloha),
+    /// TDMA; of [`Parameters`] only the frame sizes count.
+    Tdma(Tdma),
     /// Pure ALOHA; of [`Parameters`] only the frame sizes count.
     Aloha(Aloha),
     /// CSMA without collision detection; of [`Parameters`] only the frame sizes count.
@@ -107,6 +111,7 @@ impl Config {
         match &self.method {
             Method::CsmaCd => parameters.check(topology),
             Method::SlottedAloha(own) => own.check(parameters, topology),
+            Method::Tdma(own) => own.check(parameters, topology),
             Method::Aloha(own) => own.check(),
             Method::Csma(own) => own.check(parameters),
             Method::CsmaCa(own) => own.check(self.rate, topology),
@@ -122,6 +127,7 @@ impl Config {
         match &self.method {
             Method::CsmaCd | Method::Plca(_) => Some(self.parameters.attempt_limit),
             Method::SlottedAloha(own) => own.attempt_limit,
+            Method::Tdma(own) => own.attempt_limit,
             Method::Aloha(own) => own.attempt_limit,
             Method::Csma(own) => own.attempt_limit,
             Method::CsmaCa(own) => own.attempt_limit(),
@@ -136,6 +142,12 @@ impl Config {
         let Method::SlottedAloha(own) = &self.method else {
             panic!("a medium of slotted ALOHA with another method's settings")
         };
+        own
+    }
+
+    /// The settings of TDMA, whose medium this is.
+    pub(crate) fn tdma(&self) -> &Tdma {
+        let Method::Tdma(own) = &self.method else { panic!("a medium of TDMA with another method's settings") };
         own
     }
 

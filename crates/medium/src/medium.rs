@@ -6,6 +6,7 @@ use crate::access::csma_ca::Dcf;
 use crate::access::csma_cd::CsmaCd;
 use crate::access::plca::{PlcaCounters, PlcaCycles, Reconciliation};
 use crate::access::slotted_aloha::Contention;
+use crate::access::tdma::Frames;
 use crate::config::{Config, ConfigError, Method, PlcaSettings};
 use crate::engine::Engine;
 use crate::event::Event;
@@ -30,6 +31,7 @@ pub struct Medium {
 enum AnyEngine {
     CsmaCd(Box<Engine<CsmaCd>>),
     SlottedAloha(Box<Engine<Contention>>),
+    Tdma(Box<Engine<Frames>>),
     Aloha(Box<Engine<PureAloha>>),
     Csma(Box<Engine<CarrierSense>>),
     CsmaCa(Box<Engine<Dcf>>),
@@ -42,6 +44,7 @@ macro_rules! with {
         match $engine {
             AnyEngine::CsmaCd($this) => $what,
             AnyEngine::SlottedAloha($this) => $what,
+            AnyEngine::Tdma($this) => $what,
             AnyEngine::Aloha($this) => $what,
             AnyEngine::Csma($this) => $what,
             AnyEngine::CsmaCa($this) => $what,
@@ -74,6 +77,7 @@ impl Medium {
         let engine = match config.method {
             Method::CsmaCd => AnyEngine::CsmaCd(Box::new(Engine::new(config)?)),
             Method::SlottedAloha(_) => AnyEngine::SlottedAloha(Box::new(Engine::new(config)?)),
+            Method::Tdma(_) => AnyEngine::Tdma(Box::new(Engine::new(config)?)),
             Method::Aloha(_) => AnyEngine::Aloha(Box::new(Engine::new(config)?)),
             Method::Csma(_) => AnyEngine::Csma(Box::new(Engine::new(config)?)),
             Method::CsmaCa(_) => AnyEngine::CsmaCa(Box::new(Engine::new(config)?)),
@@ -167,6 +171,7 @@ impl Medium {
     pub fn oldest_waiting(&mut self) -> Option<BitInstant> {
         match &mut self.engine {
             AnyEngine::SlottedAloha(engine) => engine.oldest(),
+            AnyEngine::Tdma(engine) => engine.oldest(),
             AnyEngine::Aloha(engine) => engine.oldest(),
             AnyEngine::Csma(engine) => engine.oldest(),
             AnyEngine::CsmaCd(_) | AnyEngine::CsmaCa(_) | AnyEngine::Plca(_) => None,
@@ -225,7 +230,7 @@ impl Medium {
         match &self.engine {
             AnyEngine::Plca(engine) => Some(engine),
             AnyEngine::CsmaCd(_) | AnyEngine::SlottedAloha(_) | AnyEngine::Aloha(_) => None,
-            AnyEngine::Csma(_) | AnyEngine::CsmaCa(_) => None,
+            AnyEngine::Csma(_) | AnyEngine::CsmaCa(_) | AnyEngine::Tdma(_) => None,
         }
     }
 

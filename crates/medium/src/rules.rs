@@ -2,7 +2,7 @@
 //! two signals meet at a place, what counts as late or as a fragment, and when the jam begins. Knows values only, no
 //! state.
 
-use crate::config::{Config, Method, Parameters};
+use crate::config::{Config, Method, Parameters, Population};
 pub(crate) use crate::frame::packet;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -37,7 +37,9 @@ impl Config {
             (Method::CsmaCa(own), Carried::Cts) => own.phy.spans().cts,
             (Method::CsmaCa(own), Carried::Ack) => own.phy.spans().ack,
             (Method::CsmaCd | Method::Plca(_), Carried::Frame) => self.parameters.packet(size, false),
-            (Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_), Carried::Frame) => packet(size),
+            (Method::SlottedAloha(_) | Method::Tdma(_) | Method::Aloha(_) | Method::Csma(_), Carried::Frame) => {
+                packet(size)
+            }
             (Method::CsmaCd | Method::Plca(_), Carried::Jam) => self.parameters.jam_size,
             (Method::Plca(own), Carried::Beacon) => own.beacon,
             (Method::Plca(own), Carried::Commit) => own.commit,
@@ -45,6 +47,7 @@ impl Config {
                 Method::CsmaCd
                 | Method::Plca(_)
                 | Method::SlottedAloha(_)
+                | Method::Tdma(_)
                 | Method::Aloha(_)
                 | Method::Csma(_)
                 | Method::CsmaCa(_),
@@ -57,9 +60,12 @@ impl Config {
     pub fn preamble(&self) -> BitTimes {
         match self.method {
             Method::CsmaCa(_) => BitTimes::ZERO,
-            Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => {
-                PREAMBLE_AND_SFD
-            }
+            Method::CsmaCd
+            | Method::Plca(_)
+            | Method::SlottedAloha(_)
+            | Method::Tdma(_)
+            | Method::Aloha(_)
+            | Method::Csma(_) => PREAMBLE_AND_SFD,
         }
     }
 
@@ -69,16 +75,44 @@ impl Config {
         let is_cut = far.is_some_and(|far| far[from.index()] != far[to.index()]);
         let in_range = match &self.method {
             Method::CsmaCa(own) => own.reach.as_ref().is_none_or(|reach| reach.joins(from, to)),
-            Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => true,
+            Method::CsmaCd
+            | Method::Plca(_)
+            | Method::SlottedAloha(_)
+            | Method::Tdma(_)
+            | Method::Aloha(_)
+            | Method::Csma(_) => true,
         };
         !is_cut && in_range
+    }
+
+    /// Who sends: the stations, unless a method without collision detection has infinitely many users.
+    pub fn population(&self) -> Population {
+        match &self.method {
+            Method::SlottedAloha(own) => own.population,
+            Method::Aloha(own) => own.population,
+            Method::Csma(own) => own.population,
+            Method::CsmaCd | Method::Plca(_) | Method::CsmaCa(_) | Method::Tdma(_) => Population::Stations,
+        }
+    }
+
+    /// How long after its signal a sender learns at the latest that no acknowledgement comes; `None` if senders detect
+    /// collisions.
+    pub fn answer_within(&self) -> Option<BitTimes> {
+        match &self.method {
+            Method::CsmaCd | Method::Plca(_) => None,
+            Method::SlottedAloha(own) => Some(own.slot * u64::from(own.ack_delay + 2)),
+            Method::Tdma(own) => Some(own.slot * u64::from(own.ack_delay + 2)),
+            Method::Aloha(own) => Some(own.slot * u64::from(own.ack_delay)),
+            Method::Csma(own) => Some(own.slot * u64::from(own.ack_delay)),
+            Method::CsmaCa(own) => Some(own.phy.spans().timeout),
+        }
     }
 
     /// Whether senders notice a collision while they send, and jam.
     pub fn detects_collisions(&self) -> bool {
         match self.method {
             Method::CsmaCd | Method::Plca(_) => true,
-            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => false,
+            Method::SlottedAloha(_) | Method::Tdma(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => false,
         }
     }
 
@@ -87,6 +121,7 @@ impl Config {
         match &self.method {
             Method::CsmaCd | Method::Plca(_) => self.parameters.slot_time,
             Method::SlottedAloha(own) => own.slot,
+            Method::Tdma(own) => own.slot,
             Method::Aloha(own) => own.slot,
             Method::Csma(own) => own.slot,
             Method::CsmaCa(own) => own.phy.slot(),
@@ -98,9 +133,12 @@ impl Config {
     pub fn backoff_end(&self, at: BitInstant, slots: u64) -> Option<BitInstant> {
         match self.method {
             Method::CsmaCa(_) => None,
-            Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => {
-                Some(at + BitTimes::new(slots.saturating_mul(self.backoff_slot().get())))
-            }
+            Method::CsmaCd
+            | Method::Plca(_)
+            | Method::SlottedAloha(_)
+            | Method::Tdma(_)
+            | Method::Aloha(_)
+            | Method::Csma(_) => Some(at + BitTimes::new(slots.saturating_mul(self.backoff_slot().get()))),
         }
     }
 
@@ -109,7 +147,7 @@ impl Config {
         match self.method {
             Method::CsmaCd | Method::Plca(_) => Some("4.2.3.2"),
             Method::CsmaCa(_) => Some("IEEE 802.11, 10.3"),
-            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => None,
+            Method::SlottedAloha(_) | Method::Tdma(_) | Method::Aloha(_) | Method::Csma(_) => None,
         }
     }
 }

@@ -9,7 +9,7 @@
 mod case;
 
 use case::{Case, Facts, Key, differs, name, viewed};
-use medium::{Event, Input, Kind, Method, StationId};
+use medium::{Event, Input, Kind, Method, Population, StationId};
 use serde_json::Value;
 use sim::files::event_log::{Entry, EventLogReader};
 use sim::files::json_lines::LineReader;
@@ -330,7 +330,7 @@ fn agrees(case: &Case) -> Result<(), String> {
     let truth: BTreeSet<(usize, String, u64, u64)> = (case.truth.iter())
         .map(|((of, what, begin, _), (end, _))| (*of, what.clone(), case.nanos(*begin), case.nanos(*end)))
         .collect();
-    if !case.is_infinite() {
+    if case.config.population() == Population::Stations {
         let shown: BTreeSet<_> = timeline(case).into_iter().filter(|one| one.3 < case.nanos(case.horizon)).collect();
         if let Some(one) = shown.symmetric_difference(&truth).next() {
             return Err(format!("the timeline, or the model, has {one:?} alone"));
@@ -361,6 +361,11 @@ fn windows_agree_on_csma() {
 #[test]
 fn windows_agree_on_slotted_aloha() {
     case::slotted_aloha(&mut hold);
+}
+
+#[test]
+fn windows_agree_on_tdma() {
+    case::tdma(&mut hold);
 }
 
 #[test]

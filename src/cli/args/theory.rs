@@ -33,6 +33,9 @@ pub enum Theory {
     /// CSMA without collision detection (Kleinrock and Tobagi 1975)
     #[command(after_help = "Example:\n  ethbus theory csma --persistence non --distance 0.01")]
     Csma(CsmaArgs),
+    /// TDMA: the mean delay, M/D/1 with vacations (Bertsekas, Gallager 1992)
+    #[command(after_help = "Example:\n  ethbus theory tdma --stations 4 --load 0.5")]
+    Tdma(TdmaTheoryArgs),
     /// The efficiency of an Ethernet (Metcalfe and Boggs 1976)
     #[command(after_help = "Example:\n  ethbus theory metcalfe-boggs --stations 5")]
     MetcalfeBoggs(MetcalfeBoggsArgs),
@@ -113,6 +116,17 @@ pub struct LamArgs {
     /// R, the slots after which a collision is known
     #[arg(long, value_name = "R", default_value_t = 0)]
     pub ack_delay: u32,
+}
+
+/// Options of `theory tdma`.
+#[derive(Args, Clone, Debug)]
+pub struct TdmaTheoryArgs {
+    /// N stations with one slot of a frame each
+    #[arg(long, value_name = "N")]
+    pub stations: u32,
+    /// S, the packets a slot that all stations offer together
+    #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
+    pub load: f64,
 }
 
 /// Options of `theory csma`.

@@ -6,7 +6,7 @@ use crate::study::theory::aloha::{self, Time};
 use crate::study::theory::bianchi::{self, Dcf, Phy};
 use crate::study::theory::csma::{Csma, Persistence};
 use crate::study::theory::lam::{Channel, Population};
-use crate::study::theory::{Answer, Refusal, backoff, contention, kleinrock_lam, plca, resolution, two_stations};
+use crate::study::theory::{Answer, Refusal, backoff, contention, kleinrock_lam, plca, resolution, tdma, two_stations};
 use std::process::ExitCode;
 
 /// Prints what a theory says.
@@ -26,6 +26,7 @@ fn answer(theory: &Theory) -> Result<Answer, Refusal> {
         Theory::KleinrockLam(args) => kleinrock_lam::answer(args.retransmit, args.load),
         Theory::Lam(args) => lam(args),
         Theory::Csma(args) => csma(args),
+        Theory::Tdma(args) => tdma::answer(args.stations, args.load),
         Theory::MetcalfeBoggs(args) => contention::metcalfe_boggs(args.stations, args.packet, args.slot),
         Theory::Capture(args) => contention::capture(args.collisions),
         Theory::TwoStations(args) => two_stations::answer(args.frame_size),

@@ -35,9 +35,7 @@ pub fn letters(method: &Method) -> (&'static str, &'static str) {
             "B BEACON C COMMIT p preamble = frame X collision j jam # several",
         ),
         Method::CsmaCa(_) => ("= frame, r RTS, c CTS, a ACK, # several signals", "= frame r RTS c CTS a ACK # several"),
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => {
-            ("p preamble and SFD, = frame, # several signals", "p preamble = frame # several")
-        }
+        _ => ("p preamble and SFD, = frame, # several signals", "p preamble = frame # several"),
     }
 }
 

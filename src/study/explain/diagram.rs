@@ -121,9 +121,9 @@ fn heading(story: &Story, columns: &Columns) -> String {
 fn legend(config: &Config, top: f64) -> String {
     let all = [("preamble", "preamble and SFD"), ("frame", "frame"), ("jam", "jam")];
     let parts = match config.method {
-        Method::CsmaCd | Method::Plca(_) => &all[..],
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => &all[..2],
         Method::CsmaCa(_) => &all[1..2],
+        _ if config.detects_collisions() => &all[..],
+        _ => &all[..2],
     };
     let mut text = String::new();
     let mut x = LEFT;

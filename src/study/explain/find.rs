@@ -180,7 +180,7 @@ impl Reading {
             Method::Plca(_) => {
                 story.segment = self.plca.map(|plca| plca.of_frame(&story, &self.scene));
             }
-            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => met(&mut story),
+            _ => met(&mut story),
         }
         Ok(story)
     }
@@ -225,9 +225,7 @@ fn echo(config: &Config) -> BitTimes {
         }
         // Its last bit may be in the delay line until then.
         Method::Plca(_) => BitTimes::new(4_096),
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
-            config.topology.round_trip()
-        }
+        _ => config.topology.round_trip(),
     }
 }
 
@@ -286,7 +284,8 @@ impl Life {
     fn setting(&mut self, event: &Event, scene: &Scene) -> Setting {
         let (station, at) = (event.frame.station, event.at);
         if let Kind::Offered { .. } = event.kind {
-            let ahead = if is_infinite(&scene.config.method) { 0 } else { scene.stations.get(station).queue() };
+            let ahead =
+                if scene.config.population() == Population::Infinite { 0 } else { scene.stations.get(station).queue() };
             return Setting::Behind(ahead as u64);
         }
         match scene.config.method {
@@ -297,9 +296,7 @@ impl Life {
                 _ => Setting::Alone,
             },
             Method::Plca(_) => Setting::Status { ok: scene.ok[station.index()] },
-            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
-                self.hearing.setting(event.frame, &event.kind, at, scene)
-            }
+            _ => self.hearing.setting(event.frame, &event.kind, at, scene),
         }
     }
 
@@ -315,16 +312,6 @@ impl Life {
             self.story.signal(sent, scene);
         }
         self.story.happens(event, scene);
-    }
-}
-
-/// Each frame has a user of its own.
-pub(super) fn is_infinite(method: &Method) -> bool {
-    match method {
-        Method::SlottedAloha(own) => own.population == Population::Infinite,
-        Method::Aloha(own) => own.population == Population::Infinite,
-        Method::Csma(own) => own.population == Population::Infinite,
-        Method::CsmaCa(_) | Method::CsmaCd | Method::Plca(_) => false,
     }
 }
 

@@ -140,7 +140,7 @@ pub struct Diagnosis {
 fn of(header: &Header) -> Option<Plca> {
     match header.config().method {
         Method::Plca(plca) => Some(plca),
-        Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => None,
+        _ => None,
     }
 }
 

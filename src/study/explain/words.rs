@@ -47,9 +47,7 @@ fn teller(story: &Story) -> Box<dyn Teller + '_> {
     match (&story.config.method, &story.segment) {
         (Method::Plca(_), Some(on)) => Box::new(plca::Words { story, on }),
         (Method::CsmaCd | Method::Plca(_), _) => Box::new(csma_cd::Words(story)),
-        (Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_), _) => {
-            Box::new(contention::Words(story))
-        }
+        _ => Box::new(contention::Words(story)),
     }
 }
 

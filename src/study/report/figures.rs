@@ -226,10 +226,8 @@ pub struct Beside {
 pub fn theory(run: &Run) -> Vec<Beside> {
     let config = run.config();
     let mut rows = Vec::new();
-    match config.method {
-        Method::CsmaCd => {}
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => return rows,
-        Method::CsmaCa(_) | Method::Plca(_) => return rows,
+    if config.method != Method::CsmaCd {
+        return rows;
     }
     let (slot, bits) = (config.parameters.slot_time.get() as f64, mean_bits(run));
     let stations = config.topology.stations() as u32;

@@ -303,9 +303,9 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
         "method": match config.method {
             Method::CsmaCd => "csma-cd",
             Method::Plca(_) => "plca",
-            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => "undetected",
+            _ => "undetected",
         },
-        "policy": config.backoff.is_some() || !matches!(config.method, Method::CsmaCd | Method::Plca(_)),
+        "policy": config.backoff.is_some() || !config.detects_collisions(),
         "detects": config.detects_collisions(),
         "signals": drawn.count,
         "longest_signal": drawn.longest,

@@ -37,6 +37,12 @@ pub(crate) trait Contends: Access {
         false
     }
 
+    /// How many slots a contender waits after one failure more.
+    #[inline]
+    fn slots_after_failure(engine: &mut Engine<Self>, index: usize) -> u64 {
+        engine.draw(index)
+    }
+
     /// A contender's wait is over: it goes out, or does whatever comes before that.
     fn ready<H: Host>(engine: &mut Engine<Self>, index: usize, host: &mut H);
 }
@@ -331,7 +337,7 @@ impl<A: Contends> Engine<A> {
             self.core.release(frame);
             return self.done(index, host);
         }
-        let slots = self.draw(index);
+        let slots = A::slots_after_failure(self, index);
         self.core.emit(station, frame, Kind::Backoff { attempt: attempts, slots }, host);
         if slots == 0 {
             return A::ready(self, index, host);
@@ -392,6 +398,21 @@ impl<A: Contends> Engine<A> {
             let frame = FrameId { station, serial: queued.serial };
             self.core.emit(station, frame, Kind::Discarded { cause: Cause::Detached, attempts: 0 }, host);
             self.core.release(frame);
+        }
+    }
+}
+
+/// What became of a transmission that lasts for a slot at most.
+impl<A: Contends> Engine<A> {
+    /// The addressee heard it whole; if it has none, nothing met it.
+    pub(super) fn arrived(&self, id: TransmissionId, met: bool) -> bool {
+        let sent = self.core.line.get(id);
+        match addressee(sent.destination, sent.source()) {
+            Some(place) => {
+                let heard = self.station(place).attached && sent.reaches(place);
+                heard && matches!(A::verdict(&self.core, place, id), Some(Kind::Delivered { .. }))
+            }
+            None => sent.worth.is_handed_up(met),
         }
     }
 }

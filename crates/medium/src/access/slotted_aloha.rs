@@ -18,7 +18,7 @@ use crate::config::{Config, SlottedAloha};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Destination, Frame, FrameId, StationId, TransmissionId};
+use crate::frame::{Frame, FrameId, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::Transmission;
 use crate::receive::Arrival;
@@ -326,17 +326,5 @@ impl Engine<Contention> {
             self.method.contenders.expect(now, index, known.after(now, arrived), State::Unknown(fate));
         }
         self.method.sending = sending;
-    }
-
-    /// The addressee heard it whole; if it has none, nothing met it.
-    fn arrived(&self, id: TransmissionId, met: bool) -> bool {
-        let sent = self.core.line.get(id);
-        match sent.destination {
-            Destination::Station(place) if place != sent.source() => {
-                let heard = self.station(place).attached && sent.reaches(place);
-                heard && matches!(Contention::verdict(&self.core, place, id), Some(Kind::Delivered { .. }))
-            }
-            Destination::Station(_) | Destination::All | Destination::Nobody => sent.worth.is_handed_up(met),
-        }
     }
 }

@@ -108,7 +108,7 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
             let ack = (own.ack_delay, own.holds_sender);
             (Some(own.persistence), own.backoff, own.slot, ack, own.attempt_limit, own.population)
         }
-        Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::CsmaCa(_) => panic!("ALOHA or CSMA"),
+        _ => panic!("ALOHA or CSMA"),
     };
     let mut model = Model {
         persistence,

@@ -16,6 +16,7 @@ mod plca;
 mod run;
 mod script;
 mod stations;
+mod tdma;
 
 pub use crate::settings::overrides::Overrides;
 pub use crate::settings::wrong::PlanError;
@@ -230,15 +231,16 @@ impl Plan {
             return Err(Wrong { place: Some(place.clone()), name: "cut".to_owned(), what: what.to_owned() }.into());
         }
         let in_virtual_time_only = match self.medium.method {
-            Method::CsmaCd | Method::Plca(_) | Method::Csma(_) => None,
             Method::Aloha(_) | Method::SlottedAloha(_) => Some("ALOHA"),
             Method::CsmaCa(_) => Some("CSMA/CA"),
+            _ => None,
         };
         if let Some(name) = in_virtual_time_only {
             let what =
                 format!("{name} runs in virtual time only: take `csma-cd` or `csma`, or run it with `ethbus sim`");
             return Err(PlanError::option("access", what));
         }
+        self.check_live_slots()?;
         if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {
             return Ok(());
         }

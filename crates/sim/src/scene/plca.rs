@@ -42,10 +42,8 @@ struct Node {
 impl Line {
     /// `None` for another method.
     pub fn of(config: &Config) -> Option<Line> {
-        match &config.method {
-            Method::Plca(plca) => Some(Line { nodes: vec![Node::default(); plca.nodes.len()], plca: plca.clone() }),
-            Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => None,
-        }
+        let Method::Plca(plca) = &config.method else { return None };
+        Some(Line { nodes: vec![Node::default(); plca.nodes.len()], plca: plca.clone() })
     }
 
     fn on_medium(&self, station: StationId, span: BitTimes) -> BitTimes {

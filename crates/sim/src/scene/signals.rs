@@ -62,15 +62,9 @@ impl Signals {
     #[must_use]
     pub fn remembering(mut self) -> Signals {
         let frame = self.config.on_air(Carried::Frame, self.config.parameters.max_frame_size);
-        let answer = match &self.config.method {
-            Method::CsmaCd | Method::Plca(_) => {
-                self.memory = self.config.parameters.inter_packet_gap;
-                return self;
-            }
-            Method::SlottedAloha(own) => own.slot * u64::from(own.ack_delay + 2),
-            Method::Aloha(own) => own.slot * u64::from(own.ack_delay),
-            Method::Csma(own) => own.slot * u64::from(own.ack_delay),
-            Method::CsmaCa(own) => own.phy.spans().timeout,
+        let Some(answer) = self.config.answer_within() else {
+            self.memory = self.config.parameters.inter_packet_gap;
+            return self;
         };
         self.memory = frame + answer + self.longest * 3;
         self
@@ -190,9 +184,9 @@ impl Signals {
         self.changed.clear();
         self.now = event.at;
         match self.config.method {
-            Method::CsmaCd => self.detected(event),
             Method::Plca(_) => self.on_line(event),
-            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => self.sent_whole(event),
+            _ if self.config.detects_collisions() => self.detected(event),
+            _ => self.sent_whole(event),
         }
     }
 

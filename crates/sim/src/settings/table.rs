@@ -122,7 +122,7 @@ macro_rules! settings {
                 /// attemptLimit: a frame is discarded after this many attempts
                 attempt_limit: Given<NonZeroU32>, Whole(1, LARGEST_32),
                     "a whole number from 1 to 4294967295, like `attempt_limit = 16`",
-                    default "16; of ALOHA: none", of Of::ONE_LIMIT, sets attempt_limit;
+                    default "16; of ALOHA and TDMA: none", of Of::ONE_LIMIT, sets attempt_limit;
                 /// backoffLimit: the range of the backoff doubles this many times
                 backoff_limit: Given<u32>, Whole(0, 31), "a whole number from 0 to 31, like `backoff_limit = 10`",
                     default "10", of Of::DETECTORS, sets backoff_limit;
@@ -146,16 +146,16 @@ macro_rules! settings {
 
             /// `[access]`
             AccessSection ACCESS {
-                /// or `"plca"`, `"csma"`, `"csma-ca"`, `"aloha"`, `"slotted-aloha"`; keys of PLCA: [plca.md](plca.md)
+                /// or `"plca"`, `"csma"`, `"csma-ca"`, `"aloha"`, `"slotted-aloha"`, `"tdma"`; keys of PLCA: [plca.md](plca.md)
                 method: Given<AccessMethod>, Choice(AccessMethod::WORDS),
-                    "an access method in quotes: `method = \"csma-cd\"`, `\"plca\"`, `\"csma\"`, `\"csma-ca\"`, `\"aloha\"` or `\"slotted-aloha\"`",
+                    "an access method in quotes: `method = \"csma-cd\"`, `\"plca\"`, `\"csma\"`, `\"csma-ca\"`, `\"aloha\"`, `\"slotted-aloha\"` or `\"tdma\"`",
                     default "`\"csma-cd\"`",
                     option Opt {
                         long: "access", value: "METHOD", place: 40, on: ALL,
-                        help: "`csma-cd`, `plca`, `csma`, `csma-ca`, `aloha`, `slotted-aloha` [default: csma-cd]",
+                        help: "`csma-cd`, `plca`, `csma`, `csma-ca`, `aloha`, `slotted-aloha`, `tdma` [default: csma-cd]",
                         more: "How stations get to send; see docs/access.md.",
                         live: Some((
-                            "`csma-cd`, `plca` or `csma` [default: csma-cd]",
+                            "`csma-cd`, `plca`, `csma` or `tdma` [default: csma-cd]",
                             "How stations get to send; see docs/access.md.",
                         )),
                         ..Opt::NEW
@@ -174,9 +174,9 @@ macro_rules! settings {
                         )),
                         ..Opt::NEW
                     };
-                /// without collision detection: slots until a sender knows of a collision
+                /// without collision detection: slots until a sender knows of a collision; of `tdma`: of a lost frame
                 ack_delay: Given<u32>, Whole(0, 1 << 24), "a whole number of slots from 0 to 16777216, like `ack_delay = 12`",
-                    default "0", of Of::CONTENDERS,
+                    default "0", of Of::ACKNOWLEDGED,
                     option Opt {
                         long: "ack-delay", value: "SLOTS", place: 60, on: SIM | SWEEP,
                         help: "Slots until the sender knows of a collision, without collision detection [default: 0]", ..Opt::NEW
@@ -195,6 +195,31 @@ macro_rules! settings {
                 population: Given<PopulationChoice>, Choice(PopulationChoice::WORDS),
                     "`population = \"stations\"` or `\"infinite\"`",
                     default "by the arrivals", of Of::CONTENDERS;
+                /// of `tdma`: how long a slot is, its guard time included
+                slot: Given<BitTimesText>, Text(text::<BitTimesText>), "bit times in quotes, like `slot = \"700 BT\"`",
+                    default "the longest frame with preamble, and `guard`", of Of::TDMA,
+                    option Opt {
+                        long: "slot", value: "BT", place: 122, on: ALL,
+                        help: "Of `tdma`: how long a slot is, guard time included, `700bt`",
+                        more: "If left out, the longest frame with its preamble, and the guard time.", ..Opt::NEW
+                    };
+                /// of `tdma`: the end of each slot in which no station sends
+                guard: Given<BitTimesText>, Text(text::<BitTimesText>), "bit times in quotes, like `guard = \"124 BT\"`",
+                    default "the longest way between two stations", of Of::TDMA,
+                    option Opt {
+                        long: "guard", value: "BT", place: 124, on: ALL,
+                        help: "Of `tdma`: guard time at the end of each slot, `124bt`",
+                        more: "The longest way between two stations at least; that is the guard time if left out.", ..Opt::NEW
+                    };
+                /// of `tdma`: the station of each slot of a frame: `"st1,st2,st1,st3"`
+                slots: Given<super::values::SlotsText>, Text(text::<super::values::SlotsText>),
+                    "names of stations in quotes, like `slots = \"st1,st2,st1,st3\"`",
+                    default "each station once", of Of::TDMA,
+                    option Opt {
+                        long: "slots", value: "STATIONS", place: 126, on: ALL,
+                        help: "Of `tdma`: the station of each slot of a frame, `st1,st2,st1`",
+                        more: "The frame repeats. If left out, it has one slot for each station, in order.", ..Opt::NEW
+                    };
                 /// of `csma-ca`: the physical layer, and so the medium's rate
                 phy: Given<PhyText>, Text(text::<PhyText>),
                     "a physical layer in quotes, like `phy = \"dsss-11\"` or `\"ofdm-54\"`",

@@ -32,6 +32,8 @@ choice! {
         Aloha = "aloha",
         /// Roberts 1972.
         SlottedAloha = "slotted-aloha",
+        /// Slots of a fixed frame.
+        Tdma = "tdma",
     }
 }
 
@@ -44,6 +46,7 @@ impl AccessMethod {
             AccessMethod::CsmaCa => "CSMA/CA",
             AccessMethod::Aloha => "pure ALOHA",
             AccessMethod::SlottedAloha => "slotted ALOHA",
+            AccessMethod::Tdma => "TDMA",
             AccessMethod::Plca => "PLCA",
         }
     }
@@ -145,6 +148,21 @@ impl FromStr for WindowText {
     type Err = String;
     fn from_str(text: &str) -> Result<WindowText, String> {
         contention::window(text).map(|(first, most)| WindowText(first, most))
+    }
+}
+
+/// The stations of the slots of a frame, by name, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotsText(pub Vec<String>);
+
+impl FromStr for SlotsText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<SlotsText, String> {
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.iter().any(|name| name.is_empty() || name.contains(char::is_whitespace)) {
+            return Err(format!("`{text}`: write names of stations with commas between them, like `st1,st2,st1,st3`"));
+        }
+        Ok(SlotsText(names))
     }
 }
 
@@ -435,6 +453,7 @@ deserialize_from_text!(
     PersistenceText,
     PhyText,
     WindowText,
+    SlotsText,
     RetryLimitsText,
     BitTimesText,
     PpmText,

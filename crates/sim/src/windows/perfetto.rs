@@ -357,13 +357,7 @@ impl Perfetto {
 
 /// Whether stations send something else than what their transmit machines do, one signal at a time.
 fn has_signals(config: &Config) -> bool {
-    match &config.method {
-        Method::CsmaCd => false,
-        Method::CsmaCa(_) | Method::Plca(_) => true,
-        Method::SlottedAloha(own) => own.population == Population::Stations,
-        Method::Aloha(own) => own.population == Population::Stations,
-        Method::Csma(own) => own.population == Population::Stations,
-    }
+    config.method != Method::CsmaCd && config.population() == Population::Stations
 }
 
 /// Bit times between two counters of utilisation.

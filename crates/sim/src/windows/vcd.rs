@@ -125,7 +125,7 @@ impl Vcd {
         text += "$var wire 16 sending sending $end\n";
         let turns = match &self.config.method {
             Method::Plca(plca) => Some(plca.beacon),
-            Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => None,
+            _ => None,
         };
         if turns.is_some() {
             text += "$var string 1 turn turn $end\n";

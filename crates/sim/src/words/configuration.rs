@@ -7,16 +7,18 @@
 
 mod csma_ca;
 mod plca;
+mod tdma;
 
 use backoff::Policy;
 use csma_ca::CsmaCaMirror;
 use medium::{
     Aloha, BitRate, BitTimes, Config, ConfigError, Csma, CsmaCa, Method, Octets, Parameters, Persistence, Place, Plca,
-    Population, Repeater, Segments, SlottedAloha, StationId, Topology,
+    Population, Repeater, Segments, SlottedAloha, StationId, Tdma, Topology,
 };
 use plca::PlcaMirror;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
+use tdma::TdmaMirror;
 
 /// Everything that a medium is made from; what observers it keeps things for is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +75,7 @@ pub fn kind(topology: &Topology) -> &'static str {
 pub fn slot(method: &Method) -> Option<BitTimes> {
     match method {
         Method::SlottedAloha(own) => Some(own.slot),
+        Method::Tdma(own) => Some(own.slot),
         Method::Aloha(own) => Some(own.slot),
         Method::Csma(own) => Some(own.slot),
         Method::CsmaCa(own) => Some(own.frame_time),
@@ -123,6 +126,7 @@ fn is_csma_cd(method: &Method) -> bool {
 enum MethodMirror {
     CsmaCd,
     SlottedAloha(#[serde(with = "SlottedAlohaMirror")] SlottedAloha),
+    Tdma(#[serde(with = "TdmaMirror")] Tdma),
     Aloha(#[serde(with = "AlohaMirror")] Aloha),
     Csma(#[serde(with = "CsmaMirror")] Csma),
     CsmaCa(#[serde(with = "CsmaCaMirror")] CsmaCa),

@@ -238,7 +238,7 @@ fn tell_collision(prose: &mut Prose<'_>, attempt: u32, episode: u64, station: &s
             "attempt" => prose.number(attempt),
             "station" => prose.put(station),
         ),
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => tell!(prose, UNANSWERED,
+        _ => tell!(prose, UNANSWERED,
             "attempt" => prose.number(attempt),
             "station" => prose.put(station),
             "episode" => prose.number(episode),

@@ -15,12 +15,14 @@ mod plca;
 mod scenario;
 #[path = "../../../medium/tests/common/aloha.rs"]
 mod slotted;
+#[path = "../../../medium/tests/common/tdma.rs"]
+mod tdma_model;
 #[path = "../../../medium/tests/common/unslotted.rs"]
 mod unslotted;
 
 use medium::{
     Aloha, BitInstant, BitTimes, Config, Csma, CsmaCa, Event, Fault, Frame, FrameId, Input, Kind, Method, Octets,
-    OfdmRate, Persistence, Phy, Plca, Population, Reach, SlottedAloha, StationId, Topology,
+    OfdmRate, Persistence, Phy, Plca, Population, Reach, SlottedAloha, StationId, Tdma, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -90,6 +92,7 @@ impl Case {
         let (model, signals): (Vec<Event>, Vec<OnAir>) = match &config.method {
             Method::CsmaCd => model::run_and_signals(config, inputs, until),
             Method::SlottedAloha(_) => slotted::run_and_signals(config, inputs, until),
+            Method::Tdma(_) => tdma_model::run_and_signals(config, inputs, until),
             Method::Aloha(_) | Method::Csma(_) => unslotted::run_and_signals(config, inputs, until),
             Method::CsmaCa(_) => dcf::run_and_signals(config, inputs, until),
             Method::Plca(_) => plca::run_and_signals(config, inputs, until),
@@ -147,17 +150,7 @@ impl Case {
             Method::Aloha(own) => Some(own.slot.get()),
             Method::SlottedAloha(own) => Some(own.slot.get()),
             Method::Csma(own) => Some(own.slot.get()),
-            Method::CsmaCa(_) => None,
-        }
-    }
-
-    /// Each frame has a user of its own.
-    pub fn is_infinite(&self) -> bool {
-        match &self.config.method {
-            Method::SlottedAloha(own) => own.population == Population::Infinite,
-            Method::Aloha(own) => own.population == Population::Infinite,
-            Method::Csma(own) => own.population == Population::Infinite,
-            Method::CsmaCd | Method::CsmaCa(_) | Method::Plca(_) => false,
+            Method::CsmaCa(_) | Method::Tdma(_) => None,
         }
     }
 
@@ -235,7 +228,7 @@ impl States {
 /// What is wrong with what the view shows of a station, at an instant whose events are all known.
 fn state_differs(case: &Case, view: &View, states: &States, station: usize, at: u64) -> Option<String> {
     let shown = view.station(StationId::new(station as u16));
-    if case.is_infinite() {
+    if case.config.population() == Population::Infinite {
         return None;
     }
     if !states.fits(case, station, shown.queue(), shown.doing) {
@@ -393,6 +386,31 @@ pub fn slotted_aloha(each: &mut dyn FnMut(&str, Case)) {
         Scenario { config, inputs }
     });
     hold("slotted ALOHA", scenarios, UNTIL, each);
+}
+
+/// Runs of this method.
+pub fn tdma(each: &mut dyn FnMut(&str, Case)) {
+    let more = proptest::collection::vec((any::<u16>(), any::<usize>()), 0..=5);
+    let own = (standard_config(any_cable()), 0..=40_u64, more, 0..=3_u32, limit());
+    let config = own.prop_map(|(config, guard, more, ack_delay, attempt_limit)| {
+        let stations = config.topology.stations();
+        let guard = BitTimes::new(config.topology.round_trip().get() / 2 + guard);
+        let mut own = Tdma::new(Octets::new(200), guard, stations);
+        (own.ack_delay, own.attempt_limit) = (ack_delay, attempt_limit);
+        for (owner, place) in more {
+            own.owners.insert(place % (own.owners.len() + 1), StationId::new(owner % stations as u16));
+        }
+        Config { method: Method::Tdma(own), ..config }
+    });
+    let scenarios = cut_scenario(config).prop_map(|Scenario { config, mut inputs }| {
+        inputs.iter_mut().for_each(|(_, input)| {
+            if let Input::Offer { frame, .. } = input {
+                frame.size = Octets::new(frame.size.get().clamp(18, 200));
+            }
+        });
+        Scenario { config, inputs }
+    });
+    hold("TDMA", scenarios, UNTIL, each);
 }
 
 /// Runs of this method.

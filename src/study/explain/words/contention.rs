@@ -1,12 +1,13 @@
 //! Where senders detect no collisions: what the station of a frame did, why it waited, and what met the frame.
 
 use super::super::attempts::addressee;
-use super::super::find::is_infinite;
 use super::super::hearing::{heard, there};
 use super::super::story::{Sent, Setting, Step, Story, What};
 use super::super::timeline::rows;
 use super::{list, wrap};
-use medium::{BitInstant, BitTimes, Cause, Destination, Event, Fault, Input, Kind, Method, Persistence};
+use medium::{
+    BitInstant, BitTimes, Cause, Destination, Event, Fault, Input, Kind, Method, Persistence, Population, Tdma,
+};
 use sim::words::contention;
 use sim::words::sentences;
 use sim::words::units::group;
@@ -33,6 +34,12 @@ impl super::Teller for Words<'_> {
             Method::SlottedAloha(own) => {
                 format!("slotted ALOHA (Roberts 1972), slot {}, backoff {}", self.span(own.slot), backoff(&own.backoff))
             }
+            Method::Tdma(own) => format!(
+                "TDMA, {} slots a frame, slot {}, guard time {}",
+                own.owners.len(),
+                self.span(own.slot),
+                self.span(own.guard)
+            ),
             Method::Csma(own) => format!(
                 "CSMA, persistence {} (Kleinrock and Tobagi 1975), backoff {}",
                 contention::persistence_name(own.persistence),
@@ -91,8 +98,8 @@ impl Words<'_> {
             What::Unheard(..) => String::new(),
             What::Event(event) => match &self.config.method {
                 Method::CsmaCa(own) => self.wireless(own, number, step, event),
-                Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => self.event(number, step, event),
                 Method::CsmaCd | Method::Plca(_) => String::new(),
+                _ => self.event(number, step, event),
             },
         }
     }
@@ -165,7 +172,9 @@ impl Words<'_> {
         let own = self.own();
         let Setting::Behind(ahead) = step.setting else { return String::new() };
         let queue = match ahead {
-            _ if is_infinite(&self.config.method) => "It has a user of its own, and waits behind no other.".to_owned(),
+            _ if self.config.population() == Population::Infinite => {
+                "It has a user of its own, and waits behind no other.".to_owned()
+            }
             0 => format!("No other frame of {own} is before it."),
             1 => format!("It waits behind 1 frame of {own} itself."),
             _ => format!("It waits behind {} frames of {own} itself.", group(ahead)),
@@ -179,6 +188,7 @@ impl Words<'_> {
             Method::Aloha(_) if attempt == 1 => format!("{own} sends at once, whatever is on the medium"),
             Method::Aloha(_) => format!("The wait is over, and {own} sends, whatever is on the medium"),
             Method::SlottedAloha(_) => self.takes_the_slot(number, step),
+            Method::Tdma(own) => self.owns_the_slot(own, step),
             Method::Csma(csma) => self.senses_silence(number, step, csma.persistence),
             Method::CsmaCa(_) | Method::CsmaCd | Method::Plca(_) => String::new(),
         };
@@ -199,6 +209,13 @@ impl Words<'_> {
         }
     }
 
+    /// The slot of a fixed frame, by its number from 1.
+    fn owns_the_slot(&self, tdma: &Tdma, step: &Step) -> String {
+        let (own, slots) = (self.own(), tdma.owners.len() as u64);
+        let slot = step.at.get() / tdma.slot.get() % slots + 1;
+        format!("Slot {slot} of {slots} begins, and {own}, which owns it, sends")
+    }
+
     /// When anything else spoils the attempt.
     fn vulnerable(&self, attempt: u32) -> String {
         let Some(sent) = self.the_try(attempt).and_then(|one| one.parts.first()) else { return String::new() };
@@ -212,6 +229,7 @@ impl Words<'_> {
         let lasts = self.span(end.since(begin));
         let spoils = match &self.config.method {
             Method::SlottedAloha(_) => "Any other frame of this slot spoils it".to_owned(),
+            Method::Tdma(_) => "No other station sends in this slot, and guard time keeps the next one off".to_owned(),
             Method::Aloha(_) => format!(
                 "Whatever is {place} between t = {} and {} spoils it: frames as long as this one, if they begin less than \
                  their length before or after it (the vulnerable period)",
@@ -307,11 +325,16 @@ impl Words<'_> {
         let before = self.steps[..number].iter().rev().take_while(|one| one.at == step.at).find_map(Step::kind);
         let failures =
             self.steps[..=number].iter().filter(|one| matches!(one.kind(), Some(Kind::Backoff { .. }))).count();
+        if let Method::Tdma(_) = self.config.method {
+            let until = self.until(step.at, slots);
+            let why = self.why_alone(attempt);
+            return format!("No acknowledgement: {why}. The next slot of {} comes after {slots}: {until}.", self.own());
+        }
         let (policy, unit) = match &self.config.method {
             Method::Aloha(own) => (&own.backoff, "frame times"),
             Method::SlottedAloha(own) => (&own.backoff, "slots"),
             Method::Csma(own) => (&own.backoff, "frame times"),
-            Method::CsmaCa(_) | Method::CsmaCd | Method::Plca(_) => return String::new(),
+            _ => return String::new(),
         };
         let policy = contention::name(policy).unwrap_or_default();
         let until = self.until(step.at, slots);

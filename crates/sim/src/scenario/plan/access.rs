@@ -68,6 +68,7 @@ impl Planner<'_> {
                 let backoff = backoff.unwrap_or(standard.backoff);
                 Method::Aloha(Aloha { ack_delay, holds_sender, backoff, attempt_limit, population, ..standard })
             }
+            AccessMethod::Tdma => Method::Tdma(self.tdma(sections, topology, size, ack_delay, attempt_limit)?),
             AccessMethod::SlottedAloha => {
                 let standard = SlottedAloha::new(size, longest_distance(topology));
                 let backoff = backoff.unwrap_or(standard.backoff);
@@ -172,7 +173,7 @@ impl Planner<'_> {
         }
         match method {
             AccessMethod::CsmaCd | AccessMethod::Plca => self.one_backoff(),
-            AccessMethod::Csma | AccessMethod::CsmaCa | AccessMethod::Aloha | AccessMethod::SlottedAloha => Ok(()),
+            _ => Ok(()),
         }
     }
 

@@ -42,7 +42,7 @@ impl Endless {
             Method::Aloha(Aloha { population, attempt_limit, slot, ack_delay, backoff, .. }) => {
                 (population, attempt_limit, slot, false, ack_delay, backoff)
             }
-            Method::CsmaCd | Method::Plca(_) | Method::Csma(_) | Method::CsmaCa(_) => return None,
+            _ => return None,
         };
         let (_, load) = offered_load(medium, traffic, further);
         let gives_up: Option<NonZeroU32> = *attempt_limit;

@@ -51,7 +51,6 @@ pub(super) fn offered_load(medium: &Config, traffic: &[TrafficSpec], further: &F
 /// What the medium carries at best if its users are infinitely many; nothing if they are the stations, or are not contenders.
 fn most(method: &Method) -> Option<Most> {
     let (population, attempt_limit, (of, carried, known_as, unit)) = match method {
-        Method::CsmaCd | Method::Plca(_) | Method::CsmaCa(_) => return None,
         Method::Aloha(Aloha { population, attempt_limit, .. }) => {
             (population, attempt_limit, (AccessMethod::Aloha, 0.5 / E, ", 1/(2e)", "frame time"))
         }
@@ -61,6 +60,7 @@ fn most(method: &Method) -> Option<Most> {
         Method::Csma(Csma { population, attempt_limit, .. }) => {
             (population, attempt_limit, (AccessMethod::Csma, 1.0, "", "frame time"))
         }
+        _ => return None,
     };
     let most = Most { of, carried, known_as, unit, attempt_limit: *attempt_limit };
     (*population == Population::Infinite).then_some(most)

@@ -108,7 +108,7 @@ impl Planner<'_> {
         Ok(plan)
     }
 
-    fn station_name(&self, index: usize, section: &StationSection) -> Result<String, PlanError> {
+    pub(super) fn station_name(&self, index: usize, section: &StationSection) -> Result<String, PlanError> {
         if let Some(name) = &section.name {
             station_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
             return Ok(name.get_ref().clone());
