@@ -59,7 +59,10 @@ fn numbers(case: &Case, event: &Event, says: &str) -> Result<(), String> {
             let grouped = sim::words::units::group(slots);
             // A station of CSMA that gives way waits one frame time, and those that it draws.
             let more = format!("and {} more as", sim::words::units::group(slots.saturating_sub(1)));
-            let has = [format!("draws {grouped}"), format!("slots, {grouped}"), format!(" has {grouped} slot"), more];
+            // The next slot of a station of TDMA is not drawn.
+            let fixed = format!(" comes {grouped} slot");
+            let has =
+                [format!("draws {grouped}"), format!("slots, {grouped}"), format!(" has {grouped} slot"), more, fixed];
             if !has.iter().any(|words| says.contains(words)) {
                 return differs("the slots", Some(slots));
             }

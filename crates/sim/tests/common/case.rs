@@ -150,7 +150,8 @@ impl Case {
             Method::Aloha(own) => Some(own.slot.get()),
             Method::SlottedAloha(own) => Some(own.slot.get()),
             Method::Csma(own) => Some(own.slot.get()),
-            Method::CsmaCa(_) | Method::Tdma(_) => None,
+            Method::Tdma(own) => Some(own.slot.get()),
+            Method::CsmaCa(_) => None,
         }
     }
 

@@ -10,7 +10,7 @@ use medium::{
 };
 use sim::words::contention;
 use sim::words::sentences;
-use sim::words::units::group;
+use sim::words::units::{group, many};
 use std::ops::Deref;
 
 /// Parties that are named one by one.
@@ -327,8 +327,8 @@ impl Words<'_> {
             self.steps[..=number].iter().filter(|one| matches!(one.kind(), Some(Kind::Backoff { .. }))).count();
         if let Method::Tdma(_) = self.config.method {
             let until = self.until(step.at, slots);
-            let why = self.why_alone(attempt);
-            return format!("No acknowledgement: {why}. The next slot of {} comes after {slots}: {until}.", self.own());
+            let (own, why, later) = (self.own(), self.why_alone(attempt), many(slots, "slot"));
+            return format!("No acknowledgement: {why}. The next slot of {own} comes {later} later: {until}.");
         }
         let (policy, unit) = match &self.config.method {
             Method::Aloha(own) => (&own.backoff, "frame times"),
