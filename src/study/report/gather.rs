@@ -1,7 +1,7 @@
 //! A run as its event log, its record or its results tell it.
 
 use crate::show::verdict::{TOLERANCE, against, verdict};
-use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Tally};
+use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, StationId, Tally};
 use sim::figures::delays::Delays;
 use sim::figures::intervals::{Samples, intervals};
 use sim::figures::metrics::Sums;
@@ -10,6 +10,7 @@ use sim::files::event_log::{EmulatorEvent, EmulatorKind, EventLog, EventLogReade
 use sim::files::json_lines::{LineReader, ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::record::{End, RecordReader, ReplayError, replay_before};
+use sim::scene::Stations;
 use sim::words::cable::Cut;
 use sim::words::units::many;
 use std::fs::File;
@@ -276,21 +277,12 @@ fn results(told: &Told) -> Results {
         tally.record(event);
         delays.record(event);
     }
-    let queued = |events: &[Event]| {
-        let mut queued = vec![0_u64; stations];
+    let queued = |events: &[Event]| -> Vec<u64> {
+        let mut scene = Stations::new(stations);
         for event in events {
-            let own = &mut queued[event.frame.station.index()];
-            match event.kind {
-                Kind::Offered { .. } => *own += 1,
-                Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop => *own = own.saturating_sub(1),
-                Kind::Defer { .. } | Kind::Attempt { .. } | Kind::Collision { .. } | Kind::JamEnd { .. } => {}
-                Kind::Backoff { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
-                Kind::Damaged { .. } | Kind::TooLong { .. } => {}
-                Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
-                Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
-            }
+            scene.event(event, &config);
         }
-        queued
+        (0..stations as u16).map(|station| scene.get(StationId::new(station)).queue() as u64).collect()
     };
     tally.restart();
     delays.restart();

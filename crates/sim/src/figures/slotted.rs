@@ -8,7 +8,7 @@ use crate::figures::results::{HalfWidth, Intervals};
 pub use crate::figures::table::RAN_AWAY;
 use crate::figures::table::{CSMA_CA, Number, SLOTTED, SlottedFigure, WHOLE};
 use crate::words::configuration::slot;
-use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Input, Kind, Method, StationId};
+use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Input, MacKind, Method, StationId};
 use serde::{Deserialize, Serialize};
 
 /// What a frame of Ethernet has besides data, in octets.
@@ -199,14 +199,15 @@ impl Slots {
     /// Takes one more event in. Where its kind is known when this is compiled, most events cost nothing.
     #[inline(always)]
     pub fn record(&mut self, event: &Event) {
-        match event.kind {
-            Kind::Attempt { .. } => self.sums.attempts += 1,
-            Kind::Defer { .. } => self.deferred = Some((event.at, event.frame)),
+        let Some(kind) = event.kind.mac() else { return };
+        match kind {
+            MacKind::Attempt { .. } => self.sums.attempts += 1,
+            MacKind::Defer { .. } => self.deferred = Some((event.at, event.frame)),
             // It comes before the first attempt.
-            Kind::Backoff { attempt: 0, slots } => self.sums.waited += slots,
+            MacKind::Backoff { attempt: 0, slots } => self.sums.waited += slots,
             // It gives way to another sender: that counts as offered, but nothing was sent.
-            Kind::Backoff { .. } if self.deferred.take() == Some((event.at, event.frame)) => self.sums.attempts += 1,
-            Kind::Backoff { attempt, slots } => {
+            MacKind::Backoff { .. } if self.deferred.take() == Some((event.at, event.frame)) => self.sums.attempts += 1,
+            MacKind::Backoff { attempt, slots } => {
                 self.sums.waited += slots;
                 if attempt == 1 {
                     self.pass(event.at);
@@ -214,7 +215,7 @@ impl Slots {
                     self.lookout.grown(event.at, self.backlogged);
                 }
             }
-            Kind::Transmitted { size, attempts, mac_delay, .. } => {
+            MacKind::Transmitted { size, attempts, mac_delay, .. } => {
                 self.sums.frames += 1;
                 self.sums.data += u64::from(size.get().saturating_sub(HEADER_AND_FCS)) * 8;
                 self.sums.delay += u128::from(mac_delay.get());
@@ -222,17 +223,14 @@ impl Slots {
             }
             // The last collision draws no backoff any more, so a frame with one attempt was never backlogged; unless it
             // waited for its second one as its station was unplugged.
-            Kind::Discarded { attempts: 1, cause: Cause::Detached }
+            MacKind::Discarded { attempts: 1, cause: Cause::Detached }
                 if self.unplugged == Some((event.at, event.station)) =>
             {
                 self.leave(event.at, 2);
             }
-            Kind::Discarded { attempts, .. } => self.leave(event.at, attempts),
-            Kind::Collision { .. } => self.sums.collisions += 1,
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::JamEnd { .. } | Kind::Delivered { .. } => {}
-            Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
-            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
+            MacKind::Discarded { attempts, .. } => self.leave(event.at, attempts),
+            MacKind::Collision { .. } => self.sums.collisions += 1,
+            MacKind::JamEnd { .. } => {}
         }
     }
 

@@ -4,7 +4,7 @@ use crate::files::json_lines::WriteError;
 use crate::files::record::End;
 use crate::files::table::{Cell, Column, ColumnKind, TableWriter};
 use crate::run::observer::Observer;
-use medium::{BitInstant, Destination, Event, Frame, FrameId, Input, Kind, StationId};
+use medium::{BitInstant, Destination, Event, Frame, FrameId, HostKind, Input, MacKind, Part, StationId};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
@@ -130,16 +130,13 @@ impl Observer for FrameTable {
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
-        match event.kind {
-            Kind::Offered { .. } => self.offered(event),
-            Kind::Attempt { .. } => self.attempted(event),
-            Kind::Transmitted { .. } => self.done(event, "transmitted")?,
-            Kind::QueueDrop => self.done(event, "queue_drop")?,
-            Kind::Discarded { cause, .. } => self.done(event, cause.name())?,
-            Kind::Defer { .. } | Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => {}
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
-            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
+        match event.kind.part() {
+            Part::Host(HostKind::Offered { .. }) => self.offered(event),
+            Part::Host(HostKind::QueueDrop) => self.done(event, "queue_drop")?,
+            Part::Mac(MacKind::Attempt { .. }) => self.attempted(event),
+            Part::Mac(MacKind::Transmitted { .. }) => self.done(event, "transmitted")?,
+            Part::Mac(MacKind::Discarded { cause, .. }) => self.done(event, cause.name())?,
+            Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) | Part::Plca(_) => {}
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! It decides nothing: where a signal is at an instant follows from the event that began it and from the distances.
 
 use crate::scene::{Signals, Station, Stations};
-use medium::{BitInstant, Config, Event, Fault, Input, Kind, Place, StationId};
+use medium::{BitInstant, Config, Event, Fault, HostKind, Input, MacKind, Part, Place, PlcaKind, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -211,22 +211,19 @@ impl View {
         self.signals.event(event);
         self.doings.event(event, &self.config);
         let station = &mut self.stations[frame.station.index()];
-        match kind {
-            Kind::QueueDrop | Kind::Discarded { .. } => station.discarded += 1,
-            Kind::Collision { episode, .. } if episode > 0 => {
+        match kind.part() {
+            Part::Host(HostKind::QueueDrop) | Part::Mac(MacKind::Discarded { .. }) => station.discarded += 1,
+            Part::Mac(MacKind::Collision { episode, .. }) if episode > 0 => {
                 station.collisions += 1;
                 self.episodes = self.episodes.max(episode);
             }
-            Kind::Transmitted { size, attempts, .. } => {
+            Part::Mac(MacKind::Transmitted { size, attempts, .. }) => {
                 station.transmitted += 1;
                 self.count(at, u64::from(size.get()) * 8, attempts);
             }
-            Kind::Beacon { .. } => self.turn = Some(Turn::Beacon(event.station)),
-            Kind::Commit { id } => self.turn = Some(Turn::Of(event.station, id)),
-            Kind::Offered { .. } | Kind::Defer { .. } | Kind::Attempt { .. } | Kind::Collision { .. } => {}
-            Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
-            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Rts { .. } | Kind::Cts { .. } => {}
-            Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } | Kind::PlcaStatus { .. } => {}
+            Part::Plca(PlcaKind::Beacon { .. }) => self.turn = Some(Turn::Beacon(event.station)),
+            Part::Plca(PlcaKind::Commit { id }) => self.turn = Some(Turn::Of(event.station, id)),
+            Part::Host(_) | Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) | Part::Plca(_) => {}
         }
     }
 

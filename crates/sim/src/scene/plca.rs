@@ -10,7 +10,8 @@
 use super::signal::Signal;
 use super::signals::Signals;
 use medium::{
-    BitInstant, BitTimes, Carried, Config, Event, FrameId, Kind, Method, Octets, Plca, PlcaSettings, StationId,
+    BitInstant, BitTimes, Carried, Config, Event, FrameId, MacKind, Method, Octets, Part, Plca, PlcaKind, PlcaSettings,
+    StationId,
 };
 
 /// What the events so far say of each node.
@@ -66,23 +67,21 @@ impl Signals {
     /// Takes an event of a bus with PLCA.
     pub(super) fn on_line(&mut self, event: &Event) {
         let Event { at, station, frame, kind } = *event;
-        match kind {
-            Kind::Attempt { attempt, .. } => self.mac_begins(at, frame, attempt),
-            Kind::Commit { .. } => self.takes_turn(at, station, frame),
-            Kind::Collision { episode: 0, .. } => self.node(station).mac = None,
-            Kind::Collision { episode, .. } => self.collide(at, frame, episode),
-            Kind::JamEnd { .. } => self.jam_ends(at, frame),
-            Kind::Transmitted { size, .. } => self.mac_ends(at, frame, size),
-            Kind::Discarded { .. } => self.discards(at, frame),
-            Kind::Beacon { .. } => {
+        match kind.part() {
+            Part::Mac(MacKind::Attempt { attempt, .. }) => self.mac_begins(at, frame, attempt),
+            Part::Mac(MacKind::Collision { episode: 0, .. }) => self.node(station).mac = None,
+            Part::Mac(MacKind::Collision { episode, .. }) => self.collide(at, frame, episode),
+            Part::Mac(MacKind::JamEnd { .. }) => self.jam_ends(at, frame),
+            Part::Mac(MacKind::Transmitted { size, .. }) => self.mac_ends(at, frame, size),
+            Part::Mac(MacKind::Discarded { .. }) => self.discards(at, frame),
+            Part::Plca(PlcaKind::Commit { .. }) => self.takes_turn(at, station, frame),
+            Part::Plca(PlcaKind::Beacon { .. }) => {
                 let Some(line) = &self.line else { return };
                 let span = line.on_medium(station, line.plca.beacon);
                 self.begin_other(at, frame, Carried::Beacon, at + span);
             }
-            Kind::PlcaStatus { ok } => self.status(at, station, ok),
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Backoff { .. } => {}
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
-            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+            Part::Plca(PlcaKind::PlcaStatus { ok }) => self.status(at, station, ok),
+            Part::Host(_) | Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) => {}
         }
     }
 

@@ -5,7 +5,8 @@ use super::plca::Line;
 use super::signal::{Collided, Signal};
 use crate::words::configuration::longest_distance;
 use medium::{
-    BitInstant, BitTimes, Carried, Config, Event, Fault, FrameId, Input, Kind, Method, Octets, Place, StationId,
+    BitInstant, BitTimes, Carried, Config, Event, Fault, FrameId, HostKind, Input, MacKind, Method, Octets, Part,
+    Place, StationId, WirelessKind,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -193,40 +194,38 @@ impl Signals {
     /// CSMA/CD: an attempt is on the medium until the event that ends it.
     fn detected(&mut self, event: &Event) {
         let Event { at, frame, kind, .. } = *event;
+        let Some(kind) = kind.mac() else { return };
         match kind {
-            Kind::Attempt { attempt, burst, .. } => {
+            MacKind::Attempt { attempt, burst, .. } => {
                 let gap = if burst { self.config.parameters.inter_packet_gap } else { BitTimes::ZERO };
                 self.begin(at, at + gap, frame, attempt, None);
             }
-            Kind::Collision { episode, .. } => self.collide(at, frame, episode),
-            Kind::JamEnd { .. } | Kind::Discarded { .. } => self.end(at, frame, BitTimes::ZERO),
-            Kind::Transmitted { extension, .. } => self.end(at, frame, extension),
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Backoff { .. } => {}
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
-            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
+            MacKind::Collision { episode, .. } => self.collide(at, frame, episode),
+            MacKind::JamEnd { .. } | MacKind::Discarded { .. } => self.end(at, frame, BitTimes::ZERO),
+            MacKind::Transmitted { extension, .. } => self.end(at, frame, extension),
+            MacKind::Defer { .. } | MacKind::Backoff { .. } => {}
         }
     }
 
     /// Where senders do not detect collisions every signal is sent whole, so its end is known as it begins.
     fn sent_whole(&mut self, event: &Event) {
         let Event { at, station, frame, kind } = *event;
-        match kind {
-            Kind::Offered { size } => self.sizes[frame.station.index()].push_back((frame.serial, size)),
-            Kind::QueueDrop | Kind::Transmitted { .. } | Kind::Discarded { .. } => {
+        match kind.part() {
+            Part::Host(HostKind::Offered { size }) => {
+                self.sizes[frame.station.index()].push_back((frame.serial, size));
+            }
+            Part::Host(HostKind::QueueDrop) | Part::Mac(MacKind::Transmitted { .. } | MacKind::Discarded { .. }) => {
                 let own = &mut self.sizes[frame.station.index()];
                 if let Some(place) = own.iter().position(|(serial, _)| *serial == frame.serial) {
                     own.remove(place);
                 }
             }
-            Kind::Attempt { attempt, .. } => self.send_whole(at, frame, attempt, BitTimes::ZERO),
-            Kind::Data { attempt, reserves } => self.send_whole(at, frame, attempt, reserves),
-            Kind::Rts { reserves, .. } => self.ask(frame, reserves),
-            Kind::Cts { reserves } => self.answer(at, station, frame, (Carried::Cts, reserves)),
-            Kind::Ack => self.answer(at, station, frame, (Carried::Ack, BitTimes::ZERO)),
-            Kind::Defer { .. } | Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => {}
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
-            Kind::Duplicate { .. } | Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
+            Part::Mac(MacKind::Attempt { attempt, .. }) => self.send_whole(at, frame, attempt, BitTimes::ZERO),
+            Part::Wireless(WirelessKind::Data { attempt, reserves }) => self.send_whole(at, frame, attempt, reserves),
+            Part::Wireless(WirelessKind::Rts { reserves, .. }) => self.ask(frame, reserves),
+            Part::Wireless(WirelessKind::Cts { reserves }) => self.answer(at, station, frame, (Carried::Cts, reserves)),
+            Part::Wireless(WirelessKind::Ack) => self.answer(at, station, frame, (Carried::Ack, BitTimes::ZERO)),
+            Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) | Part::Plca(_) => {}
         }
     }
 

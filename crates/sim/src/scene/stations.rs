@@ -1,6 +1,6 @@
 //! What each station does, and which frames it holds: a fold of events.
 
-use medium::{BitInstant, Config, Event, FrameId, Kind, StationId};
+use medium::{BitInstant, Config, Event, FrameId, HostKind, MacKind, Part, StationId, WirelessKind};
 use std::collections::VecDeque;
 
 /// What a station does.
@@ -93,31 +93,31 @@ impl Stations {
     pub fn event(&mut self, event: &Event, config: &Config) -> Option<usize> {
         let Event { at, frame, kind, .. } = *event;
         let station = &mut self.0[frame.station.index()];
-        match kind {
-            Kind::Offered { .. } => {
+        match kind.part() {
+            Part::Host(HostKind::Offered { .. }) => {
                 station.queue.push_back(frame.serial);
                 if station.doing == Doing::Idle {
                     station.doing = Doing::Ready;
                 }
             }
-            Kind::Defer { attempt } => {
+            Part::Mac(MacKind::Defer { attempt }) => {
                 (station.doing, station.frame, station.attempt) = (Doing::Deferring, Some(frame), attempt);
             }
-            Kind::Attempt { attempt, .. } => {
+            Part::Mac(MacKind::Attempt { attempt, .. }) => {
                 (station.doing, station.frame, station.attempt) = (Doing::Sending, Some(frame), attempt);
                 // Its `offered` may be missing.
                 if station.queue.is_empty() {
                     station.queue.push_back(frame.serial);
                 }
             }
-            Kind::Collision { episode: 0, .. } => station.doing = Doing::ToldToWait,
-            Kind::Collision { .. } if config.detects_collisions() => station.doing = Doing::Jamming,
-            Kind::Backoff { slots, .. } => {
+            Part::Mac(MacKind::Collision { episode: 0, .. }) => station.doing = Doing::ToldToWait,
+            Part::Mac(MacKind::Collision { .. }) if config.detects_collisions() => station.doing = Doing::Jamming,
+            Part::Mac(MacKind::Backoff { slots, .. }) => {
                 station.doing = Doing::BackingOff { slots, until: config.backoff_end(at, slots) };
             }
-            Kind::Rts { .. } | Kind::Data { .. } => station.doing = Doing::Sending,
-            Kind::QueueDrop => return station.leaves(frame.serial),
-            Kind::Transmitted { .. } | Kind::Discarded { .. } => {
+            Part::Wireless(WirelessKind::Rts { .. } | WirelessKind::Data { .. }) => station.doing = Doing::Sending,
+            Part::Host(HostKind::QueueDrop) => return station.leaves(frame.serial),
+            Part::Mac(MacKind::Transmitted { .. } | MacKind::Discarded { .. }) => {
                 let place = station.leaves(frame.serial);
                 // One further back in the queue leaves what the station does as it is.
                 if station.frame.is_none_or(|busy| busy == frame) {
@@ -125,9 +125,7 @@ impl Stations {
                 }
                 return place;
             }
-            Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
-            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Cts { .. } | Kind::Ack => {}
-            Kind::Duplicate { .. } | Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
+            Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) | Part::Plca(_) => {}
         }
         None
     }

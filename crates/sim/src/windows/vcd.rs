@@ -22,8 +22,8 @@ use crate::scene::Signals;
 use crate::words::prose::push_number;
 use lines::{Change, Line, Wave, label};
 use medium::{
-    BitInstant, BitTimes, Config, Deference, DeferenceAct, DeferenceInput, Event, Input, Kind, Method, StationId,
-    Transmit,
+    BitInstant, BitTimes, Config, Deference, DeferenceAct, DeferenceInput, Event, Input, MacKind, Method, Part,
+    PlcaKind, StationId, Transmit,
 };
 use std::collections::VecDeque;
 use std::fs::File;
@@ -368,18 +368,16 @@ impl Observer for Vcd {
         let (at, station) = (event.at, event.station);
         self.run_to(at)?;
         self.signals.event(event);
-        match event.kind {
-            Kind::Defer { .. } => self.transmit(at, station, Transmit::WaitingToSend)?,
-            Kind::Attempt { .. } => self.transmit(at, station, Transmit::Transmitting)?,
-            Kind::Collision { .. } if self.detects => self.transmit(at, station, Transmit::Jamming)?,
-            Kind::Backoff { .. } => self.transmit(at, station, Transmit::BackingOff)?,
-            Kind::Transmitted { .. } => self.transmit(at, station, Transmit::Idle)?,
-            Kind::Discarded { attempts, .. } if attempts > 0 => self.transmit(at, station, Transmit::Idle)?,
-            Kind::Commit { id } => self.turn = Some((station, id)),
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::Collision { .. } | Kind::JamEnd { .. } => {}
-            Kind::Discarded { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } => {}
-            Kind::TooLong { .. } | Kind::Duplicate { .. } | Kind::Rts { .. } | Kind::Cts { .. } => {}
-            Kind::Data { .. } | Kind::Ack | Kind::Beacon { .. } | Kind::PlcaStatus { .. } => {}
+        match event.kind.part() {
+            Part::Mac(MacKind::Defer { .. }) => self.transmit(at, station, Transmit::WaitingToSend)?,
+            Part::Mac(MacKind::Attempt { .. }) => self.transmit(at, station, Transmit::Transmitting)?,
+            Part::Mac(MacKind::Collision { .. }) if self.detects => self.transmit(at, station, Transmit::Jamming)?,
+            Part::Mac(MacKind::Backoff { .. }) => self.transmit(at, station, Transmit::BackingOff)?,
+            Part::Mac(MacKind::Transmitted { .. } | MacKind::Discarded { attempts: 1.., .. }) => {
+                self.transmit(at, station, Transmit::Idle)?;
+            }
+            Part::Plca(PlcaKind::Commit { id }) => self.turn = Some((station, id)),
+            Part::Host(_) | Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) | Part::Plca(_) => {}
         }
         self.follow();
         Ok(())

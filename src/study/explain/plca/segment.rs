@@ -4,7 +4,10 @@
 use super::super::scene::Scene;
 use super::statistics::Statistics;
 use crate::study::theory;
-use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Plca, PlcaSettings, StationId};
+use medium::{
+    BitInstant, BitTimes, Config, Event, HostKind, Input, MacKind, Part, Plca, PlcaKind, PlcaSettings, ReceiverKind,
+    StationId,
+};
 use sim::files::event_log::Header;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -225,18 +228,18 @@ impl Segment {
         let Event { at, station, frame, kind } = *event;
         self.now = at;
         let node = &mut self.nodes[frame.station.index()];
-        match kind {
-            Kind::Offered { size } => {
+        match kind.part() {
+            Part::Host(HostKind::Offered { size }) => {
                 node.offered += 1;
                 node.first_offered.get_or_insert(at);
                 node.largest_frame = node.largest_frame.max(size.get());
             }
-            Kind::Commit { .. } => {
+            Part::Plca(PlcaKind::Commit { .. }) => {
                 node.turns += 1;
                 node.first_turn.get_or_insert(at);
                 node.turn_for = Some(frame.serial);
             }
-            Kind::Transmitted { access_delay, .. } => {
+            Part::Mac(MacKind::Transmitted { access_delay, .. }) => {
                 node.sent += 1;
                 node.longest_wait = node.longest_wait.max(access_delay);
                 let in_turn = !node.ok || node.settings.burst_count > 0 || node.turn_for == Some(frame.serial);
@@ -245,24 +248,21 @@ impl Segment {
                     node.first_lost.get_or_insert(at);
                 }
             }
-            Kind::Collision { episode: 0, .. } => node.told_to_wait += 1,
-            Kind::Collision { episode, .. } => {
+            Part::Mac(MacKind::Collision { episode: 0, .. }) => node.told_to_wait += 1,
+            Part::Mac(MacKind::Collision { episode, .. }) => {
                 let ok = node.ok;
                 self.meet(episode, at, frame.station, ok);
             }
-            Kind::Damaged { .. } => {
+            Part::Receiver(ReceiverKind::Damaged { .. }) => {
                 self.damaged += 1;
                 self.first_damaged.get_or_insert(at);
             }
-            Kind::Beacon { empty, length: _ } => {
+            Part::Plca(PlcaKind::Beacon { empty, length: _ }) => {
                 self.beacons += empty + 1;
                 self.empty += empty;
             }
-            Kind::PlcaStatus { ok } => self.status(at, station, ok),
-            Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } | Kind::JamEnd { .. } => {}
-            Kind::Backoff { .. } | Kind::Discarded { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
-            Kind::TooLong { .. } | Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } => {}
-            Kind::Ack | Kind::Duplicate { .. } => {}
+            Part::Plca(PlcaKind::PlcaStatus { ok }) => self.status(at, station, ok),
+            Part::Host(_) | Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) => {}
         }
     }
 
