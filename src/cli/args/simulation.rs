@@ -211,7 +211,7 @@ pub struct StoryArgs {
     /// Seed of every run
     #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
     pub seed: u64,
-    /// Shorter runs, half a minute in all: wider intervals
+    /// Shorter runs: some seconds in all, wider intervals
     #[arg(long)]
     pub quick: bool,
     /// Only the sections with this in their title, like `ethernet`
