@@ -11,7 +11,15 @@ pub struct TheoryArgs {
     #[command(subcommand)]
     pub theory: Theory,
     /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, global = true, hide_possible_values = true)]
+    #[arg(
+        short = 'f',
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     pub format: Format,
 }
 
@@ -33,7 +41,7 @@ pub enum Theory {
     /// CSMA without collision detection (Kleinrock and Tobagi 1975)
     #[command(after_help = "Example:\n  ethbus theory csma --persistence non --distance 0.01")]
     Csma(CsmaArgs),
-    /// TDMA: the mean delay, M/D/1 with vacations (Bertsekas, Gallager 1992)
+    /// TDMA: the mean wait for an own slot (Lam 1977)
     #[command(after_help = "Example:\n  ethbus theory tdma --stations 4 --load 0.5")]
     Tdma(TdmaTheoryArgs),
     /// The efficiency of an Ethernet (Metcalfe and Boggs 1976)

@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_lab_is_offered_what_runs_in_real_time() {
         assert_eq!(of_option("up", "METHOD").expect("known"), ["csma-cd", "plca", "csma"]);
-        assert_eq!(of_option("sim", "METHOD").expect("known").len(), 6);
+        assert_eq!(of_option("sim", "METHOD").expect("known").len(), 7);
     }
 
     #[test]
