@@ -256,7 +256,7 @@ impl View {
 mod tests {
     use super::*;
     use crate::scene::{Doing, Part};
-    use medium::{BitRate, BitTimes, Carried, FrameId, Method, Plca, Topology};
+    use medium::{BitRate, BitTimes, Carried, FrameId, Kind, Method, Plca, Topology};
 
     fn event(at: u64, station: u16, kind: Kind) -> Note {
         let station = StationId::new(station);
