@@ -28,5 +28,6 @@ mod rootless;
 mod security;
 mod soak;
 mod stalls;
+mod tdma;
 mod terminal;
 mod traffic;

@@ -134,8 +134,7 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     let mut overrides = Overrides::of(args.over.given())?.lending(args.lend.clone());
     overrides.even_default_route = args.even_default_route;
     let seed = draw_seed()?;
-    let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
-    plan.require_real_time()?;
+    let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?.in_real_time()?;
     let [pcapng, perfetto, vcd] = named(&args.windows);
     let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
     refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?;

@@ -84,6 +84,8 @@ pub struct Plan {
     pub has_traffic: Vec<bool>,
     /// Where the scenario cuts or mends a cable later than at the first instant.
     timed_cut: Option<FilePlace>,
+    /// The scenario says how long a slot of TDMA is.
+    has_slot: bool,
     /// Where the scenario gives the medium's rate.
     rate_place: Option<FilePlace>,
 }
@@ -219,6 +221,16 @@ impl Plan {
     pub fn faults(&self) -> impl Iterator<Item = (u16, Fault)> {
         let numbered = (0..).zip(&self.stations);
         numbered.filter_map(|(number, station)| station.fault.map(|fault| (number, fault)))
+    }
+
+    /// The plan of a live bus, whose frames come from programs.
+    ///
+    /// # Errors
+    /// Those of [`require_real_time`](Plan::require_real_time).
+    pub fn in_real_time(mut self) -> Result<Plan, PlanError> {
+        self.require_real_time()?;
+        self.widen_slots();
+        Ok(self)
     }
 
     /// Refuses what only a run in virtual time can do.
@@ -359,6 +371,7 @@ impl<'a> Planner<'a> {
             run_warnings: late.into_iter().chain([too_much]).flatten().collect(),
             has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
+            has_slot: self.scenario.access.slot.is_some(),
             rate_place: self.place(span(&self.scenario.medium.rate)),
         })
     }

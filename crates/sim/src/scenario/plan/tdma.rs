@@ -9,21 +9,33 @@ use medium::{BitTimes, Carried, Method, Octets, StationId, Tdma, Topology};
 use std::num::NonZeroU32;
 
 impl Plan {
-    /// Refuses slots that are too short for programs, whose frames may have any length.
+    /// The shortest slot for programs, whose frames may have any length; `None` without slots.
+    fn live_slot(&self) -> Option<BitTimes> {
+        let Method::Tdma(own) = &self.medium.method else { return None };
+        Some(self.medium.on_air(Carried::Frame, self.medium.parameters.frame_size_limit(true)) + own.guard)
+    }
+
+    /// Refuses slots that are too short for programs.
     pub(super) fn check_live_slots(&self) -> Result<(), PlanError> {
-        let Method::Tdma(own) = &self.medium.method else { return Ok(()) };
-        let longest = self.medium.parameters.max_frame_size;
-        let needed = self.medium.on_air(Carried::Frame, longest) + own.guard;
-        if own.slot >= needed {
+        let (Method::Tdma(own), Some(needed)) = (&self.medium.method, self.live_slot()) else { return Ok(()) };
+        if own.slot >= needed || !self.has_slot {
             return Ok(());
         }
         let what = format!(
-            "programs send frames of up to {} octets, and a slot of {} has no room for them: write `--slot {}bt`",
-            longest.get(),
+            "programs send frames of up to {} octets, and a slot of {} has no room for them: write `--slot {}bt`, or leave it out",
+            self.medium.parameters.frame_size_limit(true).get(),
             own.slot,
             needed.get()
         );
         Err(PlanError::option("slot", what))
+    }
+
+    /// A default slot has room for the frames of programs.
+    pub(super) fn widen_slots(&mut self) {
+        let needed = self.live_slot().filter(|_| !self.has_slot);
+        if let (Method::Tdma(own), Some(needed)) = (&mut self.medium.method, needed) {
+            own.slot = own.slot.max(needed);
+        }
     }
 }
 
