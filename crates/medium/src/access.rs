@@ -32,7 +32,7 @@ pub(crate) struct Admitted {
     pub too_long: bool,
 }
 
-/// An access method. `Self` is its state for the medium as a whole.
+/// An access method: the rules of its MAC. `Self` is its state for the medium as a whole.
 pub(crate) trait Access: Sized + Debug {
     /// Its state for each station.
     type Mac: Debug;
@@ -69,31 +69,6 @@ pub(crate) trait Access: Sized + Debug {
     /// Signals have ended at the place of `station`, which listens or sent one of them.
     fn signals_end<H: Host>(engine: &mut Engine<Self>, station: StationId, host: &mut H) {
         let _ = (engine, station, host);
-    }
-
-    /// Runs the part of an attempt that the method has put off, since nothing can come before it; false if there is
-    /// none.
-    fn runs_put_off<H: Host>(engine: &mut Engine<Self>, host: &mut H) -> bool {
-        let _ = (engine, host);
-        false
-    }
-
-    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, on a [path](crate::engine::clock)
-    /// of the method; false if the medium is on the agenda.
-    fn runs<H: Host>(engine: &mut Engine<Self>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
-        let _ = (engine, limit, timers_too, host);
-        false
-    }
-
-    /// The next instant of the method's own events, which are not in the agenda.
-    fn due(engine: &Engine<Self>) -> BitInstant {
-        let _ = engine;
-        NEVER
-    }
-
-    /// From now on some station misses signals that others hear.
-    fn places_differ(engine: &mut Engine<Self>) {
-        let _ = engine;
     }
 
     /// `station` has just been put back on the medium.
@@ -138,6 +113,35 @@ pub(crate) trait Access: Sized + Debug {
     fn exposed(config: &Config) -> Option<BitTimes> {
         let _ = config;
         None
+    }
+}
+
+/// How a method runs where one state serves all stations, instead of the agenda. A method without a fast path keeps the
+/// defaults.
+pub(crate) trait FastPath: Access {
+    /// Runs the part of an attempt that the method has put off, since nothing can come before it; false if there is
+    /// none.
+    fn runs_put_off<H: Host>(engine: &mut Engine<Self>, host: &mut H) -> bool {
+        let _ = (engine, host);
+        false
+    }
+
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, on a [path](crate::engine::clock)
+    /// of the method; false if the medium is on the agenda.
+    fn runs<H: Host>(engine: &mut Engine<Self>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        let _ = (engine, limit, timers_too, host);
+        false
+    }
+
+    /// The next instant of the method's own events, which are not in the agenda.
+    fn due(engine: &Engine<Self>) -> BitInstant {
+        let _ = engine;
+        NEVER
+    }
+
+    /// From now on some station misses signals that others hear.
+    fn places_differ(engine: &mut Engine<Self>) {
+        let _ = engine;
     }
 }
 

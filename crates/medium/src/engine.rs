@@ -7,7 +7,7 @@ mod settle;
 mod signals;
 pub(crate) mod state;
 
-use crate::access::{Access, queued};
+use crate::access::{Access, FastPath, queued};
 use crate::agenda::{Agenda, Phase};
 use crate::config::{Config, ConfigError};
 use crate::event::{Cause, Kind};
@@ -47,7 +47,10 @@ impl<A: Access> Engine<A> {
     pub fn station_mut(&mut self, station: StationId) -> &mut Station<A::Mac> {
         &mut self.stations[station.index()]
     }
+}
 
+/// Inputs, and runs between them.
+impl<A: FastPath> Engine<A> {
     /// The next event; `NEVER` if there is none.
     pub fn next_due(&self) -> BitInstant {
         self.core.agenda.timers.next().min(self.core.agenda.next_signal()).min(A::due(self))
@@ -154,7 +157,7 @@ impl<A: Access> Engine<A> {
 }
 
 /// The general engine.
-impl<A: Access> Path<A> for Agenda {
+impl<A: FastPath> Path<A> for Agenda {
     type Decision = ();
 
     #[inline(always)]

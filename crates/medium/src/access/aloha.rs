@@ -1,16 +1,16 @@
-//! Pure ALOHA: a frame goes out at once, whoever else sends; what overlapped at its addressee waits some frame times and
-//! goes out again (Abramson 1970).
+//! Pure ALOHA: a frame goes out at once, without listening. A frame that met another at its addressee waits some frame
+//! times and goes out again (Abramson 1970).
 //!
 //! ```text
 //!         frame    one way     the way back and ack_delay    r frame times
 //!   ready |=======|----------|-----------------------------|---------------|=======|
 //!         └ attempt          └ passes its addressee        └ known: transmitted, or collision and backoff
 //! ```
-//! Nobody listens: whoever sends learns what became of it from an acknowledgement, which takes nothing of the medium.
-//! Who contends, and how a sender waits and tries again, is in `contenders`.
+//! No station listens. A sender learns the fate of its frame from an acknowledgement, which takes nothing of the medium.
+//! Contending stations, waits and further attempts are in `contenders`.
 
 use super::contenders::{self, Contender, Contenders, Contends, State};
-use super::{Access, Admitted};
+use super::{Access, Admitted, FastPath};
 use crate::config::{Aloha, Config};
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -74,7 +74,7 @@ impl Access for PureAloha {
                 State::Passing(id) => engine.passed(index, id, host),
                 State::Unknown(fate) => engine.learn(index, fate, host),
                 State::Sensing | State::Counting | State::Sending(_) | State::Gone => {
-                    panic!("nobody listens, and what is sent is not looked at before it has passed")
+                    panic!("no station listens, and the fate of a frame is not known before it has passed")
                 }
             }
         }
@@ -89,6 +89,8 @@ impl Access for PureAloha {
         Some(contenders::verdict(core, place, id))
     }
 }
+
+impl FastPath for PureAloha {}
 
 impl Contends for PureAloha {
     #[inline]
@@ -116,7 +118,7 @@ impl Engine<PureAloha> {
         self.method.contenders.expect(now, index, passed, State::Passing(id));
     }
 
-    /// The frame has passed its addressee: what became of it is certain, and its sender will know.
+    /// The frame has passed its addressee: its fate is certain, and its sender will learn it.
     fn passed<H: Host>(&mut self, index: usize, id: TransmissionId, host: &mut H) {
         let sent = self.core.line.get(id);
         let end = sent.begin + packet(sent.size);

@@ -1,13 +1,15 @@
-//! Contenders: frames at their turn on a medium without collision detection. ALOHA, slotted ALOHA and CSMA share them.
+//! Contenders: frames at their turn on a medium without collision detection. ALOHA, slotted ALOHA, TDMA and CSMA share
+//! them.
 //!
-//! A contender is the head of a station's queue or, where the population is infinite, any frame. It is sent whole, waits
-//! until its sender knows what became of it, and if it did not arrive, waits some slots and is sent again. Contenders
-//! stand in one heap by instant, so a medium on which nothing happens costs nothing, whoever waits.
+//! A contender is the head of a station's queue or, where the population is infinite, any frame. It is sent whole, and
+//! waits until its sender knows its fate. If it did not arrive, it waits some slots and is sent again. One schedule has
+//! the next action of each contender, so waiting contenders cost nothing.
 //!
-//! Knows nothing of when a frame may go out, nor of how it is found out whether it arrived: that is the method's.
+//! The method decides when a frame may go out, and finds out whether it arrived.
 
 mod due;
 mod in_one_place;
+mod slots;
 
 use self::due::{Due, Entry, Key, key};
 pub(crate) use self::in_one_place::InOnePlace;
@@ -32,7 +34,7 @@ pub(crate) trait Contends: Access {
     /// What the draws of a station's contenders come from.
     fn generator(mac: &mut Self::Mac) -> &mut Generator;
 
-    /// The method's own loop looks when something is due.
+    /// The method's own loop runs the actions of contenders.
     fn has_no_timer(&self) -> bool {
         false
     }
@@ -43,22 +45,22 @@ pub(crate) trait Contends: Access {
         engine.draw(index)
     }
 
-    /// A contender's wait is over: it goes out, or does whatever comes before that.
+    /// A contender's wait is over: it goes out, or senses the medium first.
     fn ready<H: Host>(engine: &mut Engine<Self>, index: usize, host: &mut H);
 }
 
-/// Everyone who contends, and what is due for whom.
+/// All contenders, and their next actions.
 #[derive(Debug)]
 pub(crate) struct Contenders {
     all: Vec<Contender>,
-    /// Places of contenders that are no more.
+    /// Places of contenders that are gone.
     free: Vec<usize>,
-    /// What is due, by instant, station and frame. An entry holds if its contender still has this key.
+    /// Next actions, by instant, station and frame. An entry is valid while its contender has the same key.
     due: Due,
-    /// What a slot of the policy takes.
+    /// The length of a slot of the policy.
     slot: BitTimes,
     backoff: Policy,
-    /// Its laws after 1, 2, 3 … failures, as far as they were asked for.
+    /// Its laws after 1, 2, 3 … failures, as far as they have been used.
     laws: Vec<Law>,
     attempt_limit: Option<NonZeroU32>,
     pub infinite: bool,
@@ -71,7 +73,7 @@ pub(crate) struct Contenders {
 pub(crate) struct Contender {
     pub frame: FrameId,
     pub head: Queued,
-    /// Since when it has contended.
+    /// When it began to contend.
     since: BitInstant,
     pub attempts: u32,
     /// How often it was sent in vain or found the line busy: what the policy counts.
@@ -79,36 +81,44 @@ pub(crate) struct Contender {
     /// It was delayed on its first attempt.
     pub deferred: bool,
     pub state: State,
-    /// Under which key something is due for it; none of what is due has key 0.
+    /// The key of its next action; no action has key 0.
     due: Key,
+}
+
+impl Contender {
+    /// The transmission that it is.
+    pub fn transmission(&self) -> TransmissionId {
+        let State::Sending(id) = self.state else { panic!("{} was not sent", self.frame) };
+        id
+    }
 }
 
 /// After more failures a law is worked out each time.
 const MOST_LAWS: usize = 64;
 
-/// Nothing is due for it.
+/// The key of a contender without a next action.
 const NOTHING: Key = 0;
 
-/// Where a contender stands.
+/// The state of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Until it is ready.
     Waiting,
-    /// The line was busy where it is; it waits for silence, or to look again.
+    /// The line was busy at its place: it waits for silence, or for the instant at which it senses again.
     Sensing,
-    /// It goes out when due, unless a signal gets to its place before.
+    /// It goes out at its next action, unless a signal gets to its place before.
     Counting,
     /// It is sent.
     Sending(TransmissionId),
     /// It was sent, and is on its way to its addressee.
     Passing(TransmissionId),
-    /// It was sent; the sender does not know yet what became of it.
+    /// It was sent; its sender does not know its fate yet.
     Unknown(Fate),
     /// The place is free.
     Gone,
 }
 
-/// What became of an attempt.
+/// The fate of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fate {
     pub arrived: bool,
@@ -118,7 +128,7 @@ pub(crate) struct Fate {
     pub episode: Option<u64>,
 }
 
-/// From the end of a frame, after how long its sender knows what became of it.
+/// How long after the end of a frame its sender knows the fate of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     arrived: BitTimes,
@@ -126,7 +136,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// A round trip, and `delay` if the frame did not arrive; also if it did, where the method holds senders for it.
+    /// A round trip, and `delay` if the frame did not arrive; with `holds_sender` also if it did.
     pub fn new(round_trip: BitTimes, delay: BitTimes, holds_sender: bool) -> Known {
         let lost = round_trip + delay;
         Known { arrived: if holds_sender { lost } else { round_trip }, lost }
@@ -140,7 +150,7 @@ impl Known {
 }
 
 impl Contenders {
-    /// Nobody contends yet.
+    /// No contenders yet.
     pub fn new(
         slot: BitTimes,
         backoff: &Policy,
@@ -175,7 +185,7 @@ impl Contenders {
         &mut self.all[index]
     }
 
-    /// How a wait after so many failures is distributed.
+    /// The distribution of a wait after this number of failures.
     #[inline]
     fn law(&mut self, failures: u64) -> Law {
         if let Some(law) = self.laws.get(failures as usize - 1) {
@@ -206,7 +216,7 @@ impl Contenders {
         self.free.push(index);
     }
 
-    /// Something is due for the contender at `at`, and nothing before; it is `now`.
+    /// Sets the contender's next action to `at`; the present instant is `now`.
     #[inline]
     pub fn expect(&mut self, now: BitInstant, index: usize, at: BitInstant, state: State) {
         let contender = &mut self.all[index];
@@ -215,12 +225,12 @@ impl Contenders {
         self.due.push(now, Entry { key, index: index as u32 });
     }
 
-    /// Nothing is due for the contender until it is told of something.
+    /// The contender has no next action.
     pub fn hold(&mut self, index: usize, state: State) {
         (self.all[index].state, self.all[index].due) = (state, NOTHING);
     }
 
-    /// The first for whom something is due at `now`.
+    /// Takes the first contender that acts at `now`.
     #[inline(always)]
     pub fn take_due(&mut self, now: BitInstant) -> Option<usize> {
         if self.due.next() == now { self.take_first_due(now) } else { None }
@@ -238,7 +248,7 @@ impl Contenders {
         None
     }
 
-    /// When something is due next; `NEVER` if nothing is.
+    /// The instant of the next action; `NEVER` without one.
     #[inline]
     pub fn next(&self) -> BitInstant {
         self.due.next()
@@ -273,13 +283,13 @@ impl<A: Contends> Engine<A> {
         queued.into_iter().chain(self.method.contenders().oldest()).min()
     }
 
-    /// One timer for all.
+    /// Sets the only timer, which all stations share.
     #[inline]
     pub(super) fn set_timer(&mut self, at: BitInstant) {
         self.core.agenda.timers.set(0, self.core.instant, at);
     }
 
-    /// Has the timer end when something is due for a contender.
+    /// Sets the timer to the next action of a contender.
     #[inline]
     pub(super) fn await_due(&mut self) {
         if A::has_no_timer(&self.method) {
@@ -289,7 +299,7 @@ impl<A: Contends> Engine<A> {
         self.set_timer(due);
     }
 
-    /// What became of an attempt is certain; its sender knows at `known`.
+    /// The fate of an attempt is certain; its sender knows it at `known`.
     pub(super) fn acknowledge<H: Host>(&mut self, index: usize, fate: Fate, known: BitInstant, host: &mut H) {
         if known == self.core.instant {
             return self.learn(index, fate, host);
@@ -298,7 +308,7 @@ impl<A: Contends> Engine<A> {
         self.method.contenders().expect(now, index, known, State::Unknown(fate));
     }
 
-    /// The contender begins to send. Gives what its frame is worth to receivers.
+    /// The contender begins to send. Returns what receivers can make of its frame.
     #[inline]
     pub(super) fn emit_attempt<H: Host>(&mut self, index: usize, host: &mut H) -> Worth {
         let contender = self.contender(index);
@@ -308,7 +318,7 @@ impl<A: Contends> Engine<A> {
         Worth::sent(false, self.station(frame.station).fault)
     }
 
-    /// The sender learns what became of its attempt.
+    /// The sender learns the fate of its attempt.
     pub(super) fn learn<H: Host>(&mut self, index: usize, fate: Fate, host: &mut H) {
         let limit = self.method.contenders().attempt_limit;
         let Contender { frame, head, since, attempts, deferred, .. } = *self.contender(index);
@@ -345,7 +355,7 @@ impl<A: Contends> Engine<A> {
         self.wait(index, slots);
     }
 
-    /// The contender found the line busy and gives way: it looks again after a slot more than the policy says.
+    /// The contender found the line busy and gives way: it senses again one slot later than the policy says.
     pub(super) fn give_way<H: Host>(&mut self, index: usize, host: &mut H) {
         let Contender { frame, attempts, .. } = *self.contender(index);
         let slots = self.draw(index).saturating_add(1);
@@ -369,7 +379,7 @@ impl<A: Contends> Engine<A> {
         contenders.expect(now, index, now + contenders.slot * slots, State::Waiting);
     }
 
-    /// The medium is done with a contender; the next of its station's queue contends.
+    /// The medium has finished with a contender; the next frame of its station's queue contends.
     fn done<H: Host>(&mut self, index: usize, host: &mut H) {
         let station = self.contender(index).frame.station;
         self.method.contenders().leave(index);
@@ -379,7 +389,7 @@ impl<A: Contends> Engine<A> {
         }
     }
 
-    /// Discards every frame of a station that is off the medium, but what it has sent and knows nothing of.
+    /// Discards every frame of a station that is off the medium, except those that it has sent without knowing their fate.
     pub(super) fn abandon<H: Host>(&mut self, station: StationId, host: &mut H) {
         let is_sent = |state| matches!(state, State::Sending(_) | State::Passing(_) | State::Unknown(_));
         let mut waiting: Vec<(FrameId, usize)> = (self.method.contenders().all.iter().enumerate())
@@ -402,22 +412,7 @@ impl<A: Contends> Engine<A> {
     }
 }
 
-/// What became of a transmission that lasts for a slot at most.
-impl<A: Contends> Engine<A> {
-    /// The addressee heard it whole; if it has none, nothing met it.
-    pub(super) fn arrived(&self, id: TransmissionId, met: bool) -> bool {
-        let sent = self.core.line.get(id);
-        match addressee(sent.destination, sent.source()) {
-            Some(place) => {
-                let heard = self.station(place).attached && sent.reaches(place);
-                heard && matches!(A::verdict(&self.core, place, id), Some(Kind::Delivered { .. }))
-            }
-            None => sent.worth.is_handed_up(met),
-        }
-    }
-}
-
-/// What became of a transmission that overlaps can spoil at any moment: in pure ALOHA and CSMA.
+/// The fate of a transmission that overlaps can spoil at any instant: in pure ALOHA and CSMA.
 impl<A: Contends> Engine<A> {
     /// How long after its end it is known what became of the transmission: it has passed its addressee, or, if it has
     /// none of its own, every place.
@@ -430,10 +425,10 @@ impl<A: Contends> Engine<A> {
         }
     }
 
-    /// What became of the transmission, which ended at `end` and has just passed whom it is for.
+    /// The fate of the transmission, which ended at `end` and has just passed its addressees.
     ///
-    /// A frame for one station arrived if that station, on the medium, heard it whole; one for a group or for nobody,
-    /// if nothing met it anywhere.
+    /// A frame for one station arrived if that station is on the medium and heard it whole. Any other frame arrived if it
+    /// met no signal anywhere.
     #[inline]
     pub(super) fn judge(&mut self, id: TransmissionId, end: BitInstant) -> Fate {
         let line = &self.core.line;

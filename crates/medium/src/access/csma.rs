@@ -16,7 +16,7 @@
 mod one_place;
 
 use super::contenders::{self, Contender, Contenders, Contends, Fate, InOnePlace, State};
-use super::{Access, Admitted, Begun};
+use super::{Access, Admitted, Begun, FastPath};
 use crate::config::{CERTAIN, Config, Csma, Persistence};
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -101,18 +101,6 @@ impl Access for CarrierSense {
         engine.await_due();
     }
 
-    fn runs<H: Host>(engine: &mut Engine<CarrierSense>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
-        engine.run_in_one_place(limit, timers_too, host)
-    }
-
-    fn due(engine: &Engine<CarrierSense>) -> BitInstant {
-        if engine.method.here.holds { engine.method.next_decision().min(engine.method.next_signal()) } else { NEVER }
-    }
-
-    fn places_differ(engine: &mut Engine<CarrierSense>) {
-        engine.leave_one_place();
-    }
-
     /// Contenders that count slots of the line give way.
     fn signals_begin<H: Host>(engine: &mut Engine<CarrierSense>, station: StationId, begun: Begun, host: &mut H) {
         let own = begun.own && engine.station(station).mac.own_heard_at == Some(engine.core.instant);
@@ -163,6 +151,20 @@ impl Access for CarrierSense {
     /// A station that hears a signal in the bit time before does not begin.
     fn exposed(_: &Config) -> Option<BitTimes> {
         Some(BitTimes::new(1))
+    }
+}
+
+impl FastPath for CarrierSense {
+    fn runs<H: Host>(engine: &mut Engine<CarrierSense>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        engine.run_in_one_place(limit, timers_too, host)
+    }
+
+    fn due(engine: &Engine<CarrierSense>) -> BitInstant {
+        if engine.method.here.holds { engine.method.next_decision().min(engine.method.next_signal()) } else { NEVER }
+    }
+
+    fn places_differ(engine: &mut Engine<CarrierSense>) {
+        engine.leave_one_place();
     }
 }
 

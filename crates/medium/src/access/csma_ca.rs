@@ -20,7 +20,7 @@ mod listening;
 mod one_place;
 mod waiting;
 
-use super::{Access, Admitted};
+use super::{Access, Admitted, FastPath};
 use crate::config::{Config, CsmaCa, Spans};
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -181,6 +181,20 @@ impl Access for Dcf {
         }
     }
 
+    fn detached<H: Host>(engine: &mut Engine<Dcf>, station: StationId, host: &mut H) {
+        engine.leave(station, host);
+    }
+
+    fn receives<H: Host>(engine: &mut Engine<Dcf>, place: StationId, id: TransmissionId, host: &mut H) {
+        engine.receive_signal(place, id, host);
+    }
+
+    fn verdict(_: &Core, _: StationId, _: TransmissionId) -> Option<Kind> {
+        None
+    }
+}
+
+impl FastPath for Dcf {
     fn runs<H: Host>(engine: &mut Engine<Dcf>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
         let holds = engine.method.here.holds();
         if holds {
@@ -196,17 +210,5 @@ impl Access for Dcf {
     fn places_differ(engine: &mut Engine<Dcf>) {
         engine.leave_one_place();
         engine.method.alike = false;
-    }
-
-    fn detached<H: Host>(engine: &mut Engine<Dcf>, station: StationId, host: &mut H) {
-        engine.leave(station, host);
-    }
-
-    fn receives<H: Host>(engine: &mut Engine<Dcf>, place: StationId, id: TransmissionId, host: &mut H) {
-        engine.receive_signal(place, id, host);
-    }
-
-    fn verdict(_: &Core, _: StationId, _: TransmissionId) -> Option<Kind> {
-        None
     }
 }

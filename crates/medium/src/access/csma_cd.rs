@@ -23,7 +23,7 @@ use attempts::Below;
 use one_place::OnePlace;
 pub use tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 
-use super::{Access, Admitted, Begun};
+use super::{Access, Admitted, Begun, FastPath};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -146,6 +146,32 @@ impl Access for CsmaCd {
         }
     }
 
+    fn detached<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        engine.tell_transmit(station, TransmitInput::Detach, host);
+    }
+
+    fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
+        let sent = core.line.get(id);
+        match sent.course {
+            Course::OnAir { .. } => panic!("{} ended at {place} before it ended", sent.frame),
+            Course::Whole { .. } => Some(sent.worth.received(sent.size, Arrival::met(core.line.damaged_at(place, id)))),
+            // A station that sends does not receive.
+            Course::Cut { .. } if core.line.spoke_over(place, id) => None,
+            Course::Cut { end } => {
+                let Transmission { begin, frame_end, .. } = *sent;
+                let cut = |preamble| Cut { begin, preamble, frame_end, end };
+                sent.preamble.map(|preamble| cut(preamble).received(&core.config.parameters))
+            }
+        }
+    }
+
+    /// A station that heard it in part 2 of a gap may begin until the end of the gap.
+    fn exposed(config: &Config) -> Option<BitTimes> {
+        Some(config.parameters.inter_packet_gap)
+    }
+}
+
+impl FastPath for CsmaCd {
     #[inline(always)]
     fn runs_put_off<H: Host>(engine: &mut Engine<CsmaCd>, host: &mut H) -> bool {
         match engine.method.alone.take() {
@@ -171,30 +197,6 @@ impl Access for CsmaCd {
 
     fn places_differ(engine: &mut Engine<CsmaCd>) {
         engine.leave_one_place();
-    }
-
-    fn detached<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
-        engine.tell_transmit(station, TransmitInput::Detach, host);
-    }
-
-    fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
-        let sent = core.line.get(id);
-        match sent.course {
-            Course::OnAir { .. } => panic!("{} ended at {place} before it ended", sent.frame),
-            Course::Whole { .. } => Some(sent.worth.received(sent.size, Arrival::met(core.line.damaged_at(place, id)))),
-            // A station that sends does not receive.
-            Course::Cut { .. } if core.line.spoke_over(place, id) => None,
-            Course::Cut { end } => {
-                let Transmission { begin, frame_end, .. } = *sent;
-                let cut = |preamble| Cut { begin, preamble, frame_end, end };
-                sent.preamble.map(|preamble| cut(preamble).received(&core.config.parameters))
-            }
-        }
-    }
-
-    /// A station that heard it in part 2 of a gap may begin until the end of the gap.
-    fn exposed(config: &Config) -> Option<BitTimes> {
-        Some(config.parameters.inter_packet_gap)
     }
 }
 

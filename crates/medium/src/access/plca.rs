@@ -28,7 +28,7 @@ pub use cycles::PlcaCycles;
 pub use tables::{Control as PlcaControl, Data as PlcaData, Status as PlcaStatus};
 
 use super::csma_cd::{Mac, admit};
-use super::{Access, Admitted};
+use super::{Access, Admitted, FastPath};
 use crate::config::{Config, Plca, PlcaSettings};
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -140,15 +140,6 @@ impl Access for Reconciliation {
         panic!("{station} has no timer in the agenda");
     }
 
-    fn runs<H: Host>(engine: &mut Engine<Reconciliation>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
-        engine.run_plca(limit, timers_too, host);
-        true
-    }
-
-    fn due(engine: &Engine<Reconciliation>) -> BitInstant {
-        engine.plca_due()
-    }
-
     fn detached<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
         engine.plca_detached(station, host);
     }
@@ -183,5 +174,16 @@ impl Access for Reconciliation {
 
     fn exposed(config: &Config) -> Option<BitTimes> {
         Some(config.parameters.inter_packet_gap)
+    }
+}
+
+impl FastPath for Reconciliation {
+    fn runs<H: Host>(engine: &mut Engine<Reconciliation>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        engine.run_plca(limit, timers_too, host);
+        true
+    }
+
+    fn due(engine: &Engine<Reconciliation>) -> BitInstant {
+        engine.plca_due()
     }
 }

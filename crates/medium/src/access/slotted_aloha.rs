@@ -1,19 +1,19 @@
-//! Slotted ALOHA: a frame goes out at the next slot boundary, whoever else does; what overlapped waits some slots and
-//! goes out again (Roberts 1972; Kleinrock and Lam 1975).
+//! Slotted ALOHA: a frame goes out at the next slot boundary, without listening. A frame that met another waits some
+//! slots and goes out again (Roberts 1972; Kleinrock and Lam 1975).
 //!
 //! ```text
 //!            |  slot t    |   R = ack_delay slots   | r = 0 | r = 1 | …
 //!   frame ..▸|frame|      |                         |frame  |frame  |
 //!            └ attempt    └ its end                 └ known: transmitted, or collision and backoff
 //! ```
-//! Nobody listens: whoever sends learns what became of it from an acknowledgement, so "sent" and "known to have arrived"
-//! are two facts. The acknowledgement itself takes nothing of the medium. A frame got through if its addressee heard it
-//! whole; one for a group or for nobody, if nothing met it anywhere.
+//! No station listens. A sender learns the fate of its frame from an acknowledgement, so "sent" and "known to have
+//! arrived" are two facts. The acknowledgement itself takes nothing of the medium. A frame for one station arrives if
+//! that station hears it whole; any other frame arrives if it met no signal anywhere.
 //!
-//! Who contends, and how a sender waits and tries again, is in `contenders`.
+//! Contending stations, waits and further attempts are in `contenders`.
 
 use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Known, State};
-use super::{Access, Admitted};
+use super::{Access, Admitted, FastPath};
 use crate::config::{Config, SlottedAloha};
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -29,7 +29,7 @@ use crate::timers::NEVER;
 use crate::topology::Topology;
 use backoff::Generator;
 
-/// What the engine keeps: who contends, and what is in the slot that goes on.
+/// The contenders, and the signals of the present slot.
 #[derive(Debug)]
 pub(crate) struct Contention {
     slot: BitTimes,
@@ -38,14 +38,14 @@ pub(crate) struct Contention {
     /// How long a frame with its preamble may be, so that it has passed every place as its slot ends.
     longest: BitTimes,
     contenders: Contenders,
-    /// When the slot that goes on began, and who sends in it.
+    /// When the present slot began, and its senders.
     now: BitInstant,
     sending: Vec<usize>,
-    /// Room for who learns what became of it, kept to save the allocation.
+    /// Room for the senders that learn the fate of their frames, kept to save the allocation.
     learning: Vec<(FrameId, usize, Fate)>,
-    /// On a star, how long signals take: these stand here then, and on no line.
+    /// On a star, how long signals take. Its signals are in `air` and `earlier`, and on no line.
     star: Option<BitTimes>,
-    /// What was sent in the last slot, and in the one before it if that still ends somewhere.
+    /// The signals of the last slot, and those of the slot before it that still end somewhere.
     air: Together,
     earlier: Together,
 }
@@ -85,7 +85,7 @@ impl Access for Contention {
         Mac { generator: Generator::stream(config.seed, station.index() as u64) }
     }
 
-    /// A frame is no longer than its slot, whatever is wrong with its station.
+    /// A frame is no longer than its slot, also if its station has a fault.
     fn admit(&self, config: &Config, frame: Frame, _: Option<Fault>) -> Result<Admitted, Cause> {
         let admitted = super::admit_honest(config, frame)?;
         let fits = packet(admitted.size) <= self.longest;
@@ -105,14 +105,6 @@ impl Access for Contention {
         engine.look_ahead();
     }
 
-    fn runs<H: Host>(engine: &mut Engine<Contention>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
-        engine.run_in_one_place(limit, timers_too, host)
-    }
-
-    fn due(engine: &Engine<Contention>) -> BitInstant {
-        engine.method.next_decision().min(engine.method.next_signal())
-    }
-
     fn detached<H: Host>(engine: &mut Engine<Contention>, station: StationId, host: &mut H) {
         engine.abandon(station, host);
     }
@@ -121,6 +113,16 @@ impl Access for Contention {
         let transmission = core.line.get(id);
         let met = core.line.began_together(place, id);
         Some(transmission.worth.received(transmission.size, Arrival::met(met)))
+    }
+}
+
+impl FastPath for Contention {
+    fn runs<H: Host>(engine: &mut Engine<Contention>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        engine.run_in_one_place(limit, timers_too, host)
+    }
+
+    fn due(engine: &Engine<Contention>) -> BitInstant {
+        engine.method.next_decision().min(engine.method.next_signal())
     }
 }
 
@@ -180,13 +182,14 @@ impl Contends for Contention {
         &mut mac.generator
     }
 
+    #[inline(always)]
     fn ready<H: Host>(engine: &mut Engine<Contention>, index: usize, host: &mut H) {
         engine.attempt(index, host);
     }
 }
 
 impl Contention {
-    /// On a star, a signal begins in the slot that begins at `now`. Nobody looks for it by its number.
+    /// On a star, a signal begins in the slot that begins at `now`. Its number is not used.
     fn send(&mut self, now: BitInstant, sent: Sent) -> TransmissionId {
         let is_first = self.sending.is_empty();
         if is_first && self.air.next_end() != NEVER {
@@ -222,20 +225,11 @@ impl Engine<Contention> {
         }
     }
 
-    /// A slot begins: the one before is judged, senders learn, and whoever waited for this slot sends.
+    /// A slot begins: the one before is judged, senders learn, and the contenders that waited for this slot send.
     fn boundary<H: Host>(&mut self, host: &mut H) {
-        let now = self.core.instant;
         self.judge_slot(host);
-        self.method.now = now;
-        while let Some(index) = self.method.contenders.take_due(now) {
-            match self.contender(index).state {
-                State::Waiting => self.attempt(index, host),
-                State::Unknown(fate) => self.learn(index, fate, host),
-                State::Sensing | State::Counting | State::Sending(_) | State::Passing(_) | State::Gone => {
-                    panic!("a contender sends twice, or listens")
-                }
-            }
-        }
+        self.method.now = self.core.instant;
+        self.act_in_slot(host);
     }
 
     fn attempt<H: Host>(&mut self, index: usize, host: &mut H) {
@@ -251,27 +245,34 @@ impl Engine<Contention> {
         self.method.sending.push(index);
     }
 
-    /// Nothing else is due at the end of a slot, and senders learn at once: each in the order of what is due, but not as
-    /// something that is.
+    /// On a star, the fate of signal `number` of the slot that began at `begin`.
+    #[inline(always)]
+    fn fate_on_star(&self, number: usize, begin: BitInstant, way: BitTimes, episode: Option<u64>) -> Fate {
+        let end = self.method.air.signals[number].end;
+        let end = BitInstant::new(end.get() - way.get());
+        Fate { arrived: self.arrives(number), begin, end, episode }
+    }
+
+    /// No other contender acts at the end of a slot, so senders learn at once, in the order in which contenders act.
     fn learn_of_slot<H: Host>(&mut self, begin: BitInstant, way: BitTimes, episode: Option<u64>, host: &mut H) {
+        self.method.now = self.core.instant;
+        if let [Sent { index, .. }] = self.method.air.signals[..] {
+            let fate = self.fate_on_star(0, begin, way, episode);
+            return self.learn(index, fate, host);
+        }
         let mut learning = std::mem::take(&mut self.method.learning);
         for number in 0..self.method.air.signals.len() {
-            let Sent { index, frame, end, .. } = self.method.air.signals[number];
-            let end = begin + BitTimes::new((end - begin).get() - way.get());
-            let arrived = self.arrives(number);
-            learning.push((frame, index, Fate { arrived, begin, end, episode }));
+            let Sent { index, frame, .. } = self.method.air.signals[number];
+            learning.push((frame, index, self.fate_on_star(number, begin, way, episode)));
         }
-        if learning.len() > 1 {
-            learning.sort_unstable_by_key(|(frame, ..)| *frame);
-        }
-        self.method.now = self.core.instant;
+        learning.sort_unstable_by_key(|(frame, ..)| *frame);
         for (_, index, fate) in learning.drain(..) {
             self.learn(index, fate, host);
         }
         self.method.learning = learning;
     }
 
-    /// The same on a star, where what met what is counted.
+    /// The same on a star, where the number of signals says whether they met.
     fn judge_slot_of_star<H: Host>(&mut self, host: &mut H) {
         let (now, begin, met) = (self.core.instant, self.method.now, self.method.air.met());
         let (known, way) = (self.method.known, self.method.star.unwrap_or(BitTimes::ZERO));
@@ -282,16 +283,14 @@ impl Engine<Contention> {
             return self.learn_of_slot(begin, way, episode, host);
         }
         for number in 0..self.method.air.signals.len() {
-            let Sent { index, end, .. } = self.method.air.signals[number];
-            let arrived = self.arrives(number);
-            let end = begin + BitTimes::new((end - begin).get() - way.get());
-            let fate = Fate { arrived, begin, end, episode };
+            let index = self.method.air.signals[number].index;
+            let fate = self.fate_on_star(number, begin, way, episode);
             let contenders = &mut self.method.contenders;
-            contenders.expect(now, index, known.after(now, arrived), State::Unknown(fate));
+            contenders.expect(now, index, known.after(now, fate.arrived), State::Unknown(fate));
         }
     }
 
-    /// What became of the attempts in the slot that ends; their senders learn it `ack_delay` later.
+    /// The fates of the attempts in the slot that ends; their senders learn them `ack_delay` later.
     fn judge_slot<H: Host>(&mut self, host: &mut H) {
         if self.method.sending.is_empty() {
             return;
@@ -299,17 +298,14 @@ impl Engine<Contention> {
         if self.method.star.is_some() {
             return self.judge_slot_of_star(host);
         }
-        let now = self.core.instant;
         let known = self.method.known;
         let mut sending = std::mem::take(&mut self.method.sending);
         // Where a cable is cut, each side is a medium of its own.
         let mut episodes = [None; 2];
         for index in sending.drain(..) {
-            let Contender { frame, state, .. } = *self.contender(index);
-            let State::Sending(id) = state else { panic!("{frame} was not sent") };
+            let id = self.contender(index).transmission();
             let sent = self.core.line.get(id);
-            let (begin, source) = (sent.begin, sent.source());
-            let end = begin + packet(sent.size);
+            let source = sent.source();
             let side = usize::from(sent.parted.as_ref().is_some_and(|far| far[source.index()]));
             let met = self.core.line.began_together(source, id);
             let episode = met.then(|| {
@@ -318,12 +314,7 @@ impl Engine<Contention> {
                     self.method.contenders.episodes
                 })
             });
-            let arrived = self.arrived(id, met);
-            if arrived {
-                self.core.carried(id, end);
-            }
-            let fate = Fate { arrived, begin, end, episode };
-            self.method.contenders.expect(now, index, known.after(now, arrived), State::Unknown(fate));
+            self.slot_ends(index, met, episode, known);
         }
         self.method.sending = sending;
     }

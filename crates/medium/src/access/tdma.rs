@@ -11,8 +11,8 @@
 //!
 //! How a sender's frames follow each other is in `contenders`.
 
-use super::contenders::{Contender, Contenders, Contends, Fate, Known, State};
-use super::{Access, Admitted};
+use super::contenders::{Contender, Contenders, Contends, Known, State};
+use super::{Access, Admitted, FastPath};
 use crate::config::{Config, Population, Tdma};
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -115,6 +115,8 @@ impl Access for Frames {
     }
 }
 
+impl FastPath for Frames {}
+
 impl Contends for Frames {
     #[inline]
     fn contenders(&mut self) -> &mut Contenders {
@@ -167,17 +169,8 @@ impl Engine<Frames> {
 
     /// A slot begins: the frame of the slot before is judged, senders learn, and the owner of this slot sends.
     fn slot_begins<H: Host>(&mut self, host: &mut H) {
-        let now = self.core.instant;
         self.judge_slot();
-        while let Some(index) = self.method.contenders.take_due(now) {
-            match self.contender(index).state {
-                State::Waiting => self.attempt(index, host),
-                State::Unknown(fate) => self.learn(index, fate, host),
-                State::Sensing | State::Counting | State::Sending(_) | State::Passing(_) | State::Gone => {
-                    panic!("a contender sends twice, or listens")
-                }
-            }
-        }
+        self.act_in_slot(host);
     }
 
     fn attempt<H: Host>(&mut self, index: usize, host: &mut H) {
@@ -191,21 +184,12 @@ impl Engine<Frames> {
         self.method.now = now;
     }
 
-    /// What became of the frame in the slot that ends.
+    /// The fate of the frame in the slot that ends.
     fn judge_slot(&mut self) {
         let now = self.core.instant;
         let Some(index) = self.method.sending.filter(|_| self.method.now + self.method.slot == now) else { return };
         self.method.sending = None;
-        let Contender { frame, state, .. } = *self.contender(index);
-        let State::Sending(id) = state else { panic!("{frame} was not sent") };
-        let sent = self.core.line.get(id);
-        let (begin, end) = (sent.begin, sent.begin + packet(sent.size));
-        let arrived = self.arrived(id, false);
-        if arrived {
-            self.core.carried(id, end);
-        }
-        let fate = Fate { arrived, begin, end, episode: None };
-        self.method.contenders.expect(now, index, self.method.known.after(now, arrived), State::Unknown(fate));
+        self.slot_ends(index, false, None, self.method.known);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The parameters of CSMA/CD, and their ranges.
 
 use super::error::{ConfigError, in_range, rule};
-use crate::time::{BitRate, BitTimes, Octets};
+use crate::time::{BitInstant, BitRate, BitTimes, Octets};
 use crate::topology::Topology;
 use std::num::NonZeroU32;
 
@@ -81,6 +81,12 @@ impl Parameters {
     pub fn frame_size_limit(&self, tagged: bool) -> Octets {
         let max = self.max_frame_size.get();
         Octets::new(if tagged { max.max(MAX_ENVELOPE_FRAME_SIZE.min(max + Q_TAG_PREFIX_SIZE)) } else { max })
+    }
+
+    /// The end of the gap after a silence that began at `end`.
+    #[inline]
+    pub(crate) fn gap_end(&self, end: BitInstant) -> BitInstant {
+        end + self.inter_packet_gap
     }
 
     /// Checks every value against its range, on a line of this `topology`.

@@ -6,7 +6,7 @@
 //! Decisions are the ends of timers. Which events there are, a path knows: the agenda, or the state of a fast path.
 
 use super::Engine;
-use crate::access::Access;
+use crate::access::{Access, FastPath};
 use crate::inputs::Host;
 use crate::time::BitInstant;
 
@@ -56,7 +56,7 @@ pub(crate) struct Next<D> {
     pub decision: D,
 }
 
-impl<A: Access> Engine<A> {
+impl<A: FastPath> Engine<A> {
     /// Runs the events of the path `P` before `limit`, and with `timers_too` the decisions at it.
     #[inline]
     pub fn run_path<P: Path<A>, H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {

@@ -1,10 +1,10 @@
-//! What is due for contenders: entries in buckets of time, around a ring.
+//! The next actions of contenders: entries in buckets of time, around a ring.
 //!
 //! ```text
 //!   now                 the first bucket with entries in it          a turn of the ring from now
 //!    │······│······│···current, in order···│··a, b··│······│···c··│ far: everything later, in a heap
 //! ```
-//! Only the first bucket is in order. An entry of which its contender knows no longer stays until its time comes.
+//! Only the first bucket is in order. An entry that its contender has replaced stays until its instant.
 
 use crate::frame::FrameId;
 use crate::time::{BitInstant, BitTimes};
@@ -12,12 +12,12 @@ use crate::timers::ring::{Filled, RING, place};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// When something is due, and below it station and serial number of the frame: compared as one number.
+/// The instant of an action, and below it station and serial number of the frame: compared as one number.
 ///
 /// A station offers less than 2^48 frames: at 10 Mb/s those take longer than 500 years.
 pub(crate) type Key = u128;
 
-/// Something is due for this frame at `at`.
+/// The key of an action of this frame at `at`.
 #[inline]
 pub(super) fn key(at: BitInstant, frame: FrameId) -> Key {
     (at.get() as Key) << 64 | (frame.station.index() as Key) << 48 | (frame.serial & ((1 << 48) - 1)) as Key
@@ -28,7 +28,7 @@ fn instant(key: Key) -> BitInstant {
     BitInstant::new((key >> 64) as u64)
 }
 
-/// What is due for the contender at this index.
+/// The next action of the contender at this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub key: Key,
@@ -42,32 +42,32 @@ impl Entry {
     }
 }
 
-/// All that is due.
+/// All next actions.
 #[derive(Debug)]
 pub(super) struct Due {
     /// A bucket is 2 to the power of this long.
     shift: u32,
     /// The entries of the first bucket, the first of all last. Empty only if the ring is.
     current: Vec<Entry>,
-    /// Which bucket that is.
+    /// The number of that bucket.
     bucket: u64,
     /// The entries of the others, and which of them have any.
     ring: Box<[Vec<Entry>]>,
     filled: Filled,
-    /// What was more than a turn ahead, and what came late into a first bucket with many entries.
+    /// Entries more than a turn ahead, and those that came late into a first bucket with many entries.
     far: BinaryHeap<Reverse<Entry>>,
     /// The first of all.
     next: Key,
 }
 
-/// How many entries of the first bucket a push compares itself with at most.
+/// The most entries of the first bucket that a push is compared with.
 const NEAR: usize = 32;
 
-/// Nothing: later than any.
+/// No action: later than any.
 const NONE: Key = Key::MAX;
 
 impl Due {
-    /// Nothing is due; most will be so some times `slot` ahead.
+    /// No actions. Most of those to come are a few times `slot` ahead.
     pub fn new(slot: BitTimes) -> Due {
         Due {
             shift: slot.get().max(1).ilog2(),
@@ -80,13 +80,13 @@ impl Due {
         }
     }
 
-    /// When something is due next; `NEVER` if nothing is.
+    /// The instant of the next action; `NEVER` without one.
     #[inline]
     pub fn next(&self) -> BitInstant {
         instant(self.next)
     }
 
-    /// Adds an entry. Nothing is due before `now`.
+    /// Adds an entry. No entry is before `now`.
     #[inline]
     pub fn push(&mut self, now: BitInstant, entry: Entry) {
         self.next = self.next.min(entry.key);
@@ -111,7 +111,7 @@ impl Due {
             }
             self.bucket = bucket;
         }
-        // It is mostly one of the first. Where thousands are due together, the heap takes it: no push looks at all of them.
+        // It is mostly one of the first. Among thousands at one instant the heap takes it, so a push never compares with all.
         let later = self.current.iter().rev().take(NEAR).position(|other| other.key > entry.key);
         let place = match later {
             Some(before) => self.current.len() - before,
@@ -128,7 +128,7 @@ impl Due {
         self.filled.set(place);
     }
 
-    /// Takes out the first entry, if it is due at `now`.
+    /// Takes out the first entry, if its instant is `now`.
     #[inline]
     pub fn take(&mut self, now: BitInstant) -> Option<Entry> {
         if instant(self.next) != now {
@@ -166,7 +166,7 @@ mod tests {
 
     /// Against a heap, for waits of any length.
     #[test]
-    fn the_first_comes_first_whatever_was_added_when() {
+    fn the_first_comes_first_in_any_order_of_pushes() {
         for most in [3, 1_000, 1 << 20, 1 << 24] {
             let mut generator = Generator::stream(1, most);
             let (mut due, mut plain) = (Due::new(BitTimes::new(576)), BinaryHeap::new());

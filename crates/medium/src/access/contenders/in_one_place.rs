@@ -1,6 +1,7 @@
 //! Methods that need no line where signals meet only if they begin together: their path, and whether a frame arrives.
 
 use super::{Contends, addressee};
+use crate::access::FastPath;
 use crate::engine::Engine;
 use crate::engine::clock::{Next, Path};
 use crate::inputs::Host;
@@ -8,7 +9,7 @@ use crate::star::{OnStar, Together};
 use crate::time::BitInstant;
 
 /// A method that needs no line where signals meet only if they begin together.
-pub(crate) trait InOnePlace: Contends + OnStar {
+pub(crate) trait InOnePlace: Contends + OnStar + FastPath {
     /// Whether the medium has no line at present.
     fn is_one_place(&self) -> bool;
 
@@ -18,7 +19,7 @@ pub(crate) trait InOnePlace: Contends + OnStar {
     /// When signals begin or end next, if a station gets a notice of that.
     fn next_signal(&self) -> BitInstant;
 
-    /// Contenders decide what is due at this instant.
+    /// Contenders act at this instant.
     fn decide<H: Host>(engine: &mut Engine<Self>, host: &mut H);
 
     /// Signals end, or begin, at this instant.

@@ -58,7 +58,7 @@ impl Deferring {
         }
         // A gap that carrier did not stop, because it was in part 2 or followed the station's own transmission.
         let unstoppable = before.and_then(|before| {
-            let gap = before.end? + parameters.inter_packet_gap;
+            let gap = parameters.gap_end(before.end?);
             let restarts = !before.own && begin < before.end? + parameters.inter_packet_gap_part_1;
             (!restarts && begin < gap && gap > now).then_some(gap)
         });
@@ -70,7 +70,7 @@ impl Deferring {
 
     /// Silence since `end`, after a stretch of carrier; `was_transmitting` says whether the station sent in it.
     pub fn in_gap(end: BitInstant, was_transmitting: bool, now: BitInstant, parameters: &Parameters) -> Deferring {
-        let gap_end = end + parameters.inter_packet_gap;
+        let gap_end = parameters.gap_end(end);
         let in_part_2 = was_transmitting || now >= end + parameters.inter_packet_gap_part_1;
         let state = if in_part_2 { Deference::GapPart2 } else { Deference::GapPart1 };
         if now >= gap_end { Deferring::FREE } else { Deferring { state, gap_end: Some(gap_end), was_transmitting } }

@@ -368,10 +368,10 @@ impl Engine<CsmaCd> {
 
     /// The signals end, and the gap begins.
     fn arrive<H: Host>(&mut self, host: &mut H) {
-        let (now, gap) = (self.core.instant, self.core.config.parameters.inter_packet_gap);
+        let now = self.core.instant;
         let here = &mut self.method.here;
         here.silent = true;
-        here.gap_end = now + gap;
+        here.gap_end = self.core.config.parameters.gap_end(now);
         here.look_who_begins();
         self.receive_what_ends(host);
     }

@@ -42,7 +42,7 @@ impl Watch {
     /// When the gap ends, while the station is in it.
     pub fn gap_end(&self, parameters: &Parameters) -> Option<BitInstant> {
         let in_gap = matches!(self.state, Deference::GapPart1 | Deference::GapPart2);
-        in_gap.then(|| self.gap_since + parameters.inter_packet_gap)
+        in_gap.then(|| parameters.gap_end(self.gap_since))
     }
 
     /// Applies the passing of time up to `now`, during which the station had no waiting frame.
