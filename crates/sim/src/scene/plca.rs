@@ -69,7 +69,8 @@ impl Signals {
         let Event { at, station, frame, kind } = *event;
         match kind.part() {
             Part::Mac(MacKind::Attempt { attempt, .. }) => self.mac_begins(at, frame, attempt),
-            Part::Mac(MacKind::Collision { episode: 0, .. }) => self.node(station).mac = None,
+            // Its MAC sends a jam, which is on the line only if PLCA is given up meanwhile.
+            Part::Mac(MacKind::Collision { episode: 0, .. }) => {}
             Part::Mac(MacKind::Collision { episode, .. }) => self.collide(at, frame, episode),
             Part::Mac(MacKind::JamEnd { .. }) => self.jam_ends(at, frame),
             Part::Mac(MacKind::Transmitted { size, .. }) => self.mac_ends(at, frame, size),
@@ -138,7 +139,7 @@ impl Signals {
         let Some(line) = &mut self.line else { return };
         let most = line.plca.nodes[frame.station.index()].settings.burst_count;
         let own = &mut line.nodes[frame.station.index()];
-        if own.bursts < most {
+        if own.ok && own.bursts < most {
             own.bursts += 1;
             self.commits(end, sent, frame.station, frame, |_, settings| BitTimes::new(settings.burst_timer.into()));
         }
@@ -162,11 +163,12 @@ impl Signals {
         let begun = own.mac.take();
         let Some(begin) = own.sends.take() else { return };
         let delimited = own.delimited;
+        let delayed = own.ok && begun.is_some_and(|(mac, ..)| mac < begin);
         if !delimited {
             return self.end(at, frame, BitTimes::ZERO);
         }
-        // What the delay line still has follows.
-        let sent = if begun.is_some_and(|(mac, ..)| mac < begin) { begin + packet } else { at };
+        // What the delay line still has follows, unless PLCA was given up meanwhile.
+        let sent = if delayed { begin + packet } else { at };
         let delimiter = self.line.as_ref().map_or(BitTimes::ZERO, |line| line.plca.end_delimiter);
         self.end(sent + delimiter, frame, delimiter);
         self.may_burst(sent + delimiter, sent, frame);
@@ -180,34 +182,66 @@ impl Signals {
     }
 
     fn status(&mut self, at: BitInstant, station: StationId, ok: bool) {
+        let may_hear = ok && !self.iter().any(|one| self.crs_ends(one, station) == Some(at));
         let own = self.node(station);
         own.ok = ok;
-        own.normal = ok.then_some(at);
+        own.normal = may_hear.then_some(at);
         let held = own.mac.filter(|_| own.sends.is_none() && !ok);
-        if !ok && own.commit.take_if(|end| *end > at).is_some() {
-            self.change_of(station, |commit| commit.end = Some(at));
+        if !ok {
+            own.commit = None;
+            self.gives_up(at, station);
         }
         if let Some((_, frame, attempt)) = held {
             self.frame_begins(at, frame, attempt, false);
         }
     }
 
-    /// Whether there was an instant in between at which nothing was at the place of `station`.
+    /// Without PLCA there is neither BEACON nor COMMIT, and nothing leaves the delay line any more.
+    fn gives_up(&mut self, at: BitInstant, station: StationId) {
+        let Some(line) = &self.line else { return };
+        let (last, bit) = (at + line.plca.end_delimiter, BitTimes::new(1));
+        let is_there = |one: &Signal, end| one.source == station && one.end.is_some_and(|known| known > end);
+        // One bit of a COMMIT is sent if it is given up during the ESD before it.
+        self.change_last(
+            |one| one.what != Carried::Frame && is_there(one, at),
+            |one| one.end = Some(at.max(if one.begin < last { one.begin + bit } else { one.begin })),
+        );
+        self.change_last(|one| one.what == Carried::Frame && is_there(one, last), |frame| frame.end = Some(last));
+    }
+
+    /// Whether CRS was off for a moment in between at `station`. A signal that begins as another ends leaves such a moment,
+    /// unless both are parts of one turn.
     fn is_silent_between(&self, station: StationId, from: BitInstant, to: BitInstant) -> bool {
-        let config = self.config();
         let mut heard = from;
-        let covers = |one: &Signal, at: BitInstant| {
-            let way =
-                if one.source == station { BitTimes::ZERO } else { config.topology.distance(one.source, station) };
-            let end = one.end.map_or(to, |end| end + way);
-            (one.reaches(station, config) && one.begin + way <= at && end > at).then_some(end)
-        };
-        while let Some(end) = self.iter().find_map(|one| covers(one, heard)) {
+        while let Some(end) = self.iter().find_map(|one| self.carrier_of(one, station, heard, heard == from)) {
             heard = end;
             if heard >= to {
                 return false;
             }
         }
         heard < to
+    }
+
+    /// The end of CRS at `station`, if `one` keeps it on at `at`. At a new instant a BEACON may just have begun.
+    fn carrier_of(&self, one: &Signal, station: StationId, at: BitInstant, is_new: bool) -> Option<BitInstant> {
+        let way = self.way(one, station) + self.line.as_ref()?.plca.phy_on;
+        let is_before = |last: &&Signal| last.source == one.source && last.end == Some(one.begin);
+        let follows = self.iter().any(|last| last.what != Carried::Beacon && is_before(&last));
+        let may_begin = follows || is_new && one.what == Carried::Beacon && one.source != station;
+        let has_begun = one.begin + way < at || (one.begin + way == at && may_begin);
+        let end = self.crs_ends(one, station).unwrap_or(BitInstant::new(u64::MAX));
+        (one.reaches(station, self.config()) && has_begun && end > at).then_some(end)
+    }
+
+    /// When CRS of a signal goes off at `station`, if its end is known.
+    fn crs_ends(&self, one: &Signal, station: StationId) -> Option<BitInstant> {
+        let plca = &self.line.as_ref()?.plca;
+        let is_next = |next: &&Signal| next.source == one.source && Some(next.begin) == one.end;
+        let is_followed = one.what != Carried::Beacon && self.iter().any(|next| is_next(&next));
+        Some(one.end? + self.way(one, station) + if is_followed { plca.phy_on } else { plca.phy_off })
+    }
+
+    fn way(&self, one: &Signal, station: StationId) -> BitTimes {
+        if one.source == station { BitTimes::ZERO } else { self.config().topology.distance(one.source, station) }
     }
 }

@@ -106,17 +106,18 @@ impl Signals {
 
     /// In order of begin.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Signal> {
-        self.all.iter()
+        self.all.iter().filter(|one| one.is_sent())
     }
 
     /// In order of begin, each with its number.
-    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (u64, &Signal)> + ExactSizeIterator {
-        self.all.iter().enumerate().map(|(place, one)| (self.first + place as u64, one))
+    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (u64, &Signal)> {
+        let numbers = self.all.iter().enumerate().map(|(place, one)| (self.first + place as u64, one));
+        numbers.filter(|(_, one)| one.is_sent())
     }
 
-    /// The signal with this number, while it is kept.
+    /// The signal with this number, while it is kept; none if it was expected and does not come.
     pub fn get(&self, number: u64) -> Option<&Signal> {
-        self.all.get(number.checked_sub(self.first)? as usize)
+        self.all.get(number.checked_sub(self.first)? as usize).filter(|one| one.is_sent())
     }
 
     /// The number of the last signal of which `is_it` holds.
@@ -325,23 +326,22 @@ impl Signals {
 
     /// Changes the last unfinished signal of `frame`.
     fn change_open(&mut self, frame: FrameId, change: impl FnOnce(&mut Signal)) {
-        if let Some(place) = self.all.iter().rposition(|one| one.frame == frame && one.end.is_none()) {
-            self.changed.push(self.first + place as u64);
-            change(&mut self.all[place]);
-        }
+        self.change_last(|one| one.frame == frame && one.end.is_none(), change);
     }
 
     /// Changes the last signal that is about `frame`.
     pub(super) fn change(&mut self, frame: FrameId, change: impl FnOnce(&mut Signal)) {
-        if let Some(place) = self.all.iter().rposition(|one| one.frame == frame) {
-            self.changed.push(self.first + place as u64);
-            change(&mut self.all[place]);
-        }
+        self.change_last(|one| one.frame == frame, change);
     }
 
     /// Changes the last signal of `source`.
     pub(super) fn change_of(&mut self, source: StationId, change: impl FnOnce(&mut Signal)) {
-        if let Some(place) = self.all.iter().rposition(|one| one.source == source) {
+        self.change_last(|one| one.source == source, change);
+    }
+
+    /// Changes the last signal of which `is_it` holds.
+    pub(super) fn change_last(&mut self, is_it: impl Fn(&Signal) -> bool, change: impl FnOnce(&mut Signal)) {
+        if let Some(place) = self.all.iter().rposition(is_it) {
             self.changed.push(self.first + place as u64);
             change(&mut self.all[place]);
         }
