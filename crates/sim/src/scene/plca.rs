@@ -26,18 +26,26 @@ pub(super) struct Line {
 struct Node {
     /// plca_status.
     ok: bool,
+    /// The station is taken off: it keeps its turn until its MAC ends.
+    is_detached: bool,
     /// Since when its MAC sends, what, and as which attempt.
     mac: Option<(BitInstant, FrameId, u32)>,
     /// What its MAC sends is on the line, since then.
     sends: Option<BitInstant>,
     /// It took PLCA up, and has not heard silence since then.
     normal: Option<BitInstant>,
+    /// The signal of its MAC that collides logically: the frame, which attempt. Without PLCA its rest is on the line.
+    jams: Option<(FrameId, u32)>,
     /// ESD follows what it sends.
     delimited: bool,
+    /// The turn is its own: what its delay line holds follows, and perhaps COMMIT.
+    has_turn: bool,
     /// COMMIT keeps its turn up to here.
     commit: Option<BitInstant>,
     /// Bursts of its turn so far.
     bursts: u8,
+    /// Its last frame is out of its delay line.
+    sent: BitInstant,
 }
 
 impl Line {
@@ -64,13 +72,21 @@ impl Signals {
         }
     }
 
+    pub(super) fn attach(&mut self, station: StationId, is_attached: bool) {
+        if self.line.is_some() {
+            self.node(station).is_detached = !is_attached;
+        }
+    }
+
     /// Takes an event of a bus with PLCA.
     pub(super) fn on_line(&mut self, event: &Event) {
         let Event { at, station, frame, kind } = *event;
         match kind.part() {
             Part::Mac(MacKind::Attempt { attempt, .. }) => self.mac_begins(at, frame, attempt),
-            // Its MAC sends a jam, which is on the line only if PLCA is given up meanwhile.
-            Part::Mac(MacKind::Collision { episode: 0, .. }) => {}
+            Part::Mac(MacKind::Collision { episode: 0, attempt, .. }) => {
+                let own = self.node(station);
+                (own.mac, own.jams) = (None, Some((frame, attempt)));
+            }
             Part::Mac(MacKind::Collision { episode, .. }) => self.collide(at, frame, episode),
             Part::Mac(MacKind::JamEnd { .. }) => self.jam_ends(at, frame),
             Part::Mac(MacKind::Transmitted { size, .. }) => self.mac_ends(at, frame, size),
@@ -94,6 +110,7 @@ impl Signals {
         own.normal = own.normal.filter(|_| !was_silent);
         own.mac = Some((at, frame, attempt));
         if own.commit.take_if(|end| *end >= at).is_some() {
+            own.has_turn = true;
             self.change_of(station, |commit| commit.end = Some(at));
             return self.frame_begins(at, frame, attempt, true);
         }
@@ -111,7 +128,7 @@ impl Signals {
 
     fn takes_turn(&mut self, at: BitInstant, station: StationId, frame: FrameId) {
         let own = self.node(station);
-        own.bursts = 0;
+        (own.bursts, own.has_turn) = (0, true);
         match own.mac {
             Some((_, frame, attempt)) => self.frame_begins(at, frame, attempt, true),
             None => self.commits(at, at, station, frame, |plca, _| plca.commit),
@@ -139,7 +156,7 @@ impl Signals {
         let Some(line) = &mut self.line else { return };
         let most = line.plca.nodes[frame.station.index()].settings.burst_count;
         let own = &mut line.nodes[frame.station.index()];
-        if own.ok && own.bursts < most {
+        if own.has_turn && own.bursts < most {
             own.bursts += 1;
             self.commits(end, sent, frame.station, frame, |_, settings| BitTimes::new(settings.burst_timer.into()));
         }
@@ -147,7 +164,8 @@ impl Signals {
 
     fn jam_ends(&mut self, at: BitInstant, frame: FrameId) {
         let own = self.node(frame.station);
-        own.mac = None;
+        (own.mac, own.jams) = (None, None);
+        own.has_turn &= !own.is_detached;
         if own.sends.take().is_some() {
             let delimited = own.delimited;
             self.end(at, frame, BitTimes::ZERO);
@@ -161,87 +179,82 @@ impl Signals {
         let packet = self.config().on_air(Carried::Frame, size);
         let own = self.node(frame.station);
         let begun = own.mac.take();
+        own.has_turn &= !own.is_detached;
         let Some(begin) = own.sends.take() else { return };
-        let delimited = own.delimited;
-        let delayed = own.ok && begun.is_some_and(|(mac, ..)| mac < begin);
-        if !delimited {
+        if !own.delimited {
             return self.end(at, frame, BitTimes::ZERO);
         }
-        // What the delay line still has follows, unless PLCA was given up meanwhile.
-        let sent = if delayed { begin + packet } else { at };
-        let delimiter = self.line.as_ref().map_or(BitTimes::ZERO, |line| line.plca.end_delimiter);
+        // The rest in the delay line follows, unless the node has lost its turn.
+        let is_delayed = own.has_turn && begun.is_some_and(|(mac, ..)| mac < begin);
+        let sent = if is_delayed { begin + packet } else { at };
+        own.sent = sent;
+        let delimiter = self.delimiter();
         self.end(sent + delimiter, frame, delimiter);
         self.may_burst(sent + delimiter, sent, frame);
     }
 
     fn discards(&mut self, at: BitInstant, frame: FrameId) {
         let own = self.node(frame.station);
+        own.jams.take_if(|(busy, _)| *busy == frame);
         if own.mac.take_if(|(_, busy, _)| *busy == frame).is_some() && own.sends.take().is_some() {
             self.end(at, frame, BitTimes::ZERO);
         }
     }
 
     fn status(&mut self, at: BitInstant, station: StationId, ok: bool) {
-        let may_hear = ok && !self.iter().any(|one| self.crs_ends(one, station) == Some(at));
         let own = self.node(station);
         own.ok = ok;
-        own.normal = may_hear.then_some(at);
-        let held = own.mac.filter(|_| own.sends.is_none() && !ok);
-        if !ok {
-            own.commit = None;
-            self.gives_up(at, station);
+        own.normal = ok.then_some(at);
+        if ok {
+            return;
         }
-        if let Some((_, frame, attempt)) = held {
+        let held = own.mac.map(|(_, frame, attempt)| (frame, attempt)).or(own.jams).filter(|_| own.sends.is_none());
+        (own.has_turn, own.commit) = (false, None);
+        self.line_stops(at, station);
+        if let Some((frame, attempt)) = held {
             self.frame_begins(at, frame, attempt, false);
         }
     }
 
-    /// Without PLCA there is neither BEACON nor COMMIT, and nothing leaves the delay line any more.
-    fn gives_up(&mut self, at: BitInstant, station: StationId) {
-        let Some(line) = &self.line else { return };
-        let (last, bit) = (at + line.plca.end_delimiter, BitTimes::new(1));
-        let is_there = |one: &Signal, end| one.source == station && one.end.is_some_and(|known| known > end);
-        // One bit of a COMMIT is sent if it is given up during the ESD before it.
-        self.change_last(
-            |one| one.what != Carried::Frame && is_there(one, at),
-            |one| one.end = Some(at.max(if one.begin < last { one.begin + bit } else { one.begin })),
-        );
-        self.change_last(|one| one.what == Carried::Frame && is_there(one, last), |frame| frame.end = Some(last));
-    }
-
-    /// Whether CRS was off for a moment in between at `station`. A signal that begins as another ends leaves such a moment,
-    /// unless both are parts of one turn.
-    fn is_silent_between(&self, station: StationId, from: BitInstant, to: BitInstant) -> bool {
-        let mut heard = from;
-        while let Some(end) = self.iter().find_map(|one| self.carrier_of(one, station, heard, heard == from)) {
-            heard = end;
-            if heard >= to {
-                return false;
+    /// A node drops PLCA, and with it BEACON, COMMIT and the rest in its delay line. ESD still follows a frame, and a signal
+    /// has at least one bit; COMMIT after a frame whose rest is dropped does not begin.
+    fn line_stops(&mut self, at: BitInstant, station: StationId) {
+        let (delimiter, sent) = (self.delimiter(), self.node(station).sent);
+        let is_cut = |one: &Signal| one.source == station && one.end.is_some_and(|end| end > at);
+        let (bit, first) = (BitTimes::new(1), self.first);
+        for (number, one) in (first..).zip(&mut self.all).filter(|(_, one)| is_cut(one)) {
+            let end = match one.what {
+                Carried::Frame => at + one.extension.min(delimiter),
+                Carried::Commit if at < sent && sent < one.begin => one.begin,
+                _ => at.max(one.begin + bit),
+            };
+            if one.end > Some(end) {
+                one.end = Some(end);
+                self.changed.push(number);
             }
         }
-        heard < to
     }
 
-    /// The end of CRS at `station`, if `one` keeps it on at `at`. At a new instant a BEACON may just have begun.
-    fn carrier_of(&self, one: &Signal, station: StationId, at: BitInstant, is_new: bool) -> Option<BitInstant> {
-        let way = self.way(one, station) + self.line.as_ref()?.plca.phy_on;
-        let is_before = |last: &&Signal| last.source == one.source && last.end == Some(one.begin);
-        let follows = self.iter().any(|last| last.what != Carried::Beacon && is_before(&last));
-        let may_begin = follows || is_new && one.what == Carried::Beacon && one.source != station;
-        let has_begun = one.begin + way < at || (one.begin + way == at && may_begin);
-        let end = self.crs_ends(one, station).unwrap_or(BitInstant::new(u64::MAX));
-        (one.reaches(station, self.config()) && has_begun && end > at).then_some(end)
+    fn delimiter(&self) -> BitTimes {
+        self.line.as_ref().map_or(BitTimes::ZERO, |line| line.plca.end_delimiter)
     }
 
-    /// When CRS of a signal goes off at `station`, if its end is known.
-    fn crs_ends(&self, one: &Signal, station: StationId) -> Option<BitInstant> {
-        let plca = &self.line.as_ref()?.plca;
-        let is_next = |next: &&Signal| next.source == one.source && Some(next.begin) == one.end;
-        let is_followed = one.what != Carried::Beacon && self.iter().any(|next| is_next(&next));
-        Some(one.end? + self.way(one, station) + if is_followed { plca.phy_on } else { plca.phy_off })
-    }
-
-    fn way(&self, one: &Signal, station: StationId) -> BitTimes {
-        if one.source == station { BitTimes::ZERO } else { self.config().topology.distance(one.source, station) }
+    /// Whether nothing was at the place of `station` for an instant in between. A signal that follows another one leaves no
+    /// such instant if the two are COMMIT and a frame of one node. Its own BEACON at `from` does not count: a node takes
+    /// PLCA up before that BEACON is on the line.
+    fn is_silent_between(&self, station: StationId, from: BitInstant, to: BitInstant) -> bool {
+        let (mut heard, mut last): (BitInstant, Option<&Signal>) = (from, None);
+        while heard < to {
+            let next = self.iter().find(|one| {
+                let Some((begin, end)) = self.there(one, station) else { return false };
+                let is_first = one.source == station && one.what == Carried::Beacon && one.begin == from;
+                let follows = last.is_none_or(|last| last.source == one.source && last.what != Carried::Beacon);
+                !is_first && end > heard && (begin < heard || (begin == heard && follows))
+            });
+            let Some(next) = next else { return true };
+            heard = self.there(next, station).map_or(to, |(_, end)| end);
+            last = Some(next);
+        }
+        false
     }
 }

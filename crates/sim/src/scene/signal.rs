@@ -91,11 +91,6 @@ impl Part {
 }
 
 impl Signal {
-    /// Whether it is on the medium at all: a COMMIT that was expected may not come.
-    pub(super) fn is_sent(&self) -> bool {
-        self.end != Some(self.begin)
-    }
-
     /// Its parts in order of time, at its sender's place: what, from when, to when. The last one of a signal that goes on
     /// ends with `limit`.
     pub fn parts(&self, limit: BitInstant) -> impl Iterator<Item = (Part, BitInstant, BitInstant)> + use<> {
@@ -143,6 +138,11 @@ impl Signal {
             Carried::Commit => "COMMIT",
             Carried::Jam => "jam",
         }
+    }
+
+    /// Its sender dropped it before its first bit.
+    pub(super) fn is_dropped(&self) -> bool {
+        self.end == Some(self.begin)
     }
 
     /// It gets to `station`, as far as cuts and ranges go.
