@@ -9,7 +9,7 @@
 mod case;
 
 use case::{Case, Facts, Key, differs, name, viewed};
-use medium::{Event, Input, Kind, Method, Population, StationId};
+use medium::{Aloha, Csma, CsmaCa, Event, Input, Kind, Method, Octets, Phy, Population, StationId};
 use serde_json::Value;
 use sim::files::event_log::{Entry, EventLogReader};
 use sim::files::json_lines::LineReader;
@@ -20,10 +20,15 @@ use std::fs;
 
 /// What a window makes of a run.
 fn window(case: &Case, kind: WindowKind) -> Vec<u8> {
+    window_on(&case.log, kind)
+}
+
+/// What a window makes of a log.
+fn window_on(log: &str, kind: WindowKind) -> Vec<u8> {
     let file = tempfile::NamedTempFile::new().expect("a file");
-    let known = Known::of(case.header.clone());
+    let mut log = EventLogReader::new(LineReader::new(log.as_bytes(), "log".to_owned())).expect("a log");
+    let known = Known::of(log.header().clone());
     let window = kind.open(file.reopen().expect("a file"), String::new(), &known).expect("room");
-    let mut log = EventLogReader::new(LineReader::new(case.log.as_bytes(), "log".to_owned())).expect("a log");
     log.tell(&mut Windows(vec![window])).expect("room").expect("a whole log");
     fs::read(file.path()).expect("a file")
 }
@@ -376,6 +381,27 @@ fn windows_agree_on_csma_ca() {
 #[test]
 fn windows_agree_on_plca() {
     case::plca(&mut hold);
+}
+
+/// ALOHA above its capacity once gave 54 GB of packets for a second, as each row named all frames of a chain of overlaps.
+#[test]
+fn a_storm_does_not_make_a_window_four_times_the_log() {
+    let size = Octets::new(64);
+    let methods = [
+        ("CSMA/CD", Method::CsmaCd, 40),
+        ("ALOHA", Method::Aloha(Aloha::new(size)), 100),
+        ("CSMA", Method::Csma(Csma::new(size)), 100),
+        ("CSMA/CA", Method::CsmaCa(CsmaCa::new(Phy::Dsss1, size)), 100),
+    ];
+    for (name, method, stations) in methods {
+        let log = case::log_of(&case::storm(method, stations), 600_000);
+        assert!(log.lines().count() > 2_000, "{name}: {} lines", log.lines().count());
+        for kind in [WindowKind::Pcapng(Framing::Whole), WindowKind::Perfetto, WindowKind::Vcd, WindowKind::Csv] {
+            let (own, log) = (window_on(&log, kind).len(), log.len());
+            println!("{name}: {kind:?} {:.2} times its log", own as f64 / log as f64);
+            assert!(own <= 4 * log, "{name}: {kind:?} has {own} octets, its log {log}");
+        }
+    }
 }
 
 /// Logs that no engine wrote, among them those of fuzzers that were too much for a window.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   st1 transmit   WaitingToSend | Transmitting | Jamming | BackingOff | …     the machines of 802.3, 4.2.8
-//!       deference  Busy | GapPart1 | GapPart2 | Free | …
+//!       deference  Busy | GapPart1 | GapPart2 | Free | …         with collision detection: other methods have no such machine
 //!       carrier    ________/‾‾‾‾‾‾‾‾‾‾\______        a signal at the station's place, whosever it is
 //!       collision  ________/‾‾\______________        from when the station notices one until its jam is out
 //!   turn           BEACON | none | COMMIT_3 | frame_3 | none | …              of a bus with PLCA: whose turn is used
@@ -135,7 +135,9 @@ impl Vcd {
                 |kind: &str, wave, name: &str| format!("$var {kind} {} {name} $end\n", label(number as u16, wave));
             text += &format!("$scope module {name} $end\n");
             text += &wire("string 1", Wave::Transmit, "transmit");
-            text += &wire("string 1", Wave::Deference, "deference");
+            if self.detects {
+                text += &wire("string 1", Wave::Deference, "deference");
+            }
             text += &wire("wire 1", Wave::Carrier, "carrier");
             text += &wire("wire 1", Wave::Collision, "collision");
             text += "$upscope $end\n";
@@ -151,7 +153,8 @@ impl Vcd {
             Change::Collision(false),
         ];
         for number in 0..known.header.stations.len() as u16 {
-            first.iter().for_each(|change| text += &change.text(number));
+            let has = |change: &&Change| self.detects || !matches!(change, Change::Deference(_));
+            first.iter().filter(has).for_each(|change| text += &change.text(number));
         }
         text += "$end";
         self.written = Some(0);
@@ -309,6 +312,9 @@ impl Vcd {
 
     /// What the deference machine does (802.3, 4.2.8), by the engine's own table.
     fn defer(&mut self, at: BitInstant, station: u16, input: DeferenceInput) -> Result<(), WriteError> {
+        if !self.detects {
+            return Ok(());
+        }
         // Only CSMA/CD holds these to their ranges; a log of another method may have any.
         let parameters = &self.config.parameters;
         let [gap, part_1] = [parameters.inter_packet_gap, parameters.inter_packet_gap_part_1]

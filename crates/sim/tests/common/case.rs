@@ -177,6 +177,28 @@ pub fn differs(what: &str, one: &Signals, truth: &Signals) -> Result<(), String>
     Err(format!("{what}\n  it has\n    {}\n  the model has\n    {}", only(one, truth), only(truth, one)))
 }
 
+/// The log of a run, without a model.
+pub fn log_of(Scenario { config, inputs }: &Scenario, until: u64) -> String {
+    logged::logged(config, inputs, until).1
+}
+
+/// More frames than the medium can carry: each station on a short cable has 20 of them for the next one.
+pub fn storm(method: Method, stations: u16) -> Scenario {
+    let (rate, length) = match &method {
+        Method::CsmaCa(own) => (own.phy.rate(), 9),
+        _ => (medium::BitRate::MBIT_10, 22),
+    };
+    let last = u64::from(stations - 1);
+    let positions = (0..=last).map(|place| BitTimes::new(place * length / last)).collect();
+    let config = Config::new(rate, Topology::Bus { positions }, 1);
+    let offer = |(at, from): (u64, u16)| {
+        let frame = Frame::new(Octets::new(64), medium::Destination::Station(StationId::new((from + 1) % stations)));
+        (at * 97, Input::Offer { station: StationId::new(from), frame })
+    };
+    let inputs = (0..20).flat_map(|round| (0..stations).map(move |from| (round, from))).map(offer).collect();
+    Scenario { config: Config { method, ..config }, inputs }
+}
+
 /// Which frames each station holds.
 #[derive(Default)]
 struct Queues(BTreeMap<usize, BTreeSet<u64>>);
