@@ -6,11 +6,11 @@ use crate::cli::args::{PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs};
 use crate::live::control::Control;
 use crate::live::plane::protocol::Change;
 use crate::show::say;
-use medium::PlcaSettings;
+use medium::{BitTimes, PlcaSettings};
 use serde::Serialize;
 use sim::figures::plca::PlcaStation;
 use sim::figures::results::StationResults;
-use sim::words::plca::{SettingsText, as_ethtool_prints, set, status_as_ethtool_prints, unwise};
+use sim::words::plca::{Segment, SettingsText, as_ethtool_prints, set, status_as_ethtool_prints, unwise};
 use std::process::ExitCode;
 
 /// A station's PLCA under the kernel's netlink names.
@@ -55,8 +55,12 @@ fn set_settings(args: &PlcaSetArgs) -> Outcome {
     let before: Vec<PlcaSettings> = stations.iter().map(of).collect();
     let changed = |(name, before): (&&str, &PlcaSettings)| if *name == args.station { settings } else { *before };
     let now: Vec<PlcaSettings> = names.iter().zip(&before).map(changed).collect();
-    let before = unwise(&before, &names);
-    let new = unwise(&now, &names).into_iter().filter(|warning| !before.contains(warning));
+    let told = |settings: &[PlcaSettings]| {
+        let nodes: Vec<(PlcaSettings, &[u8])> = settings.iter().map(|settings| (*settings, &[][..])).collect();
+        unwise(Segment { nodes: &nodes, names: &names, round_trip: BitTimes::ZERO })
+    };
+    let before = told(&before);
+    let new = told(&now).into_iter().filter(|warning| !before.contains(warning));
     new.for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(ExitCode::SUCCESS)
 }

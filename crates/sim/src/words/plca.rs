@@ -1,9 +1,9 @@
 //! The settings of a PLCA node under the names of ethtool and of the kernel's netlink, and as ethtool prints them.
 
 use crate::words::units::group;
-use medium::PlcaSettings;
+use medium::{BitTimes, PlcaSettings};
 use serde::{Deserialize, Serialize};
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
 /// The gap that a MAC keeps between frames, which a burst must outlast.
 const GAP: u8 = 96;
@@ -127,52 +127,117 @@ pub fn number(name: &str, value: &str, least: u8, clause: &str) -> Result<u8, St
         .ok_or_else(|| format!("{name} is `{value}`: it goes from {least} to 255 ({clause})"))
 }
 
-/// What is legal in the settings of all nodes but unwise, and what it costs in bit times. `names` are the stations'.
-pub fn unwise(all: &[PlcaSettings], names: &[impl Display]) -> Vec<String> {
-    let on: Vec<(usize, &PlcaSettings)> = (all.iter().enumerate())
-        .filter(|(_, settings)| settings.enabled && settings.node_id != PlcaSettings::UNCONFIGURED)
-        .collect();
-    let Some((_, coordinator)) = on.iter().find(|(_, settings)| settings.node_id == 0) else {
-        let none = "no node has id 0, so nobody sends BEACONs: the bus stays one of plain CSMA/CD (802.3, 148.4.4)";
-        return if on.is_empty() { Vec::new() } else { vec![none.to_owned()] };
+/// What a segment consists of, as far as it may be unwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// The settings of each node, and its further ids; 255 is none.
+    pub nodes: &'a [(PlcaSettings, &'a [u8])],
+    /// The stations' names.
+    pub names: &'a [&'a str],
+    /// From a bit on the line until the farthest node's answer could be heard, PHYs included.
+    pub round_trip: BitTimes,
+}
+
+/// What is legal on a segment but unwise, and what it costs in bit times: one line for nodes with the same fault.
+pub fn unwise(segment: Segment<'_>) -> Vec<String> {
+    let Segment { nodes, names, round_trip } = segment;
+    let ids = |(settings, more): &(PlcaSettings, &[u8])| -> Vec<u8> {
+        let all = std::iter::once(settings.node_id).chain(more.iter().copied());
+        all.filter(|id| settings.enabled && *id != PlcaSettings::UNCONFIGURED).collect()
     };
-    let mut warnings = Vec::new();
+    let all: Vec<(usize, u8)> =
+        nodes.iter().map(ids).enumerate().flat_map(|(at, ids)| ids.into_iter().map(move |id| (at, id))).collect();
+    let mut warnings = Grouped::default();
+    for ((settings, _), name) in nodes.iter().zip(names) {
+        if settings.enabled && settings.node_id == PlcaSettings::UNCONFIGURED {
+            warnings.of(name, "no node-id (255), so PLCA stays off there, and it meets others on the line".to_owned());
+        }
+    }
+    let Some((coordinator, _)) = all.iter().find(|(_, id)| *id == 0).map(|(at, _)| nodes[*at]) else {
+        let none = "no node has id 0, so nobody sends BEACONs: the bus stays one of plain CSMA/CD (802.3, 148.4.4)";
+        return if all.is_empty() { Vec::new() } else { vec![none.to_owned()] };
+    };
     let count = usize::from(coordinator.node_count);
-    if count > on.len() {
-        let empty = (count - on.len()) as u64 * u64::from(coordinator.to_timer);
-        let (nodes, empty) = (on.len(), group(empty));
-        warnings.push(format!("node count {count} with {nodes} nodes: {empty} BT of every idle cycle are empty"));
+    let used = all.len();
+    if count > used {
+        let empty = group((count - used) as u64 * u64::from(coordinator.to_timer));
+        warnings.of_all(format!("node count {count} with {used} ids: {empty} BT of every idle cycle are empty"));
     }
-    for (station, settings) in &on {
-        let (name, id) = (&names[*station], settings.node_id);
-        let mut warn = |what: String| warnings.push(format!("{name}: {what}"));
+    if round_trip >= BitTimes::new(coordinator.to_timer.into()) {
+        warnings.of_all(format!(
+            "a signal and its answer take up to {round_trip}, and a turn {} BT: nodes do not hear in time that a turn is used, and collide; write to-tmr = {} or more",
+            coordinator.to_timer,
+            (round_trip.get() / 4 + 1) * 4
+        ));
+    }
+    for (place, &(station, id)) in all.iter().enumerate() {
         if usize::from(id) >= count && id != 0 {
-            warn(format!(
-                "its turn comes after the last, since its id {id} is not below the node count of {count}: it never sends while BEACONs come"
-            ));
+            warnings.of(
+                names[station],
+                format!("its turn comes after the last, since its id {id} is not below the node count of {count}: it never sends while BEACONs come"),
+            );
         }
-        if settings.to_timer != coordinator.to_timer {
-            warn(format!(
-                "to-tmr is {} BT and the coordinator's {} BT: its turns drift against those of others, and collide with some",
-                settings.to_timer, coordinator.to_timer
-            ));
-        }
-        if settings.burst_count > 0 && settings.burst_timer <= GAP {
-            warn(format!(
-                "burst-tmr of {} BT is over before the gap of {GAP} BT is: no burst goes on, and each turn is {} BT longer",
-                settings.burst_timer, settings.burst_timer
-            ));
-        }
-        if !settings.to_timer.is_multiple_of(4) {
-            warn(format!("to-tmr {} is no multiple of 4 BT, a nibble", settings.to_timer));
-        }
-        let twin = on.iter().find(|(other, twin)| other < station && twin.node_id == id);
-        if let Some((twin, _)) = twin {
-            let what = if id == 0 { "both send BEACONs" } else { "both send in one turn, and collide" };
-            warn(format!("{} has the same id {id}: {what}", names[*twin]));
+        match all[..place].iter().find(|(_, other)| *other == id) {
+            None => {}
+            Some((twin, _)) if *twin == station => warnings.of(names[station], format!("id {id} twice: write it once")),
+            Some((twin, _)) => {
+                let what = if id == 0 { "both send BEACONs" } else { "both send in one turn, and collide" };
+                warnings.of(names[station], format!("{} has the same id {id}: {what}", names[*twin]));
+            }
         }
     }
-    warnings
+    for ((settings, _), name) in nodes.iter().zip(names).filter(|(node, _)| !ids(node).is_empty()) {
+        settings_unwise(settings, &coordinator).into_iter().for_each(|what| warnings.of(name, what));
+    }
+    warnings.texts()
+}
+
+/// The same of one node's timers and bursts.
+fn settings_unwise(settings: &PlcaSettings, coordinator: &PlcaSettings) -> Vec<String> {
+    let mut all = Vec::new();
+    if settings.to_timer != coordinator.to_timer {
+        all.push(format!(
+            "to-tmr is {} BT and the coordinator's {} BT: its turns drift against those of others, and collide with some",
+            settings.to_timer, coordinator.to_timer
+        ));
+    }
+    if settings.burst_count > 0 && settings.burst_timer <= GAP {
+        all.push(format!(
+            "burst-tmr of {} BT is over before the gap of {GAP} BT is: no burst goes on, and each turn is {} BT longer",
+            settings.burst_timer, settings.burst_timer
+        ));
+    }
+    if !settings.to_timer.is_multiple_of(4) {
+        all.push(format!("to-tmr {} is no multiple of 4 BT, a nibble", settings.to_timer));
+    }
+    all
+}
+
+/// Warnings with the names of those that they are about.
+#[derive(Default)]
+struct Grouped<'a>(Vec<(Vec<&'a str>, String)>);
+
+impl<'a> Grouped<'a> {
+    fn of_all(&mut self, what: String) {
+        self.0.push((Vec::new(), what));
+    }
+
+    fn of(&mut self, name: &'a str, what: String) {
+        match self.0.iter_mut().find(|(_, known)| *known == what) {
+            Some((names, _)) => names.push(name),
+            None => self.0.push((vec![name], what)),
+        }
+    }
+
+    fn texts(self) -> Vec<String> {
+        let text = |(names, what): (Vec<&str>, String)| match &names[..] {
+            [] => what,
+            [one] => format!("{one}: {what}"),
+            [one, other] => format!("{one} and {other}: {what}"),
+            [first, second, others @ ..] => format!("{first}, {second} and {} more: {what}", others.len()),
+        };
+        self.0.into_iter().map(text).collect()
+    }
 }
 
 #[cfg(test)]
@@ -221,17 +286,47 @@ mod tests {
         let unwise = |change: fn(&mut [PlcaSettings])| {
             let mut all: Vec<PlcaSettings> = (0..8).map(|id| PlcaSettings::new(id, 8)).collect();
             change(&mut all);
-            let names: Vec<String> = (1..=8).map(|number| format!("st{number}")).collect();
-            super::unwise(&all, &names)
+            let nodes: Vec<(PlcaSettings, &[u8])> = all.iter().map(|settings| (*settings, &[][..])).collect();
+            super::unwise(Segment { nodes: &nodes, names: &NAMES, round_trip: BitTimes::ZERO })
         };
         assert!(unwise(|_| {}).is_empty());
         assert_eq!(
             unwise(|all| all[0].node_count = 40),
-            ["node count 40 with 8 nodes: 1,024 BT of every idle cycle are empty"]
+            ["node count 40 with 8 ids: 1,024 BT of every idle cycle are empty"]
         );
         assert!(unwise(|all| all[0].enabled = false)[0].starts_with("no node has id 0"));
         assert!(unwise(|all| all[2].node_id = 9)[0].starts_with("st3: its turn comes after the last"));
         let twins = unwise(|all| all[2].node_id = 1);
         assert_eq!(twins, ["st3: st2 has the same id 1: both send in one turn, and collide"]);
+        let bursts = unwise(|all| all[2..].iter_mut().for_each(|node| (node.burst_count, node.burst_timer) = (1, 64)));
+        assert_eq!(bursts.len(), 1, "{bursts:?}");
+        assert!(bursts[0].starts_with("st3, st4 and 4 more: burst-tmr of 64 BT"), "{bursts:?}");
+        let without = unwise(|all| all[7].node_id = PlcaSettings::UNCONFIGURED);
+        assert!(without[0].starts_with("st8: no node-id (255)"), "{without:?}");
+    }
+
+    const NAMES: [&str; 8] = ["st1", "st2", "st3", "st4", "st5", "st6", "st7", "st8"];
+
+    /// One id twice through further ids, one above the count, and a turn that is over before its first bit is heard.
+    #[test]
+    fn further_ids_and_distances_are_looked_at() {
+        let told = |more: &[u8], round_trip: u64| {
+            let settings: Vec<PlcaSettings> = (0..3).map(|id| PlcaSettings::new(id, 3 + more.len() as u8)).collect();
+            let nodes = [(settings[0], &[][..]), (settings[1], more), (settings[2], &[][..])];
+            super::unwise(Segment { nodes: &nodes, names: &NAMES[..3], round_trip: BitTimes::new(round_trip) })
+        };
+        assert!(told(&[3, 4], 31).is_empty());
+        let wrong = told(&[2, 7], 0);
+        assert!(
+            wrong.iter().any(|one| one.starts_with("st2: its turn comes after the last, since its id 7")),
+            "{wrong:?}"
+        );
+        assert!(
+            wrong.iter().any(|one| one.starts_with("st3: st2 has the same id 2: both send in one turn")),
+            "{wrong:?}"
+        );
+        let far = told(&[], 70);
+        assert!(far[0].starts_with("a signal and its answer take up to 70 BT, and a turn 32 BT"), "{far:?}");
+        assert!(far[0].ends_with("write to-tmr = 72 or more"), "{far:?}");
     }
 }

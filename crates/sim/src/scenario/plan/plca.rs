@@ -2,7 +2,7 @@
 
 use super::{PlanError, Planner};
 use crate::scenario::file::{BitTimesText, Given, PlcaSection, StationSection, span, value};
-use crate::words::plca::{number, unwise};
+use crate::words::plca::{Segment, number, unwise};
 use medium::{BitTimes, Config, Input, Method, Plca, PlcaNode, PlcaSettings, StationId};
 use toml::Spanned;
 
@@ -105,6 +105,7 @@ impl Planner<'_> {
 /// What is legal with PLCA but unwise, and what it costs in bit times.
 pub(super) fn plca_warnings(medium: &Config, names: &[&str]) -> Vec<String> {
     let Method::Plca(plca) = &medium.method else { return Vec::new() };
-    let settings: Vec<PlcaSettings> = plca.nodes.iter().map(|node| node.settings).collect();
-    unwise(&settings, names)
+    let nodes: Vec<(PlcaSettings, &[u8])> = plca.nodes.iter().map(|node| (node.settings, &node.more_ids[..])).collect();
+    let round_trip = medium.topology.round_trip() + plca.phy_on;
+    unwise(Segment { nodes: &nodes, names, round_trip })
 }
