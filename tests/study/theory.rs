@@ -15,6 +15,7 @@ const COMMANDS: [&str; 18] = [
     "theory kleinrock-lam --retransmit 10",
     "theory lam --stations 400 --load 0.32 --retransmit 10",
     "theory lam --stations infinite --load 0.3 --retransmit 60",
+    "theory lam-control --stations 400 --load 0.32",
     "theory csma --persistence 0.03",
     "theory tdma --stations 4 --load 0.5",
     "theory metcalfe-boggs --stations 5",
