@@ -8,7 +8,7 @@ fn json(arguments: &str) -> Value {
 }
 
 /// A line for each theory, each policy family and a herd.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "theory aloha",
     "theory aloha --load 0.5 --stations 10",
     "theory slotted-aloha --load 1",
