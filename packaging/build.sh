@@ -119,7 +119,7 @@ package ethbus "" "shared-medium Ethernet on your own machine" \
 cargo build --release --locked -p ethbus-backoff-c --target "$target"
 stage=$scratch/stage
 mkdir "$scratch/tools"
-ln -s "$(command -v true)" "$scratch/tools/cargo"
+ln -s "$(type -P true)" "$scratch/tools/cargo"
 ln -s "$(command -v "${tools}strip")" "$scratch/tools/strip"
 PATH=$scratch/tools:$PATH DESTDIR=$stage crates/backoff-c/install.sh --prefix /usr --libdir "/usr/lib/$triplet" \
     --target-dir "target/$target" > "$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }

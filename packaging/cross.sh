@@ -16,7 +16,7 @@ unstable() {
     # A mirror of unstable may be some weeks behind.
     inside apt-get -o Acquire::Check-Valid-Until=false update -qq
     inside env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends cargo rustc libstd-rust-dev:arm64 \
-        gcc-aarch64-linux-gnu gcc libc6-dev > "$scratch/apt" 2>&1 || { tail -n 20 "$scratch/apt"; return 1; }
+        gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc libc6-dev > "$scratch/apt" 2>&1 || { tail -n 20 "$scratch/apt"; return 1; }
     git bundle create "$root/ethbus.bundle" HEAD 2> "$scratch/bundle"
     inside git clone --quiet -c advice.detachedHead=false /ethbus.bundle /ethbus
 }

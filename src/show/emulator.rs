@@ -2,6 +2,7 @@
 
 use super::NOT_MEASURED;
 use super::verdict::slipped;
+use sim::figures::emulator::{Figure, LINKS, Shown, figures};
 use sim::figures::results::{EmulatorResults, LinkResults, Results};
 use sim::words::units::{group, many};
 
@@ -61,27 +62,22 @@ fn lateness(emulator: &EmulatorResults) -> String {
     }
 }
 
+/// The counts that the table has in one line, each with its words.
+fn shown(emulator: &EmulatorResults, words: fn(Shown) -> Option<&'static str>) -> impl Iterator<Item = (&str, u64)> {
+    let count = |figure: &Figure| (figure.value)(emulator).unwrap_or(0.0) as u64;
+    figures().filter_map(move |figure| Some((words(figure.shown)?, count(figure))))
+}
+
 /// Frames that were lost, by cause.
 fn drops(emulator: &EmulatorResults) -> String {
-    let drops = [
-        ("ring", emulator.undelivered.ring_drops),
-        ("overload", emulator.machine.overload_drops),
-        ("absent stations", emulator.undelivered.deliveries_to_absent),
-        ("failed deliveries", emulator.undelivered.delivery_failures),
-        ("a station's MTU", emulator.undelivered.refused_by_mtu),
-        ("reports", emulator.observers.reports_skipped),
-        ("record", emulator.observers.record_skipped),
-        ("event log", emulator.observers.events_skipped),
-    ];
+    let drops = shown(emulator, |shown| match shown {
+        Shown::Drop(words) => Some(words),
+        Shown::Also(_) | Shown::Elsewhere => None,
+    });
     let windows =
         emulator.observers.incomplete_files.iter().filter(|file| !["record", "event log"].contains(&&*file.holds));
     let windows = windows.map(|file| (file.holds.as_str(), file.missing));
-    drops
-        .into_iter()
-        .chain(windows)
-        .map(|(name, count)| format!("{name} {}", group(count)))
-        .collect::<Vec<_>>()
-        .join(", ")
+    drops.chain(windows).map(|(name, count)| format!("{name} {}", group(count))).collect::<Vec<_>>().join(", ")
 }
 
 /// Who else had the processors meanwhile.
@@ -121,29 +117,12 @@ fn percent(part: f64) -> String {
 
 /// What does not happen on most runs, as far as it did.
 fn oddities(emulator: &EmulatorResults) -> String {
-    let oddities = [
-        ("stamped at the ring", emulator.arrivals.stamped_at_ring),
-        ("stamps from the future", emulator.arrivals.future_stamps),
-        ("stale stamps", emulator.arrivals.stale_stamps),
-        ("clock set", emulator.machine.clock_steps),
-        ("oversized", emulator.arrivals.oversized),
-        ("checksums repaired", emulator.arrivals.checksums_repaired),
-        ("checksums left", emulator.arrivals.checksums_left),
-        ("VLAN tags restored", emulator.arrivals.vlan_tags_restored),
-        ("strays", emulator.arrivals.strays),
-        ("ports lost", emulator.ports.ports_lost),
-        ("ports gone", emulator.ports.ports_gone),
-        ("copies not made for detached stations", emulator.undelivered.copies_to_detached),
-        ("link changes missed", emulator.ports.link_changes_missed),
-        ("failures of the fan-out", emulator.copying.fan_out_failures),
-        ("left out by the filter", emulator.copying.filtered),
-        ("stations it is lifted for", emulator.copying.stations_unfiltered),
-    ];
-    let oddities: Vec<String> = oddities
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(name, count)| format!("{name} {}", group(*count)))
-        .collect();
+    let oddities = shown(emulator, |shown| match shown {
+        Shown::Also(words) => Some(words),
+        Shown::Drop(_) | Shown::Elsewhere => None,
+    });
+    let oddities: Vec<String> =
+        oddities.filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {}", group(count))).collect();
     if oddities.is_empty() { String::new() } else { format!("  also          {}\n", oddities.join(", ")) }
 }
 
@@ -153,13 +132,9 @@ fn kernel_drops(links: &[LinkResults]) -> String {
         return String::new();
     }
     let lost = |link: &LinkResults| {
-        let places = [
-            ("on the way from it", link.lost_from_station),
-            ("on the way to it", link.lost_to_station),
-            ("at its TAP device", link.lost_at_tap),
-            ("on the way outside", link.lost_outside),
-        ];
-        let places = places.into_iter().filter(|(_, count)| *count > 0);
+        let places = LINKS.iter().filter(|counter| !counter.place.is_empty());
+        let places = places.map(|counter| (counter.place, (counter.value)(link).unwrap_or(0)));
+        let places = places.filter(|(_, count)| *count > 0);
         let places: Vec<String> = places.map(|(place, count)| format!("{} {place}", group(count))).collect();
         (!places.is_empty()).then(|| format!("{} {}", link.station, places.join(", ")))
     };

@@ -1,9 +1,9 @@
 //! Results of labs as text that Prometheus reads: OpenMetrics 1.0, or the older format for those who ask for no other.
 
-use serde_json::Value;
 use sim::figures::counters::{COUNTERS, Counter};
 use sim::figures::delays::DelayResults;
-use sim::figures::results::Results;
+use sim::figures::emulator::{self as figures, LINKS, figures};
+use sim::figures::results::{EmulatorResults, Results};
 use sim::figures::table::DELAYS;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -37,71 +37,6 @@ struct Page {
     text: String,
     exposition: Exposition,
 }
-
-/// What a number of the emulator is: it only grows, or it is as it is now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Grows {
-    Yes,
-    No,
-}
-
-/// Numbers of the emulator by their names in results; times are in seconds.
-const EMULATOR: [(&str, Grows, &str); 39] = [
-    ("deliveries", Grows::Yes, "Frames copied to stations"),
-    ("lateness_p50_ns", Grows::No, "Median of how late deliveries were handed to the kernel"),
-    ("lateness_p99_ns", Grows::No, "99th percentile of how late deliveries were handed to the kernel"),
-    ("lateness_max_ns", Grows::No, "The latest delivery"),
-    ("deliveries_pending", Grows::No, "Copies that are not due yet"),
-    ("arrivals_pending", Grows::No, "Frames that were read and not given to the medium yet"),
-    ("late_arrivals", Grows::Yes, "Frames whose stamp was before the engine's now"),
-    ("late_arrival_max_ns", Grows::No, "The latest of these"),
-    ("slip_ns", Grows::Yes, "Time for which the medium's clock stood still, since the machine did not keep up"),
-    ("slips", Grows::Yes, "How often it stood still"),
-    ("late_deliveries", Grows::Yes, "Frames handed over more than a millisecond late"),
-    ("overload_drops", Grows::Yes, "Copies dropped because the machine did not keep up"),
-    ("steal_ns", Grows::Yes, "Time in which a hypervisor gave the processors to others"),
-    ("cpu_wait_ns", Grows::Yes, "Time in which the data plane waited for a processor"),
-    ("clock_steps", Grows::Yes, "Times that the real-time clock was set"),
-    ("time_scale", Grows::No, "The medium's time as a part of real time"),
-    ("kernel_copies", Grows::Yes, "Copies that the kernel made"),
-    ("helped_copies", Grows::Yes, "Of these, copies that another processor made at the same time"),
-    ("fan_out_failures", Grows::Yes, "Frames that the kernel did not copy, though it should"),
-    ("filtered", Grows::Yes, "Copies left out by the filter"),
-    ("stations_unfiltered", Grows::No, "Stations that hear everything in spite of the filter"),
-    ("ring_drops", Grows::Yes, "Frames that the kernel dropped because the receive ring was full"),
-    ("deliveries_to_absent", Grows::Yes, "Copies for a station whose interface is down or gone"),
-    ("delivery_failures", Grows::Yes, "Copies that the kernel refused for another reason"),
-    ("copies_to_detached", Grows::Yes, "Copies for a station that was off the medium"),
-    ("refused_by_mtu", Grows::Yes, "Copies above the MTU of a station's interface"),
-    ("stamped_at_ring", Grows::Yes, "Frames stamped as they came into the ring"),
-    ("future_stamps", Grows::Yes, "Frames whose stamp was later than their reading"),
-    ("stale_stamps", Grows::Yes, "Frames whose stamp was too old"),
-    ("oversized", Grows::Yes, "Frames longer than the ring's slot"),
-    ("checksums_repaired", Grows::Yes, "Partial checksums that were filled in"),
-    ("checksums_left", Grows::Yes, "Partial checksums that could not be filled in"),
-    ("vlan_tags_restored", Grows::Yes, "VLAN tags that the kernel had stripped"),
-    ("strays", Grows::Yes, "Frames from an interface that is no station's"),
-    ("ports_lost", Grows::Yes, "Times that a station's interface went down or vanished"),
-    ("ports_gone", Grows::Yes, "Times that it vanished"),
-    ("link_changes_missed", Grows::Yes, "Times that news of interfaces was lost"),
-    ("reports_skipped", Grows::Yes, "Reports that the supervisor did not take in time"),
-    ("record_skipped", Grows::Yes, "Inputs that are not in the record"),
-];
-/// The same of the files.
-const FILES: [(&str, Grows, &str); 2] = [
-    ("events_skipped", Grows::Yes, "Events that are not in the event log"),
-    ("files_incomplete", Grows::No, "Wanted files that are not whole"),
-];
-
-/// What is on the way between a station and the bus.
-const LINKS: [(&str, &str); 6] = [
-    ("from_station", "Frames from the station that got to the bus"),
-    ("to_station", "Copies that got to the station"),
-    ("lost_from_station", "Frames that the kernel dropped on the way to the bus"),
-    ("lost_to_station", "Copies that it dropped on the way to the station"),
-    ("lost_at_tap", "Frames that it dropped at the station's TAP device"),
-    ("lost_outside", "Frames that it dropped on the way outside"),
-];
 
 /// The text for labs by name.
 pub fn text(exposition: Exposition, labs: &[(String, Results)]) -> String {
@@ -175,49 +110,55 @@ fn gauges(text: &mut Page, labs: &[(String, Results)]) {
 }
 
 fn emulator(text: &mut Page, labs: &[(String, Results)]) {
-    let labs: Vec<(&str, Value)> = labs
-        .iter()
-        .filter_map(|(lab, results)| Some((lab.as_str(), serde_json::to_value(results.emulator.as_ref()?).ok()?)))
-        .collect();
-    for (name, grows, help) in EMULATOR.into_iter().chain(FILES) {
-        let (metric, part) = match name.strip_suffix("_ns") {
-            Some(stem) => (format!("ethbus_emulator_{stem}_seconds"), 1e-9),
-            None => (format!("ethbus_emulator_{name}"), 1.0),
+    let labs = labs.iter().filter_map(|(lab, results)| Some((lab.as_str(), results.emulator.as_ref()?)));
+    let labs: Vec<(&str, &EmulatorResults)> = labs.collect();
+    for figure in figures() {
+        let kind = match figure.kind {
+            figures::Kind::Counter => "counter",
+            figures::Kind::Gauge => "gauge",
+            figures::Kind::Other => continue,
         };
-        family(text, &metric, if grows == Grows::Yes { "counter" } else { "gauge" }, help);
-        let sampled = if grows == Grows::Yes { format!("{metric}_total") } else { metric };
-        for (lab, values) in &labs {
-            let value = values[name].as_f64().map(|value| value * part);
+        let (metric, part) = match figure.name.strip_suffix("_ns") {
+            Some(stem) => (format!("ethbus_emulator_{stem}_seconds"), 1e-9),
+            None => (format!("ethbus_emulator_{}", figure.name), 1.0),
+        };
+        family(text, &metric, kind, figure.help);
+        let sampled = if kind == "counter" { format!("{metric}_total") } else { metric };
+        for (lab, emulator) in &labs {
+            let value = (figure.value)(emulator).map(|value| value * part);
             value.into_iter().for_each(|value| sample(text, &sampled, &[("lab", lab)], &value.to_string()));
         }
     }
     family(text, "ethbus_emulator_file_missing", "counter", "What is known to miss in a file that is not whole");
-    for (lab, values) in &labs {
-        for file in values["incomplete_files"].as_array().into_iter().flatten() {
-            let text_of = |key: &str| file[key].as_str().unwrap_or_default();
-            let labels = [("lab", *lab), ("file", text_of("file")), ("holds", text_of("holds"))];
-            let missing = file["missing"].as_u64().unwrap_or(0).to_string();
-            sample(text, "ethbus_emulator_file_missing_total", &labels, &missing);
+    for (lab, emulator) in &labs {
+        for file in &emulator.observers.incomplete_files {
+            let labels = [("lab", *lab), ("file", &file.file), ("holds", &file.holds)];
+            sample(text, "ethbus_emulator_file_missing_total", &labels, &file.missing.to_string());
         }
     }
-    for (name, help) in LINKS {
-        let metric = format!("ethbus_link_{name}");
-        family(text, &metric, "counter", help);
-        for (lab, values) in &labs {
-            for link in values["links"].as_array().into_iter().flatten() {
-                let (station, value) = (link["station"].as_str().unwrap_or_default(), link[name].as_u64().unwrap_or(0));
-                let labels = [("lab", *lab), ("station", station)];
-                sample(text, &format!("{metric}_total"), &labels, &value.to_string());
-            }
-        }
-    }
+    links(text, &labs);
     family(text, "ethbus_emulator_lateness_seconds", "histogram", "How late deliveries were handed to the kernel");
-    for (lab, values) in &labs {
-        let bins: BTreeMap<u64, u64> =
-            serde_json::from_value(values["lateness_histogram_ns"].clone()).unwrap_or_default();
+    for (lab, emulator) in &labs {
+        let bins = &emulator.lateness_histogram_ns;
         // Each copy counts with the end of its bin, because the emulator keeps no sum of lateness.
         let sum = bins.iter().map(|(end, count)| *end as f64 * *count as f64).sum();
-        histogram(text, "ethbus_emulator_lateness_seconds", lab, &bins, 1e-9, sum);
+        histogram(text, "ethbus_emulator_lateness_seconds", lab, bins, 1e-9, sum);
+    }
+}
+
+fn links(text: &mut Page, labs: &[(&str, &EmulatorResults)]) {
+    for counter in LINKS {
+        if counter.help.is_empty() {
+            continue;
+        }
+        let metric = format!("ethbus_link_{}", counter.name);
+        let all = labs.iter().flat_map(|(lab, emulator)| emulator.links.iter().map(move |link| (*lab, link)));
+        let all: Vec<(&str, &str, u64)> =
+            all.filter_map(|(lab, link)| Some((lab, link.station.as_str(), (counter.value)(link)?))).collect();
+        family(text, &metric, "counter", counter.help);
+        for (lab, station, value) in all {
+            sample(text, &format!("{metric}_total"), &[("lab", lab), ("station", station)], &value.to_string());
+        }
     }
 }
 
@@ -260,7 +201,7 @@ fn sample(text: &mut Page, metric: &str, labels: &[(&str, &str)], value: &str) {
 mod tests {
     use super::*;
     use medium::Counters;
-    use sim::figures::results::EmulatorResults;
+    use serde_json::Value;
 
     /// A new counter or number needs an entry here too.
     #[test]
@@ -273,9 +214,9 @@ mod tests {
         (emulator.machine.steal_ns, emulator.machine.cpu_wait_ns) = (Some(1), Some(1));
         results.emulator = Some(emulator);
         let emulator = serde_json::to_value(results.emulator.as_ref().expect("a live bus")).expect("numbers");
-        let known = |name: &str| EMULATOR.iter().chain(&FILES).any(|(own, ..)| *own == name);
         for (name, value) in emulator.as_object().expect("an object") {
-            assert!(known(name) || !value.is_number(), "{name} is not in the metrics");
+            let known = figures().find(|figure| figure.name == name);
+            assert!(known.is_some_and(|known| value.is_number() != (known.kind == figures::Kind::Other)), "{name}");
         }
         let text = text(Exposition::OpenMetrics, &[("a\"b".to_owned(), results)]);
         assert!(text.contains("ethbus_frames_transmitted_ok_total{lab=\"a\\\"b\",station=\""), "{text}");

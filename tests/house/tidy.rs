@@ -41,8 +41,6 @@ const NOT_YET_PLAIN: &[&str] = &[
     "crates/medium/src/access/aloha.rs",
     "crates/medium/src/access/contenders",
     "crates/medium/src/access/slotted_aloha.rs",
-    "crates/sim/src/figures",
-    "crates/sim/src/words",
 ];
 
 fn root() -> &'static Path {

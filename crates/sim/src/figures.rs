@@ -4,6 +4,7 @@
 pub mod contention;
 pub mod counters;
 pub mod delays;
+pub mod emulator;
 pub mod histogram;
 pub mod intervals;
 pub mod metrics;

@@ -32,7 +32,10 @@ fn the_tables_of_the_page_are_made_from_the_table_of_settings() {
 /// The same of metrics: `<!-- metrics NAME -->`.
 #[test]
 fn the_tables_of_metrics_are_made_from_the_table_of_metrics() {
-    assert_eq!(page_holds("results.md", "metrics", table::rows), ["NUMBERS", "DELAYS", "COUNTERS"]);
+    assert_eq!(
+        page_holds("results.md", "metrics", table::rows),
+        ["NUMBERS", "DELAYS", "COUNTERS", "EMULATOR", "LINKS"]
+    );
     assert_eq!(page_holds("access.md", "metrics", table::rows), ["SLOTTED", "CSMA_CA"]);
 }
 

@@ -42,6 +42,14 @@ impl Story {
         }
     }
 
+    /// The signal with this number, which was expected, does not come.
+    pub(super) fn withdraw(&mut self, number: u64) {
+        for one in &mut self.tries {
+            one.parts.retain(|part| part.number != number);
+            one.others.retain(|other| other.sent.number != number);
+        }
+    }
+
     /// CSMA/CD: a signal of another frame collided, or ended.
     fn other_ends(&mut self, sent: &Sent) {
         let episode = |one: &Sent| one.collision.map(|collision| collision.episode);

@@ -302,10 +302,12 @@ impl Life {
 
     /// The event has happened, to the frame or to another one: signals began, changed or ended.
     fn goes_on(&mut self, event: &Event, scene: &Scene) {
-        let signals = scene.signals.changed().iter();
-        let signals: Vec<Sent> =
-            signals.filter_map(|&number| Some(Sent::new((number, scene.signals.get(number)?)))).collect();
-        for sent in signals {
+        for &number in scene.signals.changed() {
+            let Some(signal) = scene.signals.get(number) else {
+                self.story.withdraw(number);
+                continue;
+            };
+            let sent = Sent::new((number, signal));
             if !scene.config.detects_collisions() {
                 self.hearing.hears(self.story.frame, &sent, scene);
             }

@@ -11,6 +11,7 @@ use super::gather::Told;
 use super::pack::{folded, number};
 use medium::{BitInstant, Carried, Config, Kind};
 use sim::scene::{Part, Signal, Signals};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -81,6 +82,7 @@ fn entries(told: &Told, config: &Arc<Config>, stretch: &Range<usize>) -> Vec<Ent
     let mut all = Signals::new(config.clone(), 0);
     let mut inputs = told.inputs.iter().peekable();
     let mut entries: Vec<Entry> = Vec::new();
+    let mut withdrawn = BTreeSet::new();
     for (place, event) in told.events[..stretch.end].iter().enumerate() {
         while let Some((_, at, input)) = inputs.next_if(|(before, _, _)| *before <= place) {
             all.input(*at, input);
@@ -88,7 +90,10 @@ fn entries(told: &Told, config: &Arc<Config>, stretch: &Range<usize>) -> Vec<Ent
         all.event(event);
         let event_number = if stretch.contains(&place) { place - stretch.start + 1 } else { 0 };
         for &number in all.changed() {
-            let Some(signal) = all.get(number) else { continue };
+            let Some(signal) = all.get(number) else {
+                withdrawn.insert(number);
+                continue;
+            };
             let Some(entry) = entries.get_mut(number as usize) else {
                 entries.push(Entry { signal: signal.clone(), began: event_number, noticed: 0, ended: 0 });
                 continue;
@@ -103,7 +108,8 @@ fn entries(told: &Told, config: &Arc<Config>, stretch: &Range<usize>) -> Vec<Ent
             }
         }
     }
-    entries
+    let numbered = entries.into_iter().zip(0..);
+    numbered.filter(|(_, number)| !withdrawn.contains(number)).map(|(entry, _)| entry).collect()
 }
 
 /// Which sentence of [`JAMS`] tells when the jam begins.

@@ -59,17 +59,18 @@ impl Bus {
     }
 
     /// What a MAC loses that defers. A frame that comes while another is on the line waits until that is over, and a gap of
-    /// 96 BT more. Turns that end within the gap are missed: the own one is the last of them at worst.
+    /// 96 BT more. A turn that begins before the gap ends is missed: the own one is the last of them at worst.
     ///
     /// ```text
     ///   |COMMIT, frame of k − 3, ESD|turn of k − 2|turn of k − 1|turn of k|
     ///    ^ ready here               |gap 96 BT ........................|^ the MAC may send here
     /// ```
     fn deferred(&self) -> u64 {
-        if self.nodes < 2 || self.to > GAP {
+        if self.nodes < 2 {
             return 0;
         }
-        self.turn() + self.to * (GAP / self.to - 1).min(self.nodes - 2)
+        let before = GAP.div_ceil(self.to) - 1;
+        self.turn() + self.to * before.min(self.nodes - 2)
     }
 
     /// How long a cycle is in which one node always has a frame and no other node has any. Its MAC is ready a gap after
@@ -180,6 +181,7 @@ pub fn answer(nodes: u32, octets: u32, bursts: u32, to: u32, load: Option<f64>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use backoff::rand_core::Rng;
     use medium::{
         BitInstant, BitRate, Config, Destination, Event, Frame, Host, Input, Kind, Medium, Method, Octets, Plca,
         StationId, Topology,
@@ -211,15 +213,20 @@ mod tests {
 
     /// Eight nodes, frames of 64 octets offered at these instants.
     fn run(offers: &[(u64, u16)]) -> Seen {
-        let config = Config::new(BitRate::MBIT_10, Topology::star(8, 0), 1);
-        let config = Config { method: Method::Plca(Plca::right(8)), keep_outputs: false, ..config };
+        run_on(Plca::right(8), offers)
+    }
+
+    fn run_on(plca: Plca, offers: &[(u64, u16)]) -> Seen {
+        let config = Config::new(BitRate::MBIT_10, Topology::star(plca.nodes.len(), 0), 1);
+        let config = Config { method: Method::Plca(plca), keep_outputs: false, ..config };
         let mut medium = Medium::new(config).expect("a valid configuration");
         let mut seen = Seen::default();
         for &(at, station) in offers {
             let frame = Frame::new(Octets::new(64), Destination::All);
             medium.give(BitInstant::new(at), Input::Offer { station: StationId::new(station), frame }, &mut seen);
         }
-        medium.run_until(BitInstant::new(30_000), &mut seen);
+        let last = offers.last().map_or(0, |(at, _)| *at);
+        medium.run_until(BitInstant::new(last + 30_000), &mut seen);
         seen
     }
 
@@ -237,6 +244,36 @@ mod tests {
         // Two COMMITs are missing: node 0's first frame comes out of its delay line, and the MAC of node 4 is ready just as its
         // turn begins.
         assert_eq!(*wait, bound - 2 * GAP - 1);
+    }
+
+    /// Frames at random instants on settled buses of 2 to 10 nodes, whatever a turn lasts. A node gets a frame only when its
+    /// last one is sent: a queue's wait is not the bus's.
+    #[test]
+    fn no_frame_waits_longer_than_the_bound() {
+        let mut drawn = backoff::Generator::stream(1, 0);
+        println!("seed 1");
+        let mut below = |limit: u64| u64::from(drawn.next_u32()) % limit;
+        for to in [8, 24, 32, 50, 96, 97, 128, 200, 255] {
+            for nodes in 2..=10_u16 {
+                let mut plca = Plca::right(nodes.into());
+                plca.nodes.iter_mut().for_each(|node| node.settings.to_timer = to);
+                let plca = Plca::new(plca.nodes);
+                let bus = Bus { nodes: nodes.into(), octets: 64, bursts: 0, to: to.into() };
+                let bound = bus.access_delay_bound();
+                let mut offers = Vec::new();
+                for round in 0..200 {
+                    let begin = 10_000 + round * 3 * bound;
+                    offers.extend((0..nodes).map(|node| (begin + below(bound), node)));
+                }
+                offers.sort_unstable();
+                let longest = run_on(plca, &offers).waits.into_iter().max_by_key(|(_, wait)| *wait);
+                let (node, wait) = longest.expect("frames were sent");
+                assert!(
+                    wait <= bound,
+                    "{nodes} nodes, to_tmr {to}: node {node} waited {wait} BT, and the bound is {bound}"
+                );
+            }
+        }
     }
 
     fn count(answer: &Answer, key: &str) -> u64 {

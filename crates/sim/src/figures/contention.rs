@@ -26,7 +26,7 @@ pub struct Contention {
     /// Episodes since the last frame that got through.
     since: usize,
     runs: Vec<u64>,
-    /// Who won last, and the place of `runs` that its run stands at.
+    /// Who won last, and the place of `runs` of its run.
     winner: Option<(StationId, usize)>,
 }
 
@@ -74,7 +74,7 @@ impl Contention {
     }
 
     fn collision(&mut self, episode: u64) {
-        // What only PLCA tells a MAC of met nobody on the medium.
+        // A logical collision of PLCA met no signal on the medium.
         if episode == 0 {
             return;
         }

@@ -123,7 +123,7 @@ impl Delays {
         [self.access.results(), self.mac.results()]
     }
 
-    /// The same of each of so many stations.
+    /// The same of each of `stations` stations.
     pub fn of_stations(&self, stations: usize) -> Vec<[DelayResults; 2]> {
         let mut all: Vec<_> = self.stations.iter().map(|[access, mac]| [access.results(), mac.results()]).collect();
         all.resize_with(stations, Default::default);

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use std::collections::BTreeMap;
 
-/// Frames with fewer collisions than so many are common wherever collisions are.
+/// Frames with fewer collisions than this are common wherever collisions are.
 const RARE: usize = 3;
 /// The part of the distribution that an interval leaves out at either side.
 const TAIL: f64 = 0.025;
@@ -140,7 +140,7 @@ impl Tails<'_> {
     }
 }
 
-/// Frames that lie beyond a quantile of which an interval is told, at least.
+/// The fewest frames beyond a quantile for which the quantile has an interval.
 const FEWEST_BEYOND: f64 = 50.0;
 
 /// The half-width of `part`, a part of all frames, from groups of samples with their frames and those that count.
@@ -295,7 +295,7 @@ fn below(count: u64) -> f64 {
     if count == 0 { 0.0 } else { count as f64 - chi_square(TAIL, 2 * count) / 2.0 }
 }
 
-/// A quantile of χ² with so many degrees of freedom.
+/// A quantile of χ² with `freedom` degrees of freedom.
 fn chi_square(part: f64, freedom: u64) -> f64 {
     /// From here on Wilson and Hilferty's cube is right to five digits.
     const MANY: u64 = 500;
@@ -331,7 +331,7 @@ fn skewed_half_width(samples: impl Iterator<Item = f64> + Clone) -> Option<f64> 
     Some(half + skewness * (1.0 + 2.0 * t * t) * deviation / (6.0 * n))
 }
 
-/// The 97.5 % quantile of Student's t with so many degrees of freedom.
+/// The 97.5 % quantile of Student's t with `freedom` degrees of freedom.
 fn student_t(freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64).expect("a positive number of degrees of freedom");
     t.inverse_cdf(1.0 - TAIL)

@@ -167,7 +167,7 @@ fn ratio(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
 }
 
-/// Jain's fairness index: 1 if all have the same, 1/n if one has everything, none if nobody has anything.
+/// Jain's fairness index: 1 if all have the same, 1/n if one has everything, none if all have nothing.
 fn jain(shares: &[u64]) -> Option<f64> {
     let sum: f64 = shares.iter().map(|&x| x as f64).sum();
     let squares: f64 = shares.iter().map(|&x| (x as f64).powi(2)).sum();

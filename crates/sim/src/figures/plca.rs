@@ -1,4 +1,4 @@
-//! What PLCA comes to: cycles of the bus, and what each node is told, sees and counts.
+//! Results of PLCA: cycles of the bus, and the settings, status and counters of each node.
 
 use crate::words::plca::SettingsText;
 use medium::{Medium, PlcaCounters, PlcaCycles, StationId};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct PlcaResults {
     /// How many ended.
     pub cycles: u64,
-    /// In how many of them nobody sent.
+    /// How many of them had no frame.
     pub empty_cycles: u64,
     /// How long they were on average; none if there was none.
     pub cycle_mean_bt: Option<f64>,
@@ -37,7 +37,7 @@ impl From<&PlcaCycles> for PlcaResults {
 pub struct PlcaStation {
     /// plca_status: BEACONs are sent or seen.
     pub status: bool,
-    /// What it is told, under the kernel's names.
+    /// Its settings, under the kernel's names.
     #[serde(flatten)]
     pub settings: SettingsText,
     /// What it counted.

@@ -1,6 +1,6 @@
 //! The results schema: what the demonstration, `stats` and every later command report. See docs/results.md.
 //!
-//! Everything under `medium` and `stations` is a fold of the engine's events; how it is worked out stands in `metrics`.
+//! Everything under `medium` and `stations` is a fold of the engine's events; `metrics` works it out.
 
 pub mod check;
 pub mod emulator;

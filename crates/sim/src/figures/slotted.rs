@@ -109,7 +109,7 @@ pub fn all() -> impl Iterator<Item = &'static Number<SlottedFigure>> {
 }
 
 impl SlottedResults {
-    /// The same with what part of the time so many frames were backlogged, from the bit times for each number.
+    /// The same with the part of the time for each number of backlogged frames, from the bit times for each number.
     pub fn with_distribution(mut self, spent: &[u64]) -> SlottedResults {
         let all: u64 = spent.iter().sum();
         let places = spent.iter().rposition(|&bits| bits > 0).map_or(0, |last| last + 1);
@@ -152,7 +152,7 @@ pub struct Slots {
     from: BitInstant,
     at: BitInstant,
     backlogged: u64,
-    /// For how many bit times so many frames were backlogged.
+    /// For each number of frames, how many bit times it was the backlog.
     spent: Vec<u64>,
     /// Who has just found the line busy: if it gives way, that is no attempt in vain.
     deferred: Option<(BitInstant, FrameId)>,

@@ -3,9 +3,9 @@
 //! The columns of CSV and Parquet, half-widths, `--until`, labels of plots, key figures of reports, OpenMetrics and the
 //! tables of docs/results.md and docs/access.md are made from these.
 
-use crate::figures::counters;
 use crate::figures::results::{DelayResults, MediumResults};
 use crate::figures::slotted::{RanAway, SlottedResults};
+use crate::figures::{counters, emulator};
 
 /// How a metric is had from results; a mean of nothing is none.
 pub type Metric = fn(&MediumResults) -> Option<f64>;
@@ -349,7 +349,8 @@ pub fn key_figures() -> Vec<(String, &'static str)> {
     numbers.chain(delays).filter(|(_, words)| !words.is_empty()).collect()
 }
 
-/// The rows of these metrics, or of the counters of a station, in docs/results.md and docs/access.md; nothing for a name that is none of the tables'.
+/// The rows of these metrics, of the counters of a station, or of the emulator's figures, in docs/results.md and docs/access.md;
+/// nothing for a name that is none of the tables'.
 pub fn rows(table: &str) -> Option<String> {
     let row = |name: &str, about: &str| format!("| `{name}` | {about} |\n");
     let slotted =
@@ -366,6 +367,8 @@ pub fn rows(table: &str) -> Option<String> {
             "SLOTTED" => slotted(SLOTTED) + &slotted(WHOLE),
             "CSMA_CA" => slotted(CSMA_CA),
             "COUNTERS" => return Some(counters::rows()),
+            "EMULATOR" => emulator::rows(false),
+            "LINKS" => emulator::rows(true),
             _ => return None,
         },
     )

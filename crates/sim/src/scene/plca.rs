@@ -26,18 +26,26 @@ pub(super) struct Line {
 struct Node {
     /// plca_status.
     ok: bool,
+    /// The station is taken off: it keeps its turn until its MAC ends.
+    is_detached: bool,
     /// Since when its MAC sends, what, and as which attempt.
     mac: Option<(BitInstant, FrameId, u32)>,
     /// What its MAC sends is on the line, since then.
     sends: Option<BitInstant>,
     /// It took PLCA up, and has not heard silence since then.
     normal: Option<BitInstant>,
+    /// The signal of its MAC that collides logically: the frame, which attempt. Without PLCA its rest is on the line.
+    jams: Option<(FrameId, u32)>,
     /// ESD follows what it sends.
     delimited: bool,
+    /// The turn is its own: what its delay line holds follows, and perhaps COMMIT.
+    has_turn: bool,
     /// COMMIT keeps its turn up to here.
     commit: Option<BitInstant>,
     /// Bursts of its turn so far.
     bursts: u8,
+    /// Its last frame is out of its delay line.
+    sent: BitInstant,
 }
 
 impl Line {
@@ -64,12 +72,21 @@ impl Signals {
         }
     }
 
+    pub(super) fn attach(&mut self, station: StationId, is_attached: bool) {
+        if self.line.is_some() {
+            self.node(station).is_detached = !is_attached;
+        }
+    }
+
     /// Takes an event of a bus with PLCA.
     pub(super) fn on_line(&mut self, event: &Event) {
         let Event { at, station, frame, kind } = *event;
         match kind.part() {
             Part::Mac(MacKind::Attempt { attempt, .. }) => self.mac_begins(at, frame, attempt),
-            Part::Mac(MacKind::Collision { episode: 0, .. }) => self.node(station).mac = None,
+            Part::Mac(MacKind::Collision { episode: 0, attempt, .. }) => {
+                let own = self.node(station);
+                (own.mac, own.jams) = (None, Some((frame, attempt)));
+            }
             Part::Mac(MacKind::Collision { episode, .. }) => self.collide(at, frame, episode),
             Part::Mac(MacKind::JamEnd { .. }) => self.jam_ends(at, frame),
             Part::Mac(MacKind::Transmitted { size, .. }) => self.mac_ends(at, frame, size),
@@ -93,6 +110,7 @@ impl Signals {
         own.normal = own.normal.filter(|_| !was_silent);
         own.mac = Some((at, frame, attempt));
         if own.commit.take_if(|end| *end >= at).is_some() {
+            own.has_turn = true;
             self.change_of(station, |commit| commit.end = Some(at));
             return self.frame_begins(at, frame, attempt, true);
         }
@@ -110,7 +128,7 @@ impl Signals {
 
     fn takes_turn(&mut self, at: BitInstant, station: StationId, frame: FrameId) {
         let own = self.node(station);
-        own.bursts = 0;
+        (own.bursts, own.has_turn) = (0, true);
         match own.mac {
             Some((_, frame, attempt)) => self.frame_begins(at, frame, attempt, true),
             None => self.commits(at, at, station, frame, |plca, _| plca.commit),
@@ -138,7 +156,7 @@ impl Signals {
         let Some(line) = &mut self.line else { return };
         let most = line.plca.nodes[frame.station.index()].settings.burst_count;
         let own = &mut line.nodes[frame.station.index()];
-        if own.bursts < most {
+        if own.has_turn && own.bursts < most {
             own.bursts += 1;
             self.commits(end, sent, frame.station, frame, |_, settings| BitTimes::new(settings.burst_timer.into()));
         }
@@ -146,7 +164,8 @@ impl Signals {
 
     fn jam_ends(&mut self, at: BitInstant, frame: FrameId) {
         let own = self.node(frame.station);
-        own.mac = None;
+        (own.mac, own.jams) = (None, None);
+        own.has_turn &= !own.is_detached;
         if own.sends.take().is_some() {
             let delimited = own.delimited;
             self.end(at, frame, BitTimes::ZERO);
@@ -160,20 +179,23 @@ impl Signals {
         let packet = self.config().on_air(Carried::Frame, size);
         let own = self.node(frame.station);
         let begun = own.mac.take();
+        own.has_turn &= !own.is_detached;
         let Some(begin) = own.sends.take() else { return };
-        let delimited = own.delimited;
-        if !delimited {
+        if !own.delimited {
             return self.end(at, frame, BitTimes::ZERO);
         }
-        // What the delay line still has follows.
-        let sent = if begun.is_some_and(|(mac, ..)| mac < begin) { begin + packet } else { at };
-        let delimiter = self.line.as_ref().map_or(BitTimes::ZERO, |line| line.plca.end_delimiter);
+        // The rest in the delay line follows, unless the node has lost its turn.
+        let is_delayed = own.has_turn && begun.is_some_and(|(mac, ..)| mac < begin);
+        let sent = if is_delayed { begin + packet } else { at };
+        own.sent = sent;
+        let delimiter = self.delimiter();
         self.end(sent + delimiter, frame, delimiter);
         self.may_burst(sent + delimiter, sent, frame);
     }
 
     fn discards(&mut self, at: BitInstant, frame: FrameId) {
         let own = self.node(frame.station);
+        own.jams.take_if(|(busy, _)| *busy == frame);
         if own.mac.take_if(|(_, busy, _)| *busy == frame).is_some() && own.sends.take().is_some() {
             self.end(at, frame, BitTimes::ZERO);
         }
@@ -183,31 +205,56 @@ impl Signals {
         let own = self.node(station);
         own.ok = ok;
         own.normal = ok.then_some(at);
-        let held = own.mac.filter(|_| own.sends.is_none() && !ok);
-        if !ok && own.commit.take_if(|end| *end > at).is_some() {
-            self.change_of(station, |commit| commit.end = Some(at));
+        if ok {
+            return;
         }
-        if let Some((_, frame, attempt)) = held {
+        let held = own.mac.map(|(_, frame, attempt)| (frame, attempt)).or(own.jams).filter(|_| own.sends.is_none());
+        (own.has_turn, own.commit) = (false, None);
+        self.line_stops(at, station);
+        if let Some((frame, attempt)) = held {
             self.frame_begins(at, frame, attempt, false);
         }
     }
 
-    /// Whether there was an instant in between at which nothing was at the place of `station`.
-    fn is_silent_between(&self, station: StationId, from: BitInstant, to: BitInstant) -> bool {
-        let config = self.config();
-        let mut heard = from;
-        let covers = |one: &Signal, at: BitInstant| {
-            let way =
-                if one.source == station { BitTimes::ZERO } else { config.topology.distance(one.source, station) };
-            let end = one.end.map_or(to, |end| end + way);
-            (one.reaches(station, config) && one.begin + way <= at && end > at).then_some(end)
-        };
-        while let Some(end) = self.iter().find_map(|one| covers(one, heard)) {
-            heard = end;
-            if heard >= to {
-                return false;
+    /// A node drops PLCA, and with it BEACON, COMMIT and the rest in its delay line. ESD still follows a frame, and a signal
+    /// has at least one bit; COMMIT after a frame whose rest is dropped does not begin.
+    fn line_stops(&mut self, at: BitInstant, station: StationId) {
+        let (delimiter, sent) = (self.delimiter(), self.node(station).sent);
+        let is_cut = |one: &Signal| one.source == station && one.end.is_some_and(|end| end > at);
+        let (bit, first) = (BitTimes::new(1), self.first);
+        for (number, one) in (first..).zip(&mut self.all).filter(|(_, one)| is_cut(one)) {
+            let end = match one.what {
+                Carried::Frame => at + one.extension.min(delimiter),
+                Carried::Commit if at < sent && sent < one.begin => one.begin,
+                _ => at.max(one.begin + bit),
+            };
+            if one.end > Some(end) {
+                one.end = Some(end);
+                self.changed.push(number);
             }
         }
-        heard < to
+    }
+
+    fn delimiter(&self) -> BitTimes {
+        self.line.as_ref().map_or(BitTimes::ZERO, |line| line.plca.end_delimiter)
+    }
+
+    /// Whether nothing was at the place of `station` for an instant in between. A signal that follows another one leaves no
+    /// such instant if the two are COMMIT and a frame of one node. Its own BEACON at `from` does not count: a node takes
+    /// PLCA up before that BEACON is on the line.
+    fn is_silent_between(&self, station: StationId, from: BitInstant, to: BitInstant) -> bool {
+        let (mut heard, mut last): (BitInstant, Option<&Signal>) = (from, None);
+        while heard < to {
+            let next = self.iter().find(|one| {
+                let Some((begin, end)) = self.there(one, station) else { return false };
+                let is_first = one.source == station && one.what == Carried::Beacon && one.begin == from;
+                let follows = last.is_none_or(|last| last.source == one.source && last.what != Carried::Beacon);
+                !is_first && end > heard && (begin < heard || (begin == heard && follows))
+            });
+            let Some(next) = next else { return true };
+            heard = self.there(next, station).map_or(to, |(_, end)| end);
+            last = Some(next);
+        }
+        false
     }
 }

@@ -140,6 +140,11 @@ impl Signal {
         }
     }
 
+    /// Its sender dropped it before its first bit.
+    pub(super) fn is_dropped(&self) -> bool {
+        self.end == Some(self.begin)
+    }
+
     /// It gets to `station`, as far as cuts and ranges go.
     pub fn reaches(&self, station: StationId, config: &Config) -> bool {
         config.reaches(self.source, station, self.parted.as_deref())

@@ -22,9 +22,9 @@ pub struct Signals {
     kept: usize,
     pub(super) all: VecDeque<Signal>,
     /// The number of the first of them, from the run's first.
-    first: u64,
+    pub(super) first: u64,
     /// Numbers of those that the last event began, ended or cut short.
-    changed: Vec<u64>,
+    pub(super) changed: Vec<u64>,
     /// Of the last event.
     now: BitInstant,
     far: Option<Arc<[bool]>>,
@@ -82,7 +82,7 @@ impl Signals {
             places.clone().map(StationId::new).any(|place| self.overlap(own, other, place))
         };
         let is_other = move |other: &&Signal| own.is_some_and(|own| other.source != own.source && meets(own, other));
-        self.all.iter().filter(is_other)
+        self.iter().filter(is_other)
     }
 
     /// From when to when a signal is at a place; an end that is not known is never.
@@ -106,17 +106,18 @@ impl Signals {
 
     /// In order of begin.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Signal> {
-        self.all.iter()
+        self.all.iter().filter(|one| !one.is_dropped())
     }
 
     /// In order of begin, each with its number.
-    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (u64, &Signal)> + ExactSizeIterator {
-        self.all.iter().enumerate().map(|(place, one)| (self.first + place as u64, one))
+    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (u64, &Signal)> {
+        let numbered = self.all.iter().enumerate().map(|(place, one)| (self.first + place as u64, one));
+        numbered.filter(|(_, one)| !one.is_dropped())
     }
 
     /// The signal with this number, while it is kept.
     pub fn get(&self, number: u64) -> Option<&Signal> {
-        self.all.get(number.checked_sub(self.first)? as usize)
+        self.all.get(number.checked_sub(self.first)? as usize).filter(|one| !one.is_dropped())
     }
 
     /// The number of the last signal of which `is_it` holds.
@@ -141,7 +142,9 @@ impl Signals {
             Input::SetCut { cut } => self.set_cut(cut),
             Input::SetPlca { station, settings } => self.set_plca(at, station, settings),
             Input::SetFault { station, fault } => self.set_fault(station, fault),
-            Input::Offer { .. } | Input::Attach { .. } | Input::Detach { .. } => {}
+            Input::Attach { station } => self.attach(station, true),
+            Input::Detach { station } => self.attach(station, false),
+            Input::Offer { .. } => {}
         }
     }
 

@@ -97,7 +97,7 @@ choice! {
     /// What to do when the machine does not keep up.
     #[derive(Default)]
     pub enum OnOverload {
-        /// The medium's time stands still until deliveries are punctual again.
+        /// The medium's time stops until deliveries are punctual again.
         #[default]
         Slip = "slip",
         /// What would be delivered too late is not delivered.

@@ -31,7 +31,7 @@ impl From<&Config> for WrittenConfig {
     }
 }
 
-/// Keeps neither events nor outputs: whoever wants them says so.
+/// Keeps neither events nor outputs; a caller that wants them turns them on.
 impl TryFrom<WrittenConfig> for Config {
     type Error = ConfigError;
     fn try_from(WrittenConfig(config): WrittenConfig) -> Result<Config, ConfigError> {

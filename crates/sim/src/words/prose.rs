@@ -3,7 +3,7 @@
 
 use medium::{BitRate, BitTimes};
 
-/// What of a template stands before, between and after its gaps, which have these names in this order.
+/// The parts of a template before, between and after its gaps, which have these names in this order.
 ///
 /// # Panics
 /// It has other gaps. Called for a constant, it does not compile then.
@@ -216,8 +216,8 @@ pub fn eight_digits(number: u64) -> [u8; 8] {
     ((ones << 8) | tens | ZEROS).to_le_bytes()
 }
 
-/// How many times `unit` is in `nanos`, rounded. Half a unit goes where a thousandth of the binary number that is
-/// nearest to the quotient goes, as whoever divides and prints three digits has it.
+/// How many times `unit` is in `nanos`, rounded. Half a unit is rounded as
+/// the binary number nearest to the quotient is, so that dividing and printing three digits gives the same.
 fn rounded(nanos: u64, unit: u64) -> u64 {
     /// Above this a binary number of 53 bits may be nearer to a half than the quotient is.
     const EXACT: u64 = 1 << 50;

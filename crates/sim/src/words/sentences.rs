@@ -10,7 +10,7 @@ pub use noticed::{Noticed, Party};
 use crate::words::prose::{Prose, tell};
 use medium::{BitInstant, BitRate, BitTimes, Cause, Config, FrameId, Kind, Method, Parameters, Value};
 
-/// A space that no line is broken at. Whoever prints a sentence replaces it when the lines are made.
+/// A space that no line is broken at. A printer replaces it when the lines are made.
 pub const TIED: char = '\u{a0}';
 const TIE: &str = "\u{a0}";
 
@@ -24,7 +24,7 @@ pub const MET_EARLIER: &str = "{frame}, which had begun {span} earlier{apart}";
 pub const MET_LATER: &str = "{frame}, which began {span} later{apart}";
 /// How far the party is.
 pub const APART: &str = ", {span} away";
-/// Nobody knows who it was.
+/// A signal whose sender is not known.
 pub const MET_UNKNOWN: &str = "a signal that began before the log";
 /// The collision came after slotTime.
 pub const LATE: &str = " That is later than slotTime, {slot}: a late collision (4.2.3.2.3).";
@@ -37,12 +37,12 @@ pub const JAM_ALONE: &str = " Its preamble has not begun, so there is none, and 
 pub const JAM_AFTER_PREAMBLE: &str = " Preamble and SFD are finished first, then comes the jam.";
 /// It came after the preamble.
 pub const JAM_AT_ONCE: &str = " The jam follows at once.";
-/// A collision on the line of PLCA: what stations' MACs have begun may still be in a delay line, so nobody is named.
+/// A collision on the line of PLCA: frames that MACs have begun may still be in a delay line, so no other station is named.
 pub const MET_ON_LINE: &str = "Collision {episode} on this medium (4.2.3.2.4): attempt {attempt} of {station} meets another signal on the line. The jam follows.";
 /// A logical collision of PLCA.
 pub const TOLD_TO_WAIT: &str =
     "Told to wait for its turn: PLCA tells the MAC of a collision (148.4.5), and nothing has met on the line.";
-/// A collision where nobody listens while sending.
+/// A collision where senders do not listen while they send.
 pub const UNANSWERED: &str =
     "Attempt {attempt} of {station} gets no answer: it has met another, collision {episode} on this medium.";
 /// The end of the jam.
@@ -150,7 +150,7 @@ pub fn frame_name(names: &[String], frame: FrameId) -> String {
     format!("{}#{}", names[frame.station.index()], frame.serial)
 }
 
-/// What `tell` appends, for whoever wants it alone, with [`TIED`] in it.
+/// What `tell` appends, by itself, with [`TIED`] in it.
 fn alone(tell: impl FnOnce(&mut Prose<'_>)) -> String {
     Prose::alone(TIE, tell)
 }
@@ -295,7 +295,7 @@ fn tell_jam_end(prose: &mut Prose<'_>, parameters: &Parameters, rate: BitRate) {
     tell!(prose, JAM_END, "jam" => prose.span(parameters.jam_size, rate));
 }
 
-/// The end of a jam that nobody hears: PLCA's, after a logical collision.
+/// The end of a jam that is not on the line: PLCA's, after a logical collision.
 pub fn jam_into_nothing(parameters: &Parameters, rate: BitRate) -> String {
     alone(|prose| tell!(prose, JAM_INTO_NOTHING, "jam" => prose.span(parameters.jam_size, rate)))
 }

@@ -312,7 +312,7 @@ pub fn is_plain_name(name: &str) -> bool {
 pub enum FrameRate {
     /// What saturates the medium.
     Max,
-    /// So many a second.
+    /// This many a second.
     PerSecond(f64),
 }
 
@@ -379,7 +379,7 @@ fn decimal(number: &str) -> Option<f64> {
     plain.parse().ok().filter(|_| is_number)
 }
 
-/// So many of a thing: `1 frame`, `1,234 frames`.
+/// A number of things: `1 frame`, `1,234 frames`.
 pub fn many(number: u64, of: &str) -> String {
     format!("{} {of}{}", group(number), if number == 1 { "" } else { "s" })
 }

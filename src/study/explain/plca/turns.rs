@@ -165,7 +165,10 @@ impl Recorder {
     }
 
     fn signal(&mut self, number: u64, scene: &Scene) {
-        let Some(signal) = scene.signals.get(number) else { return };
+        let Some(signal) = scene.signals.get(number) else {
+            self.signals.remove(&number);
+            return;
+        };
         if let Some((known, _)) = self.signals.get_mut(&number) {
             *known = signal.clone();
         } else if signal.begin < self.to && signal.what != Carried::Beacon && self.has_room() {

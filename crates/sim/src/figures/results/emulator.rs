@@ -117,7 +117,7 @@ pub struct CopyResults {
     /// Whom frames are copied to.
     #[serde(default)]
     pub filter: FilterChoice,
-    /// Copies that were not made, since the frame was for another station and nobody at this one wanted it.
+    /// Copies that were not made, since the frame was for another station and this one had no reader for it.
     #[serde(default)]
     pub filtered: u64,
     /// With a filter: stations that hear everything all the same, at this moment.

@@ -16,12 +16,12 @@ pub struct Party<'a> {
     pub serial: u64,
     /// Its first bit, at its sender's place.
     pub begin: BitInstant,
-    /// From its sender to whoever notices.
+    /// From its sender to the station that notices.
     pub distance: BitTimes,
 }
 
 impl Party<'_> {
-    /// Appends how it was met by whoever began at `own_begin`.
+    /// Appends how a signal that began at `own_begin` met it.
     fn tell(&self, prose: &mut Prose<'_>, own_begin: BitInstant, rate: BitRate) {
         let frame = |prose: &mut Prose<'_>| prose.frame(self.station, self.serial);
         let apart = |prose: &mut Prose<'_>| match self.distance {
@@ -58,7 +58,7 @@ pub struct Noticed<'a> {
 }
 
 impl Noticed<'_> {
-    /// Appends the sentence. It meets `met`: nobody if that began before anybody looked.
+    /// Appends the sentence. It meets `met`: none if that began before the log.
     pub fn tell<'a>(
         &self,
         prose: &mut Prose<'_>,
