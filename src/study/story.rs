@@ -5,6 +5,7 @@
 mod aloha;
 mod clients;
 mod ethernet;
+mod sensing;
 mod stability;
 mod wireless;
 
@@ -173,7 +174,10 @@ fn chapters(quick: bool) -> Vec<Chapter> {
         stability::infinite(quick),
         stability::rcp(quick),
         stability::beb(quick),
+        sensing::own_slots(quick),
+        sensing::kleinrock_tobagi(quick),
         ethernet::metcalfe_boggs(quick),
+        ethernet::why_random(quick),
         ethernet::truncation(quick),
         ethernet::capture(quick),
         wireless::bianchi(quick),

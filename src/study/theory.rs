@@ -9,6 +9,7 @@
 //! | [`aloha`] | Abramson 1970, Roberts 1972: pure and slotted ALOHA |
 //! | [`kleinrock_lam`] | Kleinrock and Lam 1972: slotted ALOHA with retransmission from K slots |
 //! | [`lam`] | Lam 1974: the Markov chain of N users, equilibria, stability, first exit |
+//! | [`lam::control`] | Lam and Kleinrock 1975: optimal control of that chain, by policy iteration |
 //! | [`tdma`] | Bertsekas and Gallager 1992: the mean delay of TDMA, M/D/1 with vacations |
 //! | [`csma`] | Kleinrock and Tobagi 1975: CSMA without collision detection |
 //! | [`contention`] | Metcalfe and Boggs 1976; the capture effect of the textbook |

@@ -51,6 +51,17 @@ fn a_backlog_without_end_is_said() {
     assert!(!plain(&fits.stdout).contains("still waited"), "{}", fits.stdout);
 }
 
+/// Users who run away in the warm-up leave no figures, and the run says so.
+#[test]
+fn users_who_run_away_in_the_warm_up_leave_no_figures() {
+    let line = "sim --access slotted-aloha --traffic poisson:0.5 --warmup 2s --duration 1s --seed 1";
+    let told = run(ethbus(line.split(' '))).succeeded().stderr;
+    assert!(
+        told.contains("that was in the warm-up, so there are no figures") && told.contains("--warmup 0s"),
+        "{told}"
+    );
+}
+
 /// A warning before the run says that infinitely many users will run away, with Lam's first exit time.
 #[test]
 fn users_who_will_run_away_are_told_of() {

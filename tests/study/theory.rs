@@ -8,13 +8,14 @@ fn json(arguments: &str) -> Value {
 }
 
 /// A line for each theory, each policy family and a herd.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "theory aloha",
     "theory aloha --load 0.5 --stations 10",
     "theory slotted-aloha --load 1",
     "theory kleinrock-lam --retransmit 10",
     "theory lam --stations 400 --load 0.32 --retransmit 10",
     "theory lam --stations infinite --load 0.3 --retransmit 60",
+    "theory lam-control --stations 400 --load 0.32",
     "theory csma --persistence 0.03",
     "theory tdma --stations 4 --load 0.5",
     "theory metcalfe-boggs --stations 5",

@@ -38,6 +38,9 @@ pub enum Theory {
     /// Slotted ALOHA with N users: stability and delay (Lam 1974)
     #[command(after_help = "Example:\n  ethbus theory lam --stations 400 --load 0.32 --retransmit 200")]
     Lam(LamArgs),
+    /// Slotted ALOHA under optimal control (Lam and Kleinrock 1975)
+    #[command(after_help = "Example:\n  ethbus theory lam-control --stations 400 --load 0.32")]
+    LamControl(LamControlArgs),
     /// CSMA without collision detection (Kleinrock and Tobagi 1975)
     #[command(after_help = "Example:\n  ethbus theory csma --persistence non --distance 0.01")]
     Csma(CsmaArgs),
@@ -107,6 +110,9 @@ pub struct KleinrockLamArgs {
     /// G, the attempts a slot; without it only the maximum and the curve are given
     #[arg(long, value_name = "G", value_parser = number, allow_negative_numbers = true)]
     pub load: Option<f64>,
+    /// R, the slots after which a collision is known
+    #[arg(long, value_name = "R", default_value_t = 0)]
+    pub ack_delay: u32,
 }
 
 /// Options of `theory lam`.
@@ -121,6 +127,26 @@ pub struct LamArgs {
     /// K: a blocked user sends with the chance p, 1/p = R + (K + 1)/2
     #[arg(long, value_name = "K")]
     pub retransmit: u32,
+    /// R, the slots after which a collision is known
+    #[arg(long, value_name = "R", default_value_t = 0)]
+    pub ack_delay: u32,
+}
+
+/// Options of `theory lam-control`.
+#[derive(Args, Clone, Debug)]
+pub struct LamControlArgs {
+    /// N users with one packet each at most
+    #[arg(long, value_name = "N", value_parser = users)]
+    pub stations: Users,
+    /// S, the input in packets a slot if no user is blocked
+    #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
+    pub load: f64,
+    /// K while there is no need for control
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub retransmit: u32,
+    /// The larger K, one or more, that blocked users may change to
+    #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "200")]
+    pub control: Vec<u32>,
     /// R, the slots after which a collision is known
     #[arg(long, value_name = "R", default_value_t = 0)]
     pub ack_delay: u32,

@@ -149,8 +149,13 @@ fn ran_away(plan: &Plan, results: &Results, runs: &[Measured]) -> Option<String>
         "above {} frames were backlogged, and from there on more come than get through",
         group(*unstable_backlog)
     );
-    let stopped =
-        if plan.run.until_collapse() { "" } else { "; the figures are of the time before the run was stopped" };
+    let stopped = match (plan.run.until_collapse(), results.measured_bit_times) {
+        (true, _) => "",
+        (false, 0) => {
+            "; that was in the warm-up, so there are no figures: `--warmup 0s` gives those of the time before"
+        }
+        (false, _) => "; the figures are of the time before the run was stopped",
+    };
     Some(match slots[..] {
         [slot] if runs.len() == 1 => format!("ethbus: ran away at slot {}: {above}{stopped}\n", group(slot)),
         _ => format!("ethbus: {} of {} ran away: {above}{stopped}\n", slots.len(), many(runs.len() as u64, "run")),

@@ -1,7 +1,9 @@
 //! `ethbus theory`: what a formula says.
 
 use super::{Outcome, print_result};
-use crate::cli::args::theory::{self as args, BianchiArgs, CsmaArgs, LamArgs, Theory, TheoryArgs, Users};
+use crate::cli::args::theory::{
+    self as args, BianchiArgs, CsmaArgs, LamArgs, LamControlArgs, Theory, TheoryArgs, Users,
+};
 use crate::study::theory::aloha::{self, Time};
 use crate::study::theory::bianchi::{self, Dcf, Phy};
 use crate::study::theory::csma::{Csma, Persistence};
@@ -23,8 +25,9 @@ fn answer(theory: &Theory) -> Result<Answer, Refusal> {
     match theory {
         Theory::Aloha(args) => aloha::answer(Time::Pure, args.load, finite(args.stations)),
         Theory::SlottedAloha(args) => aloha::answer(Time::Slotted, args.load, finite(args.stations)),
-        Theory::KleinrockLam(args) => kleinrock_lam::answer(args.retransmit, args.load),
+        Theory::KleinrockLam(args) => kleinrock_lam::answer(args.retransmit, args.load, args.ack_delay),
         Theory::Lam(args) => lam(args),
+        Theory::LamControl(args) => lam_control(args),
         Theory::Csma(args) => csma(args),
         Theory::Tdma(args) => tdma::answer(args.stations, args.load),
         Theory::MetcalfeBoggs(args) => contention::metcalfe_boggs(args.stations, args.packet, args.slot),
@@ -47,6 +50,11 @@ fn finite(users: Users) -> Option<u32> {
 fn lam(args: &LamArgs) -> Result<Answer, Refusal> {
     let population = finite(args.stations).map_or(Population::Infinite, Population::Finite);
     Ok(Channel::new(population, args.load, args.retransmit, args.ack_delay)?.answer())
+}
+
+fn lam_control(args: &LamControlArgs) -> Result<Answer, Refusal> {
+    let population = finite(args.stations).map_or(Population::Infinite, Population::Finite);
+    Channel::new(population, args.load, args.retransmit, args.ack_delay)?.control_answer(&args.control)
 }
 
 fn csma(args: &CsmaArgs) -> Result<Answer, Refusal> {

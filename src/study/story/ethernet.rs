@@ -1,7 +1,7 @@
 //! Ethernet: efficiency, what truncation costs, and capture.
 
 use super::{Chapter, Job, command, formula, text};
-use crate::study::page::Chart;
+use crate::study::page::{Chart, Part};
 use crate::study::theory::contention::efficiency;
 
 const STATIONS: [u32; 6] = [2, 5, 10, 30, 80, 150];
@@ -77,6 +77,47 @@ pub(super) fn truncation(quick: bool) -> Chapter {
                 draw("mean access delay, bit times", "access_delay_mean_bt", true)
                     .figure("Access delay of frames that got through. Where nearly all are lost, those that get through are the quick ones.")?,
                 command(&runs[CEILINGS.len() + 4]),
+            ])
+        },
+    }
+}
+
+/// Backoffs of [`why_random`]: the option, and what it means.
+const WAITS: [(&str, &str); 4] = [
+    ("constant:4", "always 4 slots"),
+    ("fixed:2,10", "2^n slots, not random"),
+    ("uniform:20", "0 to 19 slots"),
+    ("beb", "0 to 2^n - 1 slots, as 802.3"),
+];
+
+pub(super) fn why_random(quick: bool) -> Chapter {
+    let time = if quick { "300ms --warmup 50ms" } else { "10s" };
+    let run = |(backoff, _): (&str, &str)| {
+        Job::new(format!("--stations 5 --frame-size 64 --backoff {backoff} --duration {time}"))
+    };
+    Chapter {
+        id: "random",
+        title: "Why random: stations that wait alike collide alike",
+        source: "Peterson and Davie, Computer Networks: A Systems Approach, 2.6; IEEE 802.3, 4.2.3.2.5",
+        runs: WAITS.map(run).into(),
+        tell: |runs, _| {
+            let percent = |number: f64| format!("{:.1} %", 100.0 * number);
+            let row = |((backoff, meaning), run): (&(&str, &str), &super::Ran)| {
+                let words = [*meaning, *backoff].map(str::to_owned).into_iter();
+                // A period without a single end of a frame has no part that was lost.
+                let lost = run.figure("discard_fraction");
+                let lost = if lost.is_finite() { percent(lost) } else { "none ended".to_owned() };
+                words.chain([percent(run.figure("utilization_frame")), lost]).collect()
+            };
+            let head = ["after the n-th collision", "--backoff", "frames, of the time", "discarded"].map(str::to_owned);
+            Ok(vec![
+                text(
+                    "Two stations that collide and wait equally long collide again. Longer waits do not help, as long as all \
+                     wait alike: of five saturated stations none gets a frame through, and after its 16th collision each \
+                     frame is lost. A draw makes the waits differ; growth only makes room for the draw.",
+                ),
+                Part::Table { head: head.into(), rows: WAITS.iter().zip(runs).map(row).collect() },
+                command(&runs[1]),
             ])
         },
     }

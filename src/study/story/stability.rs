@@ -3,6 +3,7 @@
 use super::aloha::Told;
 use super::{Chapter, Job, Ran, Watch, along, command, formula, text};
 use crate::study::page::{Chart, Part};
+use crate::study::theory::lam::control::Procedure;
 use crate::study::theory::lam::{Channel, Population};
 
 const STATIONS: u32 = 400;
@@ -123,6 +124,25 @@ fn first_exits(runs: &[Ran], _: bool) -> Told {
     ])
 }
 
+/// Each K that the optimum beside [`rcp`] chooses from; the least first.
+const LEAST: u32 = 2;
+const CONTROL: [u32; 8] = [4, 10, 20, 40, 60, 100, 200, 400];
+
+/// Delays by load: each policy's, and the least that stations who know the backlog can have.
+fn beside_the_optimum(runs: &[Ran]) -> Part {
+    let optimum = |load, procedure| -> String {
+        let channel = Channel::new(Population::Finite(STATIONS), load, LEAST, 0).expect("a channel");
+        channel.controlled(procedure, &CONTROL).map_or("-".to_owned(), |it| format!("{:.1}", it.mean_delay_slots))
+    };
+    let row = |(place, load): (usize, &f64)| {
+        let measured = runs.chunks(LOADS.len()).map(|runs| format!("{:.1}", runs[place].figure("delay")));
+        let best = [Procedure::Retransmission, Procedure::Both].map(|procedure| optimum(*load, procedure));
+        [load.to_string()].into_iter().chain(measured).chain(best).collect()
+    };
+    let head = ["S"].into_iter().chain(POLICIES.map(|(name, _)| name)).chain(["optimum of K", "of K and input"]);
+    Part::Table { head: head.map(str::to_owned).collect(), rows: LOADS.iter().enumerate().map(row).collect() }
+}
+
 const POLICIES: [(&str, &str); 3] =
     [("RCP 1, 10, 100, 200", "rcp:1,10,100,200"), ("K = 200", "uniform:200"), ("BEB", "beb:1024")];
 const LOADS: [f64; 6] = [0.05, 0.12, 0.2, 0.26, 0.3, 0.32];
@@ -154,6 +174,12 @@ pub(super) fn rcp(quick: bool) -> Chapter {
                 )),
                 formula("K(0) = 1, K(1) = 10, K(2) = 100, K(m) = 200 for m > 2"),
                 chart.figure("Delay over throughput, N = 400.")?,
+                text(
+                    "How much better could it be? Stations that know the backlog can choose K by it, and reject new packets. \
+                     Markov decision theory gives the best choice (`ethbus theory lam-control`). Mean delays in slots, by \
+                     the load S:",
+                ),
+                beside_the_optimum(runs),
                 command(at(0)),
             ])
         },

@@ -16,6 +16,9 @@ const ATTEMPT_LIMIT: u32 = 16;
 /// The largest exponent of a range.
 const MOST_EXPONENT: u32 = 52;
 
+/// The largest base of a range that grows.
+const MOST_BASE: u64 = 1000;
+
 /// A policy that counts slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
@@ -26,6 +29,8 @@ pub enum Policy {
         /// The collision that is the last.
         attempts: u32,
     },
+    /// r in 0 to B^n − 1, without a ceiling and without a last collision.
+    Unbounded(u64),
     /// r in 0 to K(n) − 1, K(1), K(2) … as given, the last one from then on.
     Table(Vec<u64>),
     /// In each slot with the chance p = 2/(K + 1).
@@ -46,7 +51,7 @@ pub struct Delay {
 }
 
 impl Policy {
-    /// Reads `beb`, `beb:1024` (the largest range), `uniform:60`, `geometric:60`, `rcp:1,10,100,200` (in the notation of
+    /// Reads `beb`, `beb:1024` (the largest range), `exponential:2,none` (without a ceiling), `uniform:60`, `geometric:60`, `rcp:1,10,100,200` (in the notation of
     /// [`after_a_collision`]) or `rcp-multipliers:10,10,2`.
     ///
     /// # Errors
@@ -54,6 +59,12 @@ impl Policy {
     pub fn parse(text: &str) -> Result<Policy, Refusal> {
         let refuse = |because: &str, nearest: &str| Err(Refusal::new(format!("`{text}`"), because, nearest));
         let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        if let ("exponential", Some(base)) = (name, rest.and_then(|rest| rest.strip_suffix(",none"))) {
+            return match base.trim().parse() {
+                Ok(base @ 2..=MOST_BASE) => Ok(Policy::Unbounded(base)),
+                _ => refuse("the base of a growing range is a whole number", "it is from 2 to 1000"),
+            };
+        }
         let numbers: Result<Vec<u64>, _> =
             rest.map_or(Ok(Vec::new()), |rest| rest.split(',').map(|number| number.trim().parse()).collect());
         let Ok(numbers) = numbers else {
@@ -80,7 +91,7 @@ impl Policy {
             ("rcp-multipliers", [_, ..]) => Ok(Policy::Table(products(&numbers))),
             _ => refuse(
                 "there is no such policy, or not with so many numbers",
-                "there are `beb`, `beb:1024`, `uniform:60`, `geometric:60`, `rcp:1,10,100,200`, `rcp-multipliers:10,10,2`",
+                "there are `beb`, `beb:1024`, `exponential:2,none`, `uniform:60`, `geometric:60`, `rcp:1,10,100,200`, `rcp-multipliers:10,10,2`",
             ),
         }
     }
@@ -106,6 +117,11 @@ impl Policy {
                 Err(Refusal::new(given(), because, format!("the largest number is {}", attempts - 1)))
             }
             Policy::Binary { limit, .. } => Ok(uniform((collisions.min(*limit) as f64).exp2())),
+            Policy::Unbounded(base) if collisions > Policy::last_of(*base) => {
+                let because = "no double holds the variance of a range that large";
+                Err(Refusal::new(given(), because, format!("the largest number is {}", Policy::last_of(*base))))
+            }
+            Policy::Unbounded(base) => Ok(uniform((*base as f64).powi(collisions as i32))),
             Policy::Table(table) => {
                 let place = (collisions as usize - 1).min(table.len() - 1);
                 Ok(uniform(table[place] as f64))
@@ -118,10 +134,16 @@ impl Policy {
         }
     }
 
+    /// The last collision for which the square of B^n is a double.
+    fn last_of(base: u64) -> u32 {
+        (511.0 / (base as f64).log2()) as u32
+    }
+
     /// How many delays differ, or come before the packet is given up; 16 at most.
     fn shown(&self) -> u32 {
         match self {
             Policy::Binary { attempts, .. } => (attempts - 1).min(SHOWN),
+            Policy::Unbounded(_) => SHOWN,
             Policy::Table(table) => (table.len() as u32).min(SHOWN),
             Policy::Geometric(_) => 1,
         }
@@ -158,6 +180,7 @@ pub fn answer(policy: &str, collisions: Option<u32>) -> Result<Answer, Refusal> 
         let columns = vec!["collisions", "shortest", "longest", "mean", "variance"];
         let meaning = match parsed {
             Policy::Binary { .. } => "delay in slots; there is none after the last",
+            Policy::Unbounded(_) => "delay in slots; the range grows on after the last",
             Policy::Table(_) | Policy::Geometric(_) => "delay in slots; later ones are as the last",
         };
         return Ok(answer.with("delays", meaning, Value::Curve { columns, rows }));
@@ -191,6 +214,21 @@ mod tests {
         assert_eq!(delay("beb:4", 9).longest, Some(3.0));
         // The longest sum over one frame: 7,151 slots (1 + 3 + … + 1023, and five times 1023 more).
         assert_eq!((1..=15).filter_map(|n| delay("beb", n).longest).sum::<f64>(), 7151.0);
+    }
+
+    /// Without a ceiling the delay of 802.3 goes on: after 16 collisions 65,535 slots, which are 3.4 s, and so on.
+    #[test]
+    fn without_a_ceiling_delays_grow_without_end() {
+        assert_eq!([1, 10, 16].map(|n| delay("exponential:2,none", n).longest), [1.0, 1023.0, 65535.0].map(Some));
+        assert_eq!(delay("exponential:10,none", 3).mean, 499.5);
+        assert!(delay("exponential:2,none", 511).variance.is_finite());
+        let none = Policy::parse("exponential:2,none").expect("a policy");
+        assert!(none.delay(512).expect_err("too large").to_string().contains("511"));
+        for policy in
+            ["exponential:1,none", "exponential:x,none", "exponential:2", "exponential", "exponential:1001,none"]
+        {
+            assert!(Policy::parse(policy).is_err(), "{policy}");
+        }
     }
 
     /// Lam's example: 10 after the first collision, then 100, then 200 for good; as table and as multipliers.

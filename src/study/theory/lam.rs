@@ -14,6 +14,7 @@
 //! stays near the first for a while, then leaves past the second one and hardly carries anything at the third.
 
 mod chain;
+pub mod control;
 
 use super::roots::{highest, root};
 use super::{Answer, Refusal, Value};

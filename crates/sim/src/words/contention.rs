@@ -19,8 +19,8 @@ const HIGHEST_BASE: u32 = 1000;
 /// Entries that a table of intervals may have, K(0) not counted.
 const ENTRIES: usize = 16;
 
-/// Reads `uniform:K`, `geometric:K`, `beb`, `beb:RANGE`, `exponential:BASE,LIMIT`, `rcp:K0,K1,…` or
-/// `rcp-multipliers:M1,M2,…`.
+/// Reads `uniform:K`, `geometric:K`, `beb`, `beb:RANGE`, `exponential:BASE,LIMIT`, `rcp:K0,K1,…`,
+/// `rcp-multipliers:M1,M2,…`, or what is not random: `constant:S` and `fixed:BASE,LIMIT`.
 ///
 /// K(m) of `rcp` is Lam's: from how many slots a frame with m unsuccessful attempts chooses. A new frame is sent at once,
 /// so K(0) is 1, and may be left out if K(1) is another.
@@ -38,6 +38,8 @@ pub fn backoff(text: &str) -> Result<Policy, String> {
             let fits = (2..=HIGHEST_BASE).contains(&base) && base.checked_pow(limit).is_some_and(|range| range <= MOST);
             fits.then(|| Policy::slot_exponential(SLOT, base, limit))
         }),
+        Some(("constant", wait)) => slots(wait).map(|wait| Policy::constant(SLOT * wait)),
+        Some(("fixed", of)) => of.split_once(',').and_then(|(base, limit)| fixed(slots(base)?, slots(limit)?)),
         Some(("uniform", k)) => slots(k).map(|k| Policy::aloha_uniform(SLOT, k)),
         Some(("geometric", k)) => slots(k).map(|k| Policy::aloha_geometric(SLOT, k)),
         Some(("rcp", table)) => list(table).and_then(|table| Policy::rcp_of(SLOT, after_a_collision(&table))),
@@ -49,7 +51,7 @@ pub fn backoff(text: &str) -> Result<Policy, String> {
     };
     policy.ok_or_else(|| {
         format!(
-            "`{text}` is no backoff: write `uniform:20` (one of the next 20 slots), `geometric:20`, `beb`, `beb:1024` (its greatest range, a power of 2), or `rcp:1,10,100,200` (K(0) is 1)"
+            "`{text}` is no backoff: write `uniform:20` (one of the next 20 slots), `geometric:20`, `beb`, `beb:1024` (its greatest range, a power of 2), `rcp:1,10,100,200` (K(0) is 1), or `constant:4` and `fixed:2,10`, which are not random"
         )
     })
 }
@@ -61,6 +63,24 @@ pub fn after_a_collision<T: PartialEq + From<u8>>(table: &[T]) -> &[T] {
         [first, rest @ ..] if !rest.is_empty() && *first == T::from(1) => rest,
         all => all,
     }
+}
+
+/// Always BASE^n slots after the n-th failure, and BASE^LIMIT from then on: exponential backoff that is not random.
+fn fixed(base: u32, limit: u32) -> Option<Policy> {
+    let longest = base.checked_pow(limit).filter(|longest| *longest <= MOST)?;
+    let fits = (2..=HIGHEST_BASE).contains(&base);
+    let policy = Policy::exponential(SLOT * base).with_multiplier_percent(100 * base).with_ceiling(SLOT * longest);
+    fits.then_some(policy)
+}
+
+/// The text of a policy that is not random; none for another.
+fn fixed_name(policy: &Policy) -> Option<String> {
+    let first = u32::try_from(policy.law(1)?.longest_ns()).ok().filter(|first| *first > 0)?;
+    if *policy == Policy::constant(SLOT * first) {
+        return Some(format!("constant:{first}"));
+    }
+    let limit = (1..=HIGHEST_LIMIT).find(|&limit| fixed(first, limit) == Some(*policy))?;
+    Some(format!("fixed:{first},{limit}"))
 }
 
 fn slots(text: &str) -> Option<u32> {
@@ -75,6 +95,9 @@ fn list(text: &str) -> Option<Vec<u32>> {
 
 /// The text that [`backoff()`] reads as this policy; none for a policy that it never gives.
 pub fn name(policy: &Policy) -> Option<String> {
+    if let Some(fixed) = fixed_name(policy) {
+        return Some(fixed);
+    }
     let law = |failures: usize| policy.law(failures as u64);
     let table: Vec<u32> = (1..=ENTRIES).map_while(|n| u32::try_from(law(n)?.longest_ns() + 1).ok()).collect();
     let as_table = (1..=table.len()).find(|&n| Policy::rcp_of(SLOT, &table[..n]) == Some(*policy));
@@ -184,6 +207,10 @@ mod tests {
             "beb",
             "beb:4",
             "exponential:3,6",
+            "constant:1",
+            "constant:20",
+            "fixed:2,10",
+            "fixed:3,1",
             "rcp:1,10,100,200",
             "rcp:1,1,10,10,5",
         ] {
@@ -206,6 +233,18 @@ mod tests {
         assert_eq!([1, 2, 3, 4].map(longest), [9, 99, 199, 199]);
         assert_eq!(backoff("rcp:1"), backoff("uniform:1"));
         assert_eq!(backoff("rcp:1,2,4,8").expect("a table").law(3), backoff("beb:8").expect("beb").law(3));
+    }
+
+    /// The delay b^c of c collisions, and the same each time.
+    #[test]
+    fn what_is_not_random_waits_the_same_each_time() {
+        let waits = |text: &str, failures| {
+            let law = backoff(text).expect(text).law(failures).expect("no limit");
+            assert_eq!(law.shortest_ns(), law.longest_ns());
+            law.longest_ns()
+        };
+        assert_eq!([1, 2, 3, 4, 9].map(|failures| waits("fixed:2,3", failures)), [2, 4, 8, 8, 8]);
+        assert_eq!([1, 7].map(|failures| waits("constant:4", failures)), [4, 4]);
     }
 
     #[test]
@@ -253,6 +292,10 @@ mod tests {
             "rcp:",
             "rcp:1,,2",
             "exp:3",
+            "constant:0",
+            "fixed:1,4",
+            "fixed:2,25",
+            "fixed:2",
         ] {
             let error = backoff(text).expect_err(text);
             assert!(error.starts_with(&format!("`{text}` is no backoff: write `uniform:20`")), "{error}");

@@ -16,9 +16,9 @@ const LARGE: f64 = 1e200;
 /// Backlogs 0 to `last`, and what leaves them upwards.
 pub(super) struct Chain {
     /// By n: the chance of n - 1.
-    down: Vec<f64>,
+    pub down: Vec<f64>,
     /// By n: the chances of n + 1, n + 2 … up to `last`.
-    up: Vec<Vec<f64>>,
+    pub up: Vec<Vec<f64>>,
     /// By n: the chance of more than `last`.
     out: Vec<f64>,
     /// How far up a state goes at most.
@@ -49,6 +49,12 @@ impl Chain {
             chain.down.push(new[0] * one);
         }
         chain
+    }
+
+    /// A chain with these chances, which nothing leaves upwards.
+    pub fn of(down: Vec<f64>, up: Vec<Vec<f64>>) -> Chain {
+        let (out, widest) = (vec![0.0; down.len()], up.iter().map(Vec::len).max().unwrap_or(0).max(1));
+        Chain { down, up, out, widest }
     }
 
     /// The weight of each backlog in the long run; `None` if a backlog is never left downwards as far as doubles tell.
