@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use criterion::Bencher;
 
+use crate::nanoseconds::Nanoseconds;
+
 /// How many operations one round of a row has.
 const OPERATIONS: u64 = 4096;
 
@@ -41,10 +43,10 @@ impl Table {
     }
 
     /// Times one operation of a row.
-    pub fn row(&mut self, bencher: &mut Bencher<'_>, row: &str) {
+    pub fn row(&mut self, bencher: &mut Bencher<'_, Nanoseconds>, row: &str) {
         bencher.iter_custom(|times| {
             let rounds = times.div_ceil(OPERATIONS);
-            self.time(row, rounds).mul_f64(times as f64 / (rounds * OPERATIONS) as f64)
+            Nanoseconds::share(self.time(row, rounds), times, rounds * OPERATIONS)
         });
     }
 

@@ -4,6 +4,7 @@
 //! `cargo bench --bench backoff`; with `-- --quick` in less than two minutes.
 
 mod c;
+mod nanoseconds;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use backoff::{Backoff, Generator, Jitter, Limits, Policy, Retry};
 use c::Table;
 use criterion::{Bencher, Criterion, criterion_group, criterion_main};
+use nanoseconds::Nanoseconds;
 
 /// The delays of an operation that fails as often.
 const FEW: u64 = 8;
@@ -18,21 +20,21 @@ const BASE: Duration = Duration::from_millis(100);
 const CEILING: Duration = Duration::from_secs(20);
 
 /// Times one operation. The results are summed up, so that nothing can be left out.
-fn each(bencher: &mut Bencher<'_>, mut decide: impl FnMut() -> u64) {
+fn each(bencher: &mut Bencher<'_, Nanoseconds>, mut decide: impl FnMut() -> u64) {
     bencher.iter_custom(|times| {
         let start = Instant::now();
         black_box((0..times).fold(0_u64, |sum, _| sum.wrapping_add(decide())));
-        start.elapsed()
+        Nanoseconds::share(start.elapsed(), times, times)
     });
 }
 
 /// The same for a function that makes this number of operations in one call.
-fn each_of(bencher: &mut Bencher<'_>, operations: u64, mut decide: impl FnMut() -> u64) {
+fn each_of(bencher: &mut Bencher<'_, Nanoseconds>, operations: u64, mut decide: impl FnMut() -> u64) {
     bencher.iter_custom(|times| {
         let rounds = times.div_ceil(operations);
         let start = Instant::now();
         black_box((0..rounds).fold(0_u64, |sum, _| sum.wrapping_add(decide())));
-        start.elapsed().mul_f64(times as f64 / (rounds * operations) as f64)
+        Nanoseconds::share(start.elapsed(), times, rounds * operations)
     });
 }
 
@@ -41,7 +43,7 @@ fn nanos(delay: Option<Duration>) -> u64 {
     u64::from(delay.unwrap_or(Duration::ZERO).subsec_nanos())
 }
 
-fn yardsticks(criterion: &mut Criterion) {
+fn yardsticks(criterion: &mut Criterion<Nanoseconds>) {
     let mut group = criterion.benchmark_group("yardstick");
     let mut table = Table::start();
     group.bench_function("C, empty call", |bencher| table.row(bencher, "empty_call"));
@@ -50,7 +52,7 @@ fn yardsticks(criterion: &mut Criterion) {
     group.bench_function("generator", |bencher| each(bencher, || generator.next_u64()));
 }
 
-fn slots(criterion: &mut Criterion) {
+fn slots(criterion: &mut Criterion<Nanoseconds>) {
     let mut group = criterion.benchmark_group("collide");
     let mut table = Table::start();
     for (name, row) in [
@@ -78,7 +80,7 @@ fn slots(criterion: &mut Criterion) {
     });
 }
 
-fn policies(criterion: &mut Criterion) {
+fn policies(criterion: &mut Criterion<Nanoseconds>) {
     let mut group = criterion.benchmark_group("policy");
     let mut table = Table::start();
     for (name, row) in [
@@ -154,7 +156,7 @@ fn policies(criterion: &mut Criterion) {
 }
 
 /// Peers, each as its documentation shows it: exponential from 100 ms to 20 s with its jitter.
-fn peers(criterion: &mut Criterion) {
+fn peers(criterion: &mut Criterion<Nanoseconds>) {
     use backon::BackoffBuilder;
     let mut group = criterion.benchmark_group("peer");
     let builder = backon::ExponentialBuilder::default().with_min_delay(BASE).with_max_delay(CEILING).with_jitter();
@@ -174,5 +176,9 @@ fn peers(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(decisions, yardsticks, slots, policies, peers);
+criterion_group! {
+    name = decisions;
+    config = Criterion::default().with_measurement(Nanoseconds);
+    targets = yardsticks, slots, policies, peers
+}
 criterion_main!(decisions);

@@ -4,14 +4,16 @@
 //! `cargo bench --bench schedule`
 
 mod c;
+mod nanoseconds;
 
 use std::hint::black_box;
 
 use backoff::{Due, Generator, Schedule};
 use c::Table;
 use criterion::{Criterion, criterion_group, criterion_main};
+use nanoseconds::Nanoseconds;
 
-fn schedule(criterion: &mut Criterion) {
+fn schedule(criterion: &mut Criterion<Nanoseconds>) {
     let mut group = criterion.benchmark_group("schedule");
     let mut table = Table::start();
     group.bench_function("C, delays below 2^20, 100000 pending", |bencher| table.row(bencher, "schedule"));
@@ -30,7 +32,7 @@ fn schedule(criterion: &mut Criterion) {
                 bencher.iter_custom(|iterations| {
                     let start = std::time::Instant::now();
                     let done = turn(&mut schedule, &mut due, iterations, |_| delay(&mut generator));
-                    start.elapsed().mul_f64((iterations) as f64 / done as f64)
+                    Nanoseconds::share(start.elapsed(), iterations, done)
                 });
             });
             assert_eq!(schedule.len() as u64, pending);
@@ -51,5 +53,9 @@ fn turn(schedule: &mut Schedule<u32>, due: &mut Due<u32>, values: u64, mut delay
     done
 }
 
-criterion_group!(schedules, schedule);
+criterion_group! {
+    name = schedules;
+    config = Criterion::default().with_measurement(Nanoseconds);
+    targets = schedule
+}
 criterion_main!(schedules);
