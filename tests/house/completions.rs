@@ -79,7 +79,7 @@ fn bash_offers_values_of_options() {
     assert_eq!(offered(&["sim", "--topology", "b"]), ["bus:500m"]);
     assert_eq!(offered(&["sim", "--topology=b"]), ["bus:500m"]);
     assert!(offered(&["sim", "--traffic", ""]).contains(&"poisson:0.4".to_owned()));
-    assert_eq!(offered(&["up", "--access", ""]), ["csma-cd", "plca", "csma"]);
+    assert_eq!(offered(&["up", "--access", ""]), ["csma-cd", "plca", "csma", "tdma"]);
     assert!(offered(&["sweep", "--access", "slotted"]).contains(&"slotted-aloha".to_owned()));
     assert_eq!(offered(&["sweep", "--set", "medium.topo"]), ["medium.topology="]);
     assert_eq!(

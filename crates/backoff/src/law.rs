@@ -215,7 +215,7 @@ impl Law {
         }
     }
 
-    /// The mean: from its closed form, on Polly's curve from an integral by 16 points.
+    /// The mean: from its closed form, on Polly's curve from an integral by 1,024 parts.
     pub fn mean_ns(&self) -> f64 {
         self.moments().0
     }
