@@ -33,7 +33,7 @@ fn programs_send_in_the_slots_of_their_stations() {
     let log = fs::read_to_string(&events).expect("UTF-8");
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let own = &lines[0]["configuration"]["method"]["tdma"];
-    let (slot, guard) = (number(own, "slot"), number(own, "guard"));
+    let (slot, guard) = (number(own, "slot_bt"), number(own, "guard_bt"));
     assert_eq!(slot, (8 + 1522) * 8 + guard, "{own}");
     let (mut attempts, mut longest) = (0, 0);
     for event in &lines[1..] {

@@ -277,7 +277,7 @@ impl Controlled {
         let answer = answer
             .with(
                 keys.policy,
-                "what is best from which backlog on: new packets accepted (1) or rejected (0), and K",
+                "the best from a backlog on; new packets accepted: 1",
                 Value::Curve { columns: vec!["backlog", "accepts", "retransmit"], rows: self.stretches() },
             )
             .with_some(
