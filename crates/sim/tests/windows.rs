@@ -8,7 +8,7 @@
 #[path = "common/case.rs"]
 mod case;
 
-use case::{Case, Facts, Key, differs, name, viewed};
+use case::{Case, Facts, Key, differs, name, queue_lengths, viewed};
 use medium::{Aloha, Csma, CsmaCa, Event, Input, Kind, Method, Octets, Phy, Population, StationId};
 use serde_json::Value;
 use sim::files::event_log::{Entry, EventLogReader};
@@ -179,6 +179,24 @@ fn timeline(case: &Case) -> BTreeSet<(usize, String, u64, u64)> {
     all
 }
 
+/// The counters of queues in the timeline: how many frames each station holds after an instant, in nanoseconds.
+fn queue_counters(case: &Case) -> BTreeMap<(usize, u64), u64> {
+    let trace = window(case, WindowKind::Perfetto);
+    let (track, mut counters) = (4, BTreeMap::new());
+    for (_, _, packet) in fields(&trace) {
+        let packet = fields(packet);
+        let number =
+            |fields: &[(u64, u64, &[u8])], wanted| fields.iter().find(|field| field.0 == wanted).map(|it| it.1);
+        let Some((_, _, event)) = packet.iter().find(|field| field.0 == 11) else { continue };
+        let (at, event) = (number(&packet, 8).expect("a time"), fields(event));
+        let on = number(&event, 11).expect("a track");
+        if on >= 16 && on % 16 == track {
+            counters.insert(((on / 16 - 1) as usize, at), number(&event, 30).expect("a length"));
+        }
+    }
+    counters
+}
+
 /// A packet of a station's interface: of which, when in nanoseconds, how many octets, and whether it is marked as bad.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Packet {
@@ -339,6 +357,11 @@ fn agrees(case: &Case) -> Result<(), String> {
         let shown: BTreeSet<_> = timeline(case).into_iter().filter(|one| one.3 < case.nanos(case.horizon)).collect();
         if let Some(one) = shown.symmetric_difference(&truth).next() {
             return Err(format!("the timeline, or the model, has {one:?} alone"));
+        }
+        let (shown, truth) = (queue_counters(case), queue_lengths(case));
+        if let Some(((station, at), length)) = truth.iter().find(|(place, length)| shown.get(*place) != Some(*length)) {
+            let shown = shown.get(&(*station, *at));
+            return Err(format!("timeline: st{} holds {length} frames at {at} ns, and not {shown:?}", station + 1));
         }
     }
     capture_agrees(case)

@@ -214,6 +214,21 @@ impl Queues {
     }
 }
 
+/// How many frames each station holds, after each instant, in nanoseconds, at which one comes or goes.
+pub fn queue_lengths(case: &Case) -> BTreeMap<(usize, u64), u64> {
+    let (mut queues, mut lengths) = (Queues::default(), BTreeMap::new());
+    for event in case.events() {
+        let station = event.frame.station.index();
+        let before = queues.0.get(&station).map_or(0, BTreeSet::len);
+        queues.take(event);
+        let now = queues.0.get(&station).map_or(0, BTreeSet::len);
+        if now != before {
+            lengths.insert((station, case.nanos(event.at.get())), now as u64);
+        }
+    }
+    lengths
+}
+
 /// What each station does, by the last event that says so: a derivation beside that of `sim::scene::stations`.
 #[derive(Default)]
 struct States(BTreeMap<usize, Event>);
