@@ -33,10 +33,12 @@ fn number_after(says: &str, words: &str) -> Option<u64> {
 /// How many attempts the frame may have, as its standard or its configuration says.
 fn limit(case: &Case) -> Option<u64> {
     match &case.config.method {
-        Method::CsmaCd => Some(case.config.parameters.attempt_limit.get().into()),
+        Method::CsmaCd | Method::Plca(_) => Some(case.config.parameters.attempt_limit.get().into()),
         Method::CsmaCa(own) => Some(own.short_retry_limit.get().into()),
-        // Its words name no limit.
-        Method::Plca(_) | Method::Aloha(_) | Method::SlottedAloha(_) | Method::Csma(_) | Method::Tdma(_) => None,
+        Method::Aloha(own) => own.attempt_limit.map(|limit| limit.get().into()),
+        Method::SlottedAloha(own) => own.attempt_limit.map(|limit| limit.get().into()),
+        Method::Csma(own) => own.attempt_limit.map(|limit| limit.get().into()),
+        Method::Tdma(own) => own.attempt_limit.map(|limit| limit.get().into()),
     }
 }
 

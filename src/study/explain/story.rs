@@ -8,6 +8,7 @@ use medium::{
 };
 use sim::scene::Signal;
 use sim::words::sentences::{self, frame_name};
+use std::num::NonZeroU32;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -231,6 +232,12 @@ impl Story {
     /// In bit times and in real time.
     pub(super) fn span(&self, span: BitTimes) -> String {
         sentences::span(span, self.config.rate)
+    }
+
+    /// After the number of an attempt: how many there are at most, if the method has a limit.
+    pub(super) fn of_limit(&self) -> String {
+        let limit = |limit: NonZeroU32| sentences::ATTEMPT_OF.replace("{limit}", &limit.to_string());
+        self.config.attempt_limit().map_or_else(String::new, limit)
     }
 
     /// The attempt with this number.

@@ -192,7 +192,7 @@ impl Words<'_> {
             Method::Csma(csma) => self.senses_silence(number, step, csma.persistence),
             Method::CsmaCa(_) | Method::CsmaCd | Method::Plca(_) => String::new(),
         };
-        format!("{why}: attempt {attempt}.{}{}", self.not_heard_yet(step), self.vulnerable(attempt))
+        format!("{why}: attempt {attempt}{}.{}{}", self.of_limit(), self.not_heard_yet(step), self.vulnerable(attempt))
     }
 
     fn takes_the_slot(&self, number: usize, step: &Step) -> String {

@@ -325,8 +325,7 @@ impl Words<'_> {
         } else {
             String::new()
         };
-        let limit = self.config.attempt_limit().map_or(String::new(), |limit| format!(" of at most {limit}"));
-        format!("{why}. Attempt {attempt}{limit}.{excess}")
+        format!("{why}. Attempt {attempt}{}.{excess}", self.of_limit())
     }
 
     fn collision(&self, attempt: u32, at: BitInstant, late: bool, episode: u64, setting: &Setting) -> String {

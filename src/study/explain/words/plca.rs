@@ -196,15 +196,15 @@ impl Words<'_> {
     }
 
     fn attempts(&self, step: &Step, attempt: u32) -> String {
-        let station = self.own();
+        let (station, limit) = (self.own(), self.of_limit());
         if !is_ok(step) {
-            return format!("Attempt {attempt}: plca_status is FAIL, and {station} sends by CSMA/CD alone.");
+            return format!("Attempt {attempt}{limit}: plca_status is FAIL, and {station} sends by CSMA/CD alone.");
         }
         if self.on_line(step, true).is_some() {
-            return format!("Attempt {attempt}: the MAC sends, in its own turn. The first bit is on the line.");
+            return format!("Attempt {attempt}{limit}: the MAC sends, in its own turn. The first bit is on the line.");
         }
         format!(
-            "Attempt {attempt}: the MAC begins to send, into the delay line (148.4.5, HOLD). Nothing is on the line before its \
+            "Attempt {attempt}{limit}: the MAC begins to send, into the delay line (148.4.5, HOLD). Nothing is on the line before its \
              turn; the delay line holds {}.",
             self.span(self.on.plca.delay_line)
         )
