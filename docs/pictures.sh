@@ -36,6 +36,11 @@ if [ "${2:-}" = watch ]; then exit; fi
     --events "$scratch/run.events" > "$scratch/table"
 "$ethbus" explain "$scratch/run.events" --pick collisions=1,station=st1 --svg "$out/collision.svg" > "$scratch/life"
 
+# A frame in its slot of TDMA.
+"$ethbus" sim --access tdma --stations 4 --slots st1,st2,st1,st3,st4 --topology bus:5km --slot 1000bt --guard 300bt \
+    --frame-size 64 --traffic poisson:0.3 --duration 20ms --warmup 0s --seed 3 --events "$scratch/tdma.events" > "$scratch/table"
+"$ethbus" explain "$scratch/tdma.events" --frame st2#2 --svg "$out/tdma.svg" > "$scratch/life"
+
 # Segments with PLCA that go wrong.
 for file in examples/plca/[01]*.toml; do
     scenario=$(basename "$file" .toml)
