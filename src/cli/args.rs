@@ -221,7 +221,7 @@ pub enum Command {
     /// Work out what theory says of ALOHA, CSMA, 802.3, 802.11, backoff
     ///
     /// Each answer names its paper and equation, and says where it holds. See docs/theory.md.
-    #[command(after_help = "Example:\n  ethbus theory bianchi --stations 10")]
+    #[command(after_help = "Example: ethbus theory bianchi --stations 10")]
     Theory(theory::TheoryArgs),
     /// Show how clients retry, and what a service sees
     ///
@@ -407,8 +407,7 @@ mod tests {
     fn every_command_has_an_example() {
         for (name, mut command) in all_commands().into_iter().skip(1) {
             let help = command.render_help().to_string();
-            let example =
-                help.split_once("Example").and_then(|(_, after)| after.split_once(":\n")).map(|(_, text)| text);
+            let example = help.split_once("Example").and_then(|(_, after)| after.split_once(':')).map(|(_, text)| text);
             assert!(example.is_some_and(|text| text.contains(&name)), "{name}: {help}");
         }
     }

@@ -136,7 +136,7 @@ mod tests {
     /// `up` offers the methods that a lab can have, `sim` all.
     #[test]
     fn a_lab_is_offered_what_runs_in_real_time() {
-        assert_eq!(of_option("up", "METHOD").expect("known"), ["csma-cd", "plca", "csma"]);
+        assert_eq!(of_option("up", "METHOD").expect("known"), ["csma-cd", "plca", "csma", "tdma"]);
         assert_eq!(of_option("sim", "METHOD").expect("known").len(), 7);
     }
 
