@@ -87,7 +87,7 @@ fn a_node_without_plca_sends_into_the_turns_of_others() {
 #[test]
 fn a_node_count_too_high_costs_what_the_warning_says() {
     let (results, warnings) = of("06-node-count-too-high");
-    assert_eq!(warnings, ["node count 40 with 8 nodes: 1,024 BT of every idle cycle are empty"]);
+    assert_eq!(warnings, ["node count 40 with 8 ids: 1,024 BT of every idle cycle are empty"]);
     assert_eq!(results.medium.plca.as_ref().map(|plca| plca.cycle_min_bt), Some(276 + 1_024));
     assert_eq!(results.medium.collision_episodes, 0);
 }
