@@ -17,6 +17,9 @@ use std::path::Path;
 /// The most attempts of one frame on a medium without a limit of its own.
 const MOST_ATTEMPTS: u32 = 1 << 24;
 
+/// The latest instant of a log, and the longest span of an event, in bit times: their sum never overflows.
+const LATEST: u64 = 1 << 62;
+
 /// Reads an event log, one event at a time.
 #[derive(Debug)]
 pub struct EventLogReader<R> {
@@ -26,6 +29,8 @@ pub struct EventLogReader<R> {
     topology: Topology,
     /// No frame has more.
     most_attempts: u32,
+    /// What one slot of a backoff takes.
+    slot: u64,
     now: u64,
     destination: Option<(Destination, bool)>,
     checked: Checked,
@@ -60,9 +65,10 @@ impl<R: BufRead> EventLogReader<R> {
         let names = Names::new(&header.stations);
         let config = header.config();
         let most_attempts = config.attempt_limit().map_or(MOST_ATTEMPTS, |limit| limit.get().min(MOST_ATTEMPTS));
+        let slot = config.backoff_slot().get();
         let topology = config.topology;
         let (now, destination) = (0, None);
-        Ok(EventLogReader { lines, header, names, topology, most_attempts, now, destination, checked, blocked })
+        Ok(EventLogReader { lines, header, names, topology, most_attempts, slot, now, destination, checked, blocked })
     }
 
     /// The header.
@@ -249,6 +255,12 @@ impl<R: BufRead> EventLogReader<R> {
         Ok(read)
     }
 
+    /// Whether an event's numbers can be.
+    fn check_kind(&self, kind: &Kind) -> Result<(), String> {
+        self.check_attempts(kind)?;
+        self.check_spans(kind)
+    }
+
     /// A frame that got through after no attempt, or after more than the limit, is damage: counts of frames by attempts
     /// have a place for each possible number only.
     fn check_attempts(&self, kind: &Kind) -> Result<(), String> {
@@ -261,6 +273,27 @@ impl<R: BufRead> EventLogReader<R> {
         }
     }
 
+    /// A span whose end no instant can name is damage.
+    fn check_spans(&self, kind: &Kind) -> Result<(), String> {
+        let (field, span) = match *kind {
+            Kind::Backoff { slots, .. } if slots.saturating_mul(self.slot) > LATEST => ("slots", slots),
+            Kind::Transmitted { access_delay, .. } if access_delay.get() > LATEST => {
+                ("access_delay", access_delay.get())
+            }
+            Kind::Transmitted { mac_delay, .. } if mac_delay.get() > LATEST => ("mac_delay", mac_delay.get()),
+            Kind::Transmitted { extension, .. } if extension.get() > LATEST => ("extension", extension.get()),
+            Kind::Fragment { bits } | Kind::Damaged { bits } if bits.get() > LATEST => ("bits", bits.get()),
+            Kind::Rts { reserves, .. } | Kind::Cts { reserves } | Kind::Data { reserves, .. }
+                if reserves.get() > LATEST =>
+            {
+                ("reserves", reserves.get())
+            }
+            Kind::Beacon { length, .. } if length.get() > LATEST => ("length", length.get()),
+            _ => return Ok(()),
+        };
+        Err(format!("`{field}` is {span} in an event of kind `{}`: no span is longer than {LATEST} BT", kind.name()))
+    }
+
     /// What a line says.
     fn entry(&self, line: &mut Line<'_>) -> Result<Told, String> {
         let names = &self.names;
@@ -268,7 +301,7 @@ impl<R: BufRead> EventLogReader<R> {
         match line.layer.take() {
             None => {
                 let (event, destination) = event(line, names)?;
-                self.check_attempts(&event.kind)?;
+                self.check_kind(&event.kind)?;
                 Ok(Told::Entry(Entry::Medium(event), destination))
             }
             Some(layer) if layer == emulator::LAYER => {
@@ -288,6 +321,7 @@ impl<R: BufRead> EventLogReader<R> {
     fn check_time(&self, t: u64) -> Result<(), String> {
         match self.now {
             now if t < now => Err(format!("`t` is {t}, but the line before is of {now}: time never goes back")),
+            _ if t > LATEST => Err(format!("`t` is {t}: no instant is later than {LATEST} BT")),
             _ => Ok(()),
         }
     }
@@ -296,7 +330,7 @@ impl<R: BufRead> EventLogReader<R> {
     fn check_event(&self, event: &Event) -> Result<(), String> {
         self.check_time(event.at.get())?;
         check_frame(event, || format!("{}#{}", self.header.stations[event.frame.station.index()], event.frame.serial))?;
-        self.check_attempts(&event.kind)
+        self.check_kind(&event.kind)
     }
 }
 

@@ -30,7 +30,7 @@ fn one_of_each() -> Vec<Event> {
             attempts: 6,
             deferred: true,
             access_delay: BitTimes::new(1 << 40),
-            mac_delay: BitTimes::new(u64::MAX),
+            mac_delay: BitTimes::new(1 << 62),
             extension: BitTimes::new(3584),
             no_carrier: true,
         },
@@ -246,6 +246,29 @@ fn a_frame_transmitted_after_no_attempt_or_too_many_is_refused() {
     }
     for right in [1, 16] {
         read(log(right).as_bytes()).expect("a frame at its last attempt at the latest");
+    }
+}
+
+/// An instant plus a span of an event never overflows.
+#[test]
+fn a_span_beyond_all_instants_is_refused() {
+    let head = log_of(&[]).0;
+    let too_long = (1u64 << 62) + 1;
+    for (line, field) in [
+        (format!(r#"{{"t":{too_long},"station":"st1","frame":"st1#1","kind":"jam_end","attempt":1}}"#), "t"),
+        (
+            r#"{"t":9,"station":"st1","frame":"st1#1","kind":"backoff","attempt":1,"slots":18446744073709551615}"#
+                .into(),
+            "slots",
+        ),
+        (format!(r#"{{"t":9,"station":"st1","frame":"st1#1","kind":"fragment","bits":{too_long}}}"#), "bits"),
+        (format!(r#"{{"t":9,"station":"st1","frame":"st1#1","kind":"cts","reserves":{too_long}}}"#), "reserves"),
+    ] {
+        let mut text = head.clone();
+        text.extend_from_slice(line.as_bytes());
+        text.push(b'\n');
+        let error = read(&text).expect_err(&line).to_string();
+        assert!(error.contains(&format!("`{field}` is ")), "{error}");
     }
 }
 
