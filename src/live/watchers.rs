@@ -18,8 +18,8 @@ pub struct Watchers(Vec<Watcher>);
 #[derive(Debug)]
 struct Watcher {
     lines: Sender<Arc<[u8]>>,
-    /// Notes that found no room since the last line that did.
-    missed: u64,
+    /// What stays of the stretches that found no room since the last line that did.
+    owed: Seen,
 }
 
 impl Watchers {
@@ -43,22 +43,19 @@ impl Watchers {
         };
         // Without a thread the viewer gets no notes, and sees the end of its stream.
         if std::thread::Builder::new().name("watcher".to_owned()).spawn(write).is_ok() {
-            self.0.push(Watcher { lines, missed: 0 });
+            self.0.push(Watcher { lines, owed: Seen::default() });
         }
     }
 
     /// Tells all who watch.
     pub fn tell(&mut self, seen: &Seen) {
         let line = line(seen);
-        let count = seen.notes.len() as u64 + seen.missed;
         self.0.retain_mut(|watcher| {
-            let own = match watcher.missed {
-                0 => line.clone(),
-                missed => self::line(&Seen { missed: seen.missed + missed, ..seen.clone() }),
-            };
+            let owed = std::mem::take(&mut watcher.owed);
+            let own = if owed.is_empty() { line.clone() } else { self::line(&owed.clone().and(seen)) };
             match watcher.lines.try_send(own) {
-                Ok(()) => watcher.missed = 0,
-                Err(TrySendError::Full(_)) => watcher.missed += count,
+                Ok(()) => {}
+                Err(TrySendError::Full(_)) => watcher.owed = owed.and(seen).shortened(),
                 Err(TrySendError::Disconnected(_)) => return false,
             }
             true

@@ -313,8 +313,11 @@ fn a_viewer_that_is_stopped_holds_nothing_up() {
     // Paused, it takes no further batches, and what comes meanwhile is counted.
     terminal.press(&["Space"]);
     terminal.wait_for("paused");
-    let arguments = ["send", "--name", &lab.name, "--from", "st1", "--to", "st2", "--rate", "max", "--duration", "6s"];
+    let arguments = ["send", "--name", &lab.name, "--from", "st1", "--to", "st2", "--rate", "max", "--duration", "3s"];
     let sent = run(ethbus(arguments)).succeeded();
+    // Among thousands of events that it will not see.
+    run(ethbus(["unplug", "st3", "--name", &lab.name])).succeeded();
+    run(ethbus(arguments)).succeeded();
     assert!(sent.stdout.contains("st1"), "{sent:#?}");
     let stats = lab.settled_stats();
     check(&stats);
@@ -324,6 +327,9 @@ fn a_viewer_that_is_stopped_holds_nothing_up() {
     }
     terminal.press(&["l"]);
     terminal.wait_for("events not seen");
+    terminal.wait_for("st3       off the medium");
+    terminal.press(&["Down", "Down", "u"]);
+    terminal.wait_for("st3 is plugged in again");
     terminal.press(&["q"]);
     terminal.wait_for("THE END");
 }

@@ -93,20 +93,19 @@ fn follow(stream: UnixStream, stations: usize, ended: Arc<AtomicBool>) -> io::Re
     let begin = BitInstant::new(first.now);
     let (sender, source) = bounded(WAITING);
     let read = move || {
-        let mut missed = 0;
+        let mut owed = Seen::default();
         while let Some(seen) = next() {
-            missed += seen.missed;
-            let mut notes = Vec::with_capacity(seen.notes.len() + 2);
-            if missed > 0 {
-                notes.push(Note::Missed { count: missed });
+            let all = std::mem::take(&mut owed).and(&seen);
+            let mut notes = Vec::with_capacity(all.notes.len() + 2);
+            if all.missed > 0 {
+                notes.push(Note::Missed { count: all.missed });
             }
-            notes.extend(seen.notes.iter().filter_map(|note| note.note(stations)));
-            let count = seen.notes.len() as u64;
-            notes.push(Note::Passed { at: BitInstant::new(seen.now) });
+            notes.extend(all.notes.iter().filter_map(|note| note.note(stations)));
+            notes.push(Note::Passed { at: BitInstant::new(all.now) });
             match sender.try_send(notes) {
-                Ok(()) => missed = 0,
-                // Somebody looks at what was: what comes meanwhile is counted.
-                Err(TrySendError::Full(_)) => missed += count,
+                Ok(()) => {}
+                // The user looks at an earlier instant: the events that come meanwhile are counted.
+                Err(TrySendError::Full(_)) => owed = all.shortened(),
                 Err(TrySendError::Disconnected(_)) => return,
             }
         }
@@ -182,7 +181,7 @@ impl Bus for Live<'_> {
     fn act(&mut self, deed: Deed, station: StationId, view: &View) -> Option<String> {
         let done = match deed {
             Deed::Inject => self.inject(station),
-            Deed::Plug => self.plug(station, view),
+            Deed::Plug => self.plug(station),
             Deed::Cut => self.cut(station, view),
         };
         Some(done.unwrap_or_else(|what| what))
@@ -210,18 +209,18 @@ impl Live<'_> {
         }
     }
 
-    fn plug(&self, station: StationId, view: &View) -> Result<String, String> {
+    /// The lab says whether the station is on the medium: the view may show an earlier instant.
+    fn plug(&self, station: StationId) -> Result<String, String> {
         let name = &self.names[station.index()];
-        let (change, what) = match view.stations[station.index()].detached {
-            true => (Change::Attach, "is plugged in again"),
-            false => (Change::Detach, "is unplugged"),
-        };
+        let attached = self.ask(&Control::Stats)?.stations[station.index()].attached;
+        let (change, what) =
+            if attached { (Change::Detach, "is unplugged") } else { (Change::Attach, "is plugged in again") };
         self.ask(&Control::Change { station: name.clone(), change })?;
         Ok(format!("{name} {what}"))
     }
 
     fn cut(&self, station: StationId, view: &View) -> Result<String, String> {
-        if view.cut.is_some() {
+        if self.ask(&Control::Stats)?.medium.cut.is_some() {
             self.ask(&Control::Cable(None))?;
             return Ok("the cable is mended".to_owned());
         }
@@ -234,7 +233,7 @@ impl Live<'_> {
         Ok(format!("the cable is cut between {} and {}", names[0], names[1]))
     }
 
-    fn ask(&self, request: &Control) -> Result<(), String> {
-        ask(&self.lab, request).map(|_| ()).map_err(|error| format!("the lab does not answer: {error}"))
+    fn ask(&self, request: &Control) -> Result<Results, String> {
+        ask(&self.lab, request).map_err(|error| format!("the lab does not answer: {error}"))
     }
 }

@@ -1,18 +1,20 @@
 //! Notes for viewers of the bus: events and inputs, as many as a person can look at.
 //!
 //! ```text
-//!   coordinator ──up to [`MOST`] notes each [`HOUSEKEEPING`]──► reports ──► supervisor ──► viewers
-//!        └── later notes are counted; the count goes with the next batch
+//!   coordinator ──up to [`MOST`] events each [`HOUSEKEEPING`]──► reports ──► supervisor ──► viewers
+//!        └── later events are counted; the count goes with the next batch
 //! ```
-//! Without a viewer, no notes are kept.
+//! An event may be missing, an input never: without it a viewer would show a wrong state for good. Without a viewer, no
+//! notes are kept.
 
 use medium::{BitInstant, Event, FrameId, Input, Kind, StationId, Value};
 use serde::{Deserialize, Serialize};
 use sim::run::view::Note;
 use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
+use std::collections::HashSet;
 
-/// Notes in one batch: ten thousand a second.
+/// Events in one batch: ten thousand a second.
 const MOST: usize = 512;
 
 /// A stretch of what happened, in order.
@@ -62,6 +64,71 @@ pub enum Done {
     Cut(Option<Cut>),
 }
 
+/// What an input changes: of several inputs that change the same, the last one counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Changes {
+    Plug(u16),
+    Fault(u16),
+    Cable,
+}
+
+impl Done {
+    /// `None` for offered frames, of which events tell, and for settings of PLCA, which change nothing that is drawn.
+    fn of(input: &Input) -> Option<Done> {
+        let number = |station: StationId| station.index() as u16;
+        match *input {
+            Input::Attach { station } => Some(Done::Attach(number(station))),
+            Input::Detach { station } => Some(Done::Detach(number(station))),
+            Input::SetFault { station, fault } => Some(Done::Fault(number(station), fault.map(FaultName))),
+            Input::SetCut { cut } => Some(Done::Cut(cut.map(Cut::from))),
+            Input::Offer { .. } | Input::SetPlca { .. } => None,
+        }
+    }
+
+    fn changes(&self) -> Changes {
+        match *self {
+            Done::Attach(station) | Done::Detach(station) => Changes::Plug(station),
+            Done::Fault(station, _) => Changes::Fault(station),
+            Done::Cut(_) => Changes::Cable,
+        }
+    }
+}
+
+impl Seen {
+    /// Nothing happened, and nothing is missing.
+    pub fn is_empty(&self) -> bool {
+        self.missed == 0 && self.notes.is_empty()
+    }
+
+    /// This stretch and the one after it, as one.
+    pub fn and(mut self, next: &Seen) -> Seen {
+        self.missed += next.missed;
+        self.now = next.now;
+        self.notes.extend_from_slice(&next.notes);
+        self
+    }
+
+    /// What stays of a stretch that finds no room: the last input of each kind. Its events are missing.
+    pub fn shortened(mut self) -> Seen {
+        let all = self.notes.len();
+        keep_last_inputs(&mut self.notes, |note| match note {
+            Written::I(_, done) => Some(done.changes()),
+            Written::E(..) => None,
+        });
+        self.missed += (all - self.notes.len()) as u64;
+        self
+    }
+}
+
+/// Keeps, of the notes that change the same, the last one, and no others.
+fn keep_last_inputs<T>(notes: &mut Vec<T>, changes: impl Fn(&T) -> Option<Changes>) {
+    let mut later = HashSet::new();
+    let mut kept: Vec<T> =
+        notes.drain(..).rev().filter(|note| changes(note).is_some_and(|what| later.insert(what))).collect();
+    kept.reverse();
+    *notes = kept;
+}
+
 impl From<&Note> for Written {
     fn from(note: &Note) -> Written {
         let number = |station: StationId| station.index() as u16;
@@ -79,13 +146,7 @@ impl From<&Note> for Written {
                 Written::E(at.get(), number(*station), frame_of, frame.serial, kind.name().to_owned(), fields)
             }
             Note::Input { at, input } => {
-                let done = match *input {
-                    Input::Attach { station } => Done::Attach(number(station)),
-                    Input::Detach { station } => Done::Detach(number(station)),
-                    Input::SetFault { station, fault } => Done::Fault(number(station), fault.map(FaultName)),
-                    Input::SetCut { cut } => Done::Cut(cut.map(Cut::from)),
-                    Input::Offer { .. } | Input::SetPlca { .. } => unreachable!("`is_told` leaves them out"),
-                };
+                let done = Done::of(input).expect("`Batch::input` leaves the others out");
                 Written::I(at.get(), done)
             }
             Note::Passed { .. } | Note::Missed { .. } => unreachable!("`Seen` says how far, and how many are missing"),
@@ -127,11 +188,6 @@ impl Written {
     }
 }
 
-/// Of offered frames events tell, and settings of PLCA change nothing that is drawn.
-fn is_told(input: &Input) -> bool {
-    !matches!(input, Input::Offer { .. } | Input::SetPlca { .. })
-}
-
 /// The next batch, if a viewer watches.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
@@ -151,22 +207,17 @@ impl Batch {
 
     #[inline]
     pub fn event(&mut self, event: &Event) {
-        if self.watched {
-            self.take(Note::Event(*event));
+        match self.notes.len() < MOST {
+            _ if !self.watched => {}
+            true => self.notes.push(Note::Event(*event)),
+            false => self.missed += 1,
         }
     }
 
     #[inline]
     pub fn input(&mut self, at: BitInstant, input: &Input) {
-        if self.watched && is_told(input) {
-            self.take(Note::Input { at, input: *input });
-        }
-    }
-
-    fn take(&mut self, note: Note) {
-        match self.notes.len() < MOST {
-            true => self.notes.push(note),
-            false => self.missed += 1,
+        if self.watched && Done::of(input).is_some() {
+            self.notes.push(Note::Input { at, input: *input });
         }
     }
 
@@ -178,9 +229,15 @@ impl Batch {
         self.watched.then(|| (missed, known.unwrap_or(now), std::mem::take(&mut self.notes)))
     }
 
-    /// The batch found no room.
-    pub fn not_told(&mut self, missed: u64, notes: usize) {
-        self.missed_before += missed + notes as u64;
+    /// The batch found no room: its inputs go with the next one.
+    pub fn not_told(&mut self, missed: u64, mut notes: Vec<Note>) {
+        let all = notes.len();
+        keep_last_inputs(&mut notes, |note| match note {
+            Note::Input { input, .. } => Done::of(input).map(|done| done.changes()),
+            Note::Event(_) | Note::Passed { .. } | Note::Missed { .. } => None,
+        });
+        self.missed_before += missed + (all - notes.len()) as u64;
+        self.notes = notes;
     }
 }
 
@@ -241,8 +298,34 @@ mod tests {
         batch.event(&event(600));
         let (missed, _, notes) = batch.tell(BitInstant::ZERO).expect("somebody watches");
         assert_eq!((missed, notes.len()), (600 - MOST as u64, 1));
-        batch.not_told(missed, notes.len());
+        batch.not_told(missed, notes);
         let (missed, ..) = batch.tell(BitInstant::ZERO).expect("somebody watches");
         assert_eq!(missed, 600 - MOST as u64 + 1);
+    }
+
+    /// Of a thousand events in a batch most are missing, of its inputs none, also when the batch itself finds no room.
+    #[test]
+    fn no_input_is_missed() {
+        let (station, other) = (StationId::new(0), StationId::new(1));
+        let at = BitInstant::new(5);
+        let frame = FrameId { station, serial: 1 };
+        let mut batch = Batch::default();
+        batch.watch(true);
+        (0..1000).for_each(|_| batch.event(&Event { at, station, frame, kind: Kind::QueueDrop }));
+        for input in [Input::Detach { station: other }, Input::Detach { station }, Input::Attach { station }] {
+            batch.input(at, &input);
+        }
+        let (missed, _, notes) = batch.tell(at).expect("a viewer");
+        assert_eq!((missed, notes.len()), (0, MOST + 3));
+        batch.not_told(missed, notes);
+        let (missed, now, notes) = batch.tell(at).expect("a viewer");
+        let inputs = [Input::Detach { station: other }, Input::Attach { station }];
+        assert_eq!(notes, inputs.map(|input| Note::Input { at, input }));
+        assert_eq!(missed, 1000 - MOST as u64 + MOST as u64 + 1, "the first of two inputs about one cable");
+        let seen = Seen { missed, now: now.get(), notes: notes.iter().map(Written::from).collect() };
+        let event = Written::from(&Note::Event(Event { at, station, frame, kind: Kind::QueueDrop }));
+        let more = Seen { missed: 7, now: 9, notes: vec![event] };
+        let both = seen.clone().and(&more).shortened();
+        assert_eq!(both, Seen { missed: missed + 7 + 1, now: 9, notes: seen.notes });
     }
 }

@@ -6,6 +6,7 @@ use super::super::reporter::Report;
 use super::super::watch::SoFar;
 use super::deliveries::Due;
 use super::{Coordinator, SHORTEST_SPIN};
+use crossbeam_channel::TrySendError;
 use link::netlink::{LinkChange, MonitorError};
 use medium::{Input, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
@@ -74,9 +75,9 @@ impl Coordinator {
     /// Tells those who watch what happened; what finds no room is counted there.
     fn tell_watchers(&mut self) {
         let Some((missed, now, notes)) = self.seen.tell(self.run_to) else { return };
-        let count = notes.len();
-        if self.observers.reports.try_send(Report::Seen(missed, now, notes)).is_err() {
-            self.seen.not_told(missed, count);
+        let told = self.observers.reports.try_send(Report::Seen(missed, now, notes));
+        if let Err(TrySendError::Full(Report::Seen(missed, _, notes))) = told {
+            self.seen.not_told(missed, notes);
         }
     }
 
