@@ -68,6 +68,7 @@ pub(crate) struct Line {
     last_end: BitInstant,
     stretches: Stretches,
     episodes: u64,
+    reached: Reached,
     /// Transmissions that have taken part in no collision yet.
     untouched: Vec<TransmissionId>,
     /// Each station's last transmission, and when it began.
@@ -81,6 +82,19 @@ pub(crate) struct Line {
     any_deaf: bool,
     /// The sides of the cut for transmissions that begin now.
     parted: Option<Sides>,
+}
+
+/// Where a walk along the transmissions may begin, so that the work of one does not grow with their number.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reached {
+    /// Every transmission before this number has ended at every place.
+    ended: u64,
+    /// Every transmission before this number has met another.
+    met: u64,
+    /// No transmission that is still known has a collision with a lower number.
+    lowest_episode: u64,
+    /// No signal has lasted longer.
+    longest_signal: BitTimes,
 }
 
 /// A stretch of carrier at a place, of signals whose ends are known; none if it ends at 0.
@@ -115,6 +129,7 @@ impl Line {
             stretches: Stretches::new(ways.of_star() == Some(BitTimes::ZERO)),
             ways,
             episodes: 0,
+            reached: Reached::default(),
             untouched: Vec::new(),
             last_of: vec![None; stations].into(),
             spoke: vec![None; stations].into(),
@@ -215,8 +230,14 @@ impl Line {
         transmission.previous = previous.map(|(previous, _)| previous);
         self.untouched.push(id);
         self.on_air += 1;
-        self.transmissions.push_back(transmission);
+        self.push(transmission);
         id
+    }
+
+    fn push(&mut self, transmission: Transmission) {
+        let lasts = transmission.course.end() - transmission.begin;
+        self.reached.longest_signal = self.reached.longest_signal.max(lasts);
+        self.transmissions.push_back(transmission);
     }
 
     /// Nothing is on the line at `now`, at any place, no station but `station` listens, and all hear all signals.
@@ -273,7 +294,7 @@ impl Line {
         }
         let previous = self.last_of[source.index()].replace((id, begin));
         let previous = previous.map(|(previous, _)| previous);
-        self.transmissions.push_back(Transmission { previous, ..transmission });
+        self.push(Transmission { previous, ..transmission });
     }
 
     /// On a star without distance: others have begun at `now` too, so all of them detect a collision at this instant.
@@ -301,7 +322,7 @@ impl Line {
         };
         transmission.destination.places(self.topology.stations()).for_each(hear);
         self.last_end = self.last_end.max(end);
-        self.transmissions.push_back(transmission);
+        self.push(transmission);
         id
     }
 

@@ -1,6 +1,6 @@
 //! What a place has heard: carrier derived from transmissions, the deafness of stations, and what may be forgotten.
 
-use super::{Carrier, Line, Transmission};
+use super::{Carrier, Line, Reached, Transmission};
 use crate::frame::{FrameId, StationId, TransmissionId};
 use crate::time::BitInstant;
 
@@ -58,6 +58,8 @@ impl Line {
             let frame = FrameId { station: StationId::new(source as u16), serial: 0 };
             self.transmissions.push_front(Transmission::unheard_of(frame, begin, end));
             self.first = id;
+            self.reached =
+                Reached { longest_signal: self.reached.longest_signal.max(end - begin), ..Reached::default() };
         }
     }
 
@@ -66,9 +68,10 @@ impl Line {
     pub fn recall(&mut self, transmissions: Vec<Transmission>, next: TransmissionId) {
         debug_assert!(self.transmissions.is_empty(), "the line was not used so far");
         self.first = next.get() - transmissions.len() as u64;
+        self.reached = Reached::default();
         let ends = transmissions.iter().filter_map(Transmission::known_end);
         self.last_end = ends.max().unwrap_or(self.last_end);
-        self.transmissions.extend(transmissions);
+        transmissions.into_iter().for_each(|one| self.push(one));
     }
 
     /// From now on `place` hears every transmission that begins.
@@ -116,8 +119,10 @@ impl Line {
     }
 
     fn retire_some(&mut self, now: BitInstant) {
-        let unfinished = self.transmissions.iter().find(|other| !self.finished(other, now));
-        let limit = unfinished.map_or(now, |other| other.begin);
+        let skipped = self.reached.ended.saturating_sub(self.first) as usize;
+        let ended = self.transmissions.range(skipped..).take_while(|other| self.finished(other, now)).count();
+        self.reached.ended = self.first + (skipped + ended) as u64;
+        let limit = self.transmissions.get(skipped + ended).map_or(now, |other| other.begin);
         let is_over = |old: &&Transmission| self.is_over(old, limit);
         let gone = self.transmissions.iter().take_while(is_over).count();
         if gone == 0 {

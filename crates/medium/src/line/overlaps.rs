@@ -24,7 +24,7 @@ impl Line {
 
     /// Another signal was at `place` while this packet was.
     pub fn damaged_at(&self, place: StationId, id: TransmissionId) -> bool {
-        self.transmissions.len() > 1 && self.others(id).any(|other| self.overlap_at(place, self.get(id), other))
+        self.transmissions.len() > 1 && self.nearest(id).any(|other| self.overlap_at(place, self.get(id), other))
     }
 
     /// The receiver's own station sent while this packet was there.
@@ -34,6 +34,22 @@ impl Line {
 
     fn others(&self, id: TransmissionId) -> impl Iterator<Item = &Transmission> {
         (self.first..).zip(&self.transmissions).filter(move |(number, _)| *number != id.get()).map(|(_, other)| other)
+    }
+
+    /// The transmissions from number `from` on that began before `this` had ended at every place: no later one meets it.
+    fn before_end_of(&self, this: &Transmission, from: u64) -> impl Iterator<Item = (u64, &Transmission)> {
+        let skipped = from.saturating_sub(self.first) as usize;
+        let over = this.known_end().map(|end| end + self.longest);
+        let begun = move |(_, other): &(u64, &Transmission)| over.is_none_or(|over| other.begin < over);
+        (self.first + skipped as u64..).zip(self.transmissions.range(skipped..)).take_while(begun)
+    }
+
+    /// The others that it can meet: those that began after it, then those before it, the last one first. Where signals
+    /// overlap in thousands, the first of them does.
+    fn nearest(&self, id: TransmissionId) -> impl Iterator<Item = &Transmission> {
+        let index = (id.get() - self.first) as usize;
+        let after = self.before_end_of(self.get(id), id.get() + 1).map(|(_, other)| other);
+        after.chain(self.transmissions.range(..index).rev())
     }
 
     fn overlap_at(&self, place: StationId, packet: &Transmission, other: &Transmission) -> bool {
@@ -95,7 +111,7 @@ impl Line {
     /// Another signal was at `place` while this packet was; without a `place`, at any place.
     #[inline]
     pub fn meets(&self, place: Option<StationId>, id: TransmissionId) -> bool {
-        self.transmissions.len() > 1 && self.others(id).any(|other| self.overlap(place, self.get(id), other))
+        self.transmissions.len() > 1 && self.nearest(id).any(|other| self.overlap(place, self.get(id), other))
     }
 
     fn overlap(&self, place: Option<StationId>, packet: &Transmission, other: &Transmission) -> bool {
@@ -106,19 +122,42 @@ impl Line {
         }
     }
 
-    /// Puts `id` and the signals that it [meets](Self::meets) into one collision and gives its number: the number that
-    /// one of them has already, or `next`.
+    /// Puts `id` and the signals that it [meets](Self::meets) into one collision and gives its number: the lowest number
+    /// that one of them has already, or `next`.
     pub fn share_episode(&mut self, place: Option<StationId>, id: TransmissionId, next: u64) -> u64 {
+        let episode = self.lowest_met(place, id).unwrap_or(next);
+        let skipped = self.reached.met.saturating_sub(self.first) as usize;
+        let met = self.transmissions.range(skipped..).take_while(|one| one.episode.is_some()).count();
+        self.reached.met = self.first + (skipped + met) as u64;
         let this = self.get(id);
-        let met = |(_, other): &(u64, &Transmission)| self.overlap(place, this, other);
-        let others = (self.first..).zip(&self.transmissions).filter(|(number, _)| *number != id.get());
-        let parties: Vec<TransmissionId> =
-            others.filter(met).map(|(number, _)| TransmissionId::new(number)).chain([id]).collect();
-        let known = parties.iter().filter_map(|&party| self.get(party).episode).min();
-        let episode = known.unwrap_or(next);
+        let alone = |other: &Transmission| other.episode.is_none();
+        let joins =
+            |one: u64, other: &Transmission| alone(other) && (one == id.get() || self.overlap(place, this, other));
+        let parties = self.before_end_of(this, self.reached.met).filter(|(one, other)| joins(*one, other));
+        let parties: Vec<u64> = parties.map(|(number, _)| number).collect();
         for party in parties {
-            self.get_mut(party).episode.get_or_insert(episode);
+            self.get_mut(TransmissionId::new(party)).episode = Some(episode);
         }
         self.get(id).episode.unwrap_or(episode)
+    }
+
+    /// The lowest number of a collision that `id`, or a signal that it meets, has taken part in.
+    fn lowest_met(&mut self, place: Option<StationId>, id: TransmissionId) -> Option<u64> {
+        let (this, lowest_of_all) = (self.get(id), self.reached.lowest_episode);
+        let mut lowest = this.episode;
+        let longest = self.reached.longest_signal + self.longest;
+        for other in self.nearest(id).take_while(|other| other.begin + longest > this.begin) {
+            if lowest == Some(lowest_of_all) {
+                return lowest;
+            }
+            let is_lower = other.episode.is_some_and(|episode| lowest.is_none_or(|lowest| episode < lowest));
+            if is_lower && self.overlap(place, this, other) {
+                lowest = other.episode;
+            }
+        }
+        // Numbers are given in ascending order or shared, so the lowest one only grows.
+        let all = self.transmissions.iter().filter_map(|one| one.episode);
+        self.reached.lowest_episode = all.chain(lowest).min().unwrap_or(0);
+        lowest
     }
 }

@@ -16,6 +16,14 @@ pub(crate) enum Course {
     Whole { end: BitInstant },
 }
 
+impl Course {
+    /// When it ends, or will end if no collision is detected.
+    pub fn end(self) -> BitInstant {
+        let (Course::OnAir { end } | Course::Cut { end } | Course::Whole { end }) = self;
+        end
+    }
+}
+
 /// How a receiver treats a whole frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Worth {
