@@ -229,7 +229,10 @@ pub enum CommandError {
     #[error(transparent)]
     Herd(#[from] HerdError),
     /// The live view has nothing to be drawn on.
-    #[error("the live view needs a terminal, and standard output is none: leave `> FILE` or `|` out")]
+    #[error(
+        "the live view needs a terminal that can place text, and standard output is none: leave `> FILE` or `|` out; \
+         with TERM=dumb, use another terminal"
+    )]
     NoTerminal,
     /// The lab does not answer.
     #[error("the lab `{name}` does not answer")]

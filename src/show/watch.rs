@@ -1,11 +1,12 @@
 //! The live view: the bus drawn as it is, on a terminal.
 //!
 //! [`screen`] draws a state and knows nothing else; [`player`] says which instant is shown; [`keys`] says what a key
-//! means; [`terminal`] joins them.
+//! means, and [`question`] takes a line of them; [`terminal`] joins them.
 
 pub mod feeder;
 pub mod keys;
 pub mod picture;
 pub mod player;
+pub mod question;
 pub mod screen;
 pub mod terminal;

@@ -7,8 +7,9 @@ use crate::common::results::check;
 use crate::common::terminal::Terminal;
 use crate::common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
 use ethbus::show::watch::feeder::Feeder;
+use ethbus::show::watch::keys::{self, KEYS};
 use ethbus::show::watch::player::{Player, is_collision};
-use ethbus::show::watch::screen::{Look, Screen, draw};
+use ethbus::show::watch::screen::{Look, Screen, draw, station_at};
 use medium::{BitTimes, FrameId, StationId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -74,11 +75,13 @@ const CABLE: &str =
 const STAR: &str =
     "stations = 20\nseed = 3\n[medium]\ntopology = \"star:50bt\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
 
-/// 80×24 and 200×60, a cable and a star, a collision as it is noticed, a frame that is followed, and help.
+const PLCA: &str = "stations = 8\nseed = 1\n[medium]\ntopology = \"bus:25m\"\n[access]\nmethod = \"plca\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
+
+/// 80×24 and 200×60, a cable, a star and nodes of PLCA, a collision as it is noticed, a frame that is followed, and help.
 /// `BLESS=1 cargo test --test windows watch::` rewrites them.
 #[test]
 fn screens_are_as_the_golden_files_have_them() {
-    for (name, scenario) in [("cable", CABLE), ("star", STAR)] {
+    for (name, scenario) in [("cable", CABLE), ("star", STAR), ("plca", PLCA)] {
         let (mut player, names) = player(scenario);
         assert!(player.forward_to(is_collision));
         player.forward(BitTimes::new(12));
@@ -95,7 +98,8 @@ fn screens_are_as_the_golden_files_have_them() {
     let follow = |screen: &mut Screen<'_>| (screen.chosen, screen.followed) = (st3, followed);
     golden("followed.txt", &screen(&player, &names, (80, 24), follow));
     golden("small.txt", &screen(&player, &names, (40, 10), |_| {}));
-    let help = |screen: &mut Screen<'_>| screen.help = Some(ethbus::show::watch::keys::HELP);
+    let keys: &'static str = keys::help(false).leak();
+    let help = |screen: &mut Screen<'_>| screen.help = Some(keys);
     golden("help.txt", &screen(&player, &names, (80, 24), help));
 }
 
@@ -165,7 +169,7 @@ fn keys_do_what_help_says() {
         terminal.press(&["f"]);
         terminal.wait_for("following ");
         terminal.press(&["?"]);
-        terminal.wait_for("the next collision, or the one before");
+        terminal.wait_for("the next collision or the one before");
         let shown = terminal.shown(&["-e"]);
         let coloured = shown.contains("\u{1b}[38;5;");
         assert_eq!(coloured, no_colour.is_empty(), "colours where they are wanted");
@@ -173,6 +177,84 @@ fn keys_do_what_help_says() {
         let ended = terminal.wait_for("THE END");
         assert!(ended.contains("the figures are of that part"), "{ended}");
     }
+}
+
+/// The page has the keys that the view has. `BLESS=1 cargo test --test windows watch::` rewrites the table.
+#[test]
+fn the_page_has_all_keys() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/watch.md");
+    let page = std::fs::read_to_string(&path).expect("docs/watch.md is part of the source tree");
+    let head = "| key | what it does |\n|---|---|\n";
+    let row = |key: &keys::Key| {
+        let live = if key.live { "on a live bus: " } else { "" };
+        format!("| {} | {live}{} |\n", key.key, key.does)
+    };
+    let (before, after) = page.split_once(head).expect("a table of keys");
+    let after = &after[after.find("\n\n").expect("text below the table") + 1..];
+    let wanted = format!("{before}{head}{}{after}", KEYS.iter().map(row).collect::<String>());
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &wanted).expect("own folder");
+    }
+    assert_eq!(page, wanted, "BLESS=1 rewrites it");
+}
+
+/// Of 254 stations the view shows those of the event that it tells, and any other that its user asks for.
+#[test]
+fn the_selection_follows_the_event_among_many_stations() {
+    if skipped(&["tmux"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let command =
+        format!("{ETHBUS} sim --stations 254 --topology star:50bt --seed 4 --duration 1s --warmup 0s --watch");
+    let terminal = Terminal::run("many", (80, 24), &command);
+    terminal.wait_for("Paused. Space: let time go on.");
+    terminal.press(&["n"]);
+    let screen = terminal.wait_for("Collision 1 on this medium (4.2.3.2.4)");
+    let told = screen.lines().rev().find_map(|line| line.split_once(" BT  ")?.1.split_once('#')).expect("a frame");
+    assert!(screen.lines().any(|line| line.starts_with(&format!("{} ", told.0))), "{}: {screen}", told.0);
+    terminal.press(&["/"]);
+    terminal.wait_for("station: _");
+    terminal.press(&["st200", "Enter"]);
+    wait_until(PATIENCE, "the row of st200", || terminal.screen().lines().any(|line| line.starts_with("st200 ")));
+    terminal.press(&["PageDown"]);
+    wait_until(PATIENCE, "the row of st210", || terminal.screen().lines().any(|line| line.starts_with("st210 ")));
+    terminal.press(&["/", "st999", "Enter"]);
+    terminal.wait_for("no station's name begins with `st999`");
+    terminal.press(&["g"]);
+    terminal.wait_for("instant in bit times: _");
+    terminal.press(&["12,345", "Enter"]);
+    terminal.wait_for("t = 12,345 BT");
+    terminal.press(&["g", "12000", "Enter"]);
+    terminal.wait_for("t = 12,000 BT");
+    terminal.press(&["g", "5ms", "Enter"]);
+    terminal.wait_for("`5ms` is no instant in bit times");
+    terminal.press(&["q"]);
+    terminal.wait_for("THE END");
+}
+
+/// A click on a row of the table, or on a lane, is on the station that is drawn there.
+#[test]
+fn a_place_of_the_screen_is_a_station() {
+    let (player, names) = player(STAR);
+    let area = Rect::new(0, 0, 80, 24);
+    let shown = screen(&player, &names, (80, 24), |screen| {
+        let text = |y: u16| {
+            let mut buffer = Buffer::empty(area);
+            draw(screen, area, &mut buffer);
+            (0..80).map(|x| buffer[(x, y)].symbol()).collect::<String>()
+        };
+        let rows: Vec<u16> = (0..24).filter(|y| text(*y).starts_with("st")).collect();
+        assert!(rows.len() >= 5, "{rows:?}");
+        for y in rows.into_iter().filter(|y| !text(*y).starts_with("station")) {
+            let station = station_at(screen, area, 3, y).expect("a row");
+            assert!(text(y).starts_with(&format!("{} ", names[station.index()])), "{}", text(y));
+        }
+        let lane = text(1).find("st7 ").expect("a lane") as u16;
+        assert_eq!(station_at(screen, area, lane + 1, 4), Some(StationId::new(6)));
+        assert_eq!(station_at(screen, area, 3, 23), None, "keys");
+    });
+    assert!(shown.contains("st7"));
 }
 
 /// A terminal that is closed ends the view, and leaves nothing running.
@@ -208,6 +290,9 @@ fn a_terminal_too_small_or_none_is_told_in_a_sentence() {
         return;
     }
     let _turn = Turn::shared();
+    let terminal = Terminal::run("dumb", (80, 24), &format!("TERM=dumb {ETHBUS} sim --duration 1s --watch"));
+    let ended = terminal.wait_for("THE END");
+    assert!(unwrapped(&ended).contains("with TERM=dumb, use another terminal"), "{ended}");
     let terminal = Terminal::run("small", (40, 10), &format!("{ETHBUS} sim --duration 1s --watch"));
     terminal.wait_for("The live view needs 60 columns");
     terminal.press(&["q"]);

@@ -8,12 +8,14 @@
 //! The engine's own rules give how long a signal lasts, which stations it reaches and how long a slot is
 //! ([`medium::Config::on_air`] and its neighbours). Knows no window, no octets, no names.
 
+pub mod layout;
 mod plca;
 pub mod signal;
 pub mod signals;
 pub mod stations;
 mod told;
 
+pub use layout::{Layout, Shape};
 pub use signal::{Collided, Part, Signal};
 pub use signals::Signals;
 pub use stations::{Doing, Station, Stations};

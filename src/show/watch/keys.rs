@@ -22,6 +22,18 @@ pub enum Deed {
     Cut,
 }
 
+/// What the view asks for in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// A station's name.
+    Station,
+    /// An instant in bit times.
+    Instant,
+}
+
+/// Stations that a Page key goes further.
+const PAGE: usize = 10;
+
 /// A wish of the user at the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
@@ -39,8 +51,10 @@ pub enum Act {
     Faster(Way),
     /// A row of the picture is shorter or longer.
     Finer(Way),
-    /// Another station.
-    Choose(Way),
+    /// Another station, this number further.
+    Choose(Way, usize),
+    /// Ask for something in a line.
+    Ask(Question),
     /// Follow the chosen station's frame, or none any more.
     Follow,
     /// What is newest.
@@ -51,26 +65,52 @@ pub enum Act {
     Help,
 }
 
-/// The keys of every view.
-pub const HELP: &str = "\
-space        stop time, or let it go on
-right, left  one event further or back (of the followed frame)
-. and ,      one bit time further or back
-n and N      the next collision, or the one before
-+ and -      faster or slower
-up, down     choose a station
-f            follow the frame of the chosen station, or none
-z and Z      a row of the picture is shorter or longer
-l or End     what is newest
-q or Ctrl-C  end
-";
+/// A key and what it does.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// As help writes it.
+    pub key: &'static str,
+    /// What it does.
+    pub does: &'static str,
+    /// Only on a live bus.
+    pub live: bool,
+}
 
-/// Those of a live bus besides.
-pub const LIVE_HELP: &str = "\
-i            the chosen station offers a frame to all stations
-u            unplug the chosen station, or plug it in again
-c            cut the cable after the chosen station, or mend it
-";
+const fn key(key: &'static str, does: &'static str) -> Key {
+    Key { key, does, live: false }
+}
+
+const fn live(key: &'static str, does: &'static str) -> Key {
+    Key { key, does, live: true }
+}
+
+/// All keys; docs/watch.md has the same table.
+pub const KEYS: [Key; 18] = [
+    key("space", "stop time, or start it again"),
+    key("right, left", "one event further or back (of the followed frame)"),
+    key(". and ,", "one bit time further or back"),
+    key("n, N", "the next collision or the one before, logical ones too"),
+    key("g", "go to an instant, in bit times"),
+    key("+, -", "faster or slower, from 1 bit time a second to real time"),
+    key("up, down", "choose a station"),
+    key("Page keys", "choose a station, ten further or back"),
+    key("/", "choose a station by its name"),
+    key("mouse", "a click chooses a station, the wheel the one above or below"),
+    key("f", "follow the frame of the chosen station, or none"),
+    key("z, Z", "a row of the picture is shorter or longer"),
+    live("l, End", "what is newest"),
+    live("i", "the chosen station offers a frame to all stations"),
+    live("u", "unplug the chosen station, or plug it in again"),
+    live("c", "cut the cable after the chosen station, or mend it"),
+    key("?, h", "this help"),
+    key("q, Ctrl-C", "end"),
+];
+
+/// The keys in lines.
+pub fn help(live: bool) -> String {
+    let own = KEYS.iter().filter(|key| live || !key.live);
+    own.map(|Key { key, does, .. }| format!("{key:<12} {does}\n")).collect()
+}
 
 /// What a key means; nothing for most.
 pub fn act(key: KeyEvent) -> Option<Act> {
@@ -89,8 +129,12 @@ pub fn act(key: KeyEvent) -> Option<Act> {
         KeyCode::Char('-') => Act::Faster(Way::Back),
         KeyCode::Char('z') => Act::Finer(Way::Forward),
         KeyCode::Char('Z') => Act::Finer(Way::Back),
-        KeyCode::Down | KeyCode::Tab => Act::Choose(Way::Forward),
-        KeyCode::Up | KeyCode::BackTab => Act::Choose(Way::Back),
+        KeyCode::Down | KeyCode::Tab => Act::Choose(Way::Forward, 1),
+        KeyCode::Up | KeyCode::BackTab => Act::Choose(Way::Back, 1),
+        KeyCode::PageDown => Act::Choose(Way::Forward, PAGE),
+        KeyCode::PageUp => Act::Choose(Way::Back, PAGE),
+        KeyCode::Char('/') => Act::Ask(Question::Station),
+        KeyCode::Char('g') => Act::Ask(Question::Instant),
         KeyCode::Char('f') => Act::Follow,
         KeyCode::Char('l') | KeyCode::End => Act::Newest,
         KeyCode::Char('i') => Act::Do(Deed::Inject),

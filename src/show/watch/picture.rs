@@ -1,4 +1,5 @@
-//! The medium over place and time: stations side by side at their places, the newest bit times at the bottom.
+//! The medium over place and time: stations side by side, the newest bit times at the bottom. On a cable they are at their
+//! places; otherwise each has a lane.
 //!
 //! ```text
 //!             st1          st2          st3
@@ -12,14 +13,16 @@ use medium::{BitInstant, BitTimes, Method, StationId, Topology};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use sim::run::view::View;
-use sim::scene::{Part, Signal};
+use sim::scene::{Layout, Part, Shape, Signal};
+use sim::words::places::place;
 use sim::words::units::group;
 
 /// Columns for the times.
 const MARGIN: u16 = 12;
 /// Columns that a station needs at least.
 const ROOM: u16 = 5;
+/// Columns of a lane at most.
+const WIDEST: u16 = 9;
 /// Rows from one time to the next.
 const LABELS: u16 = 4;
 
@@ -39,27 +42,52 @@ pub fn letters(method: &Method) -> (&'static str, &'static str) {
     }
 }
 
-/// Where a column of the picture is on the medium: between two stations.
-struct Column {
-    left: StationId,
-    right: StationId,
-    /// 0 at `left`, 1 at `right`.
-    part: f64,
-    /// The station at this column.
-    station: Option<StationId>,
-    /// It is halfway between both.
-    middle: bool,
+/// Where a column of the picture is on the medium.
+enum Column {
+    /// On the cable between two stations.
+    Cable {
+        left: StationId,
+        right: StationId,
+        /// 0 at `left`, 1 at `right`.
+        part: f64,
+        /// The station at this column.
+        station: Option<StationId>,
+        /// It is halfway between both.
+        middle: bool,
+    },
+    /// In a station's lane.
+    Lane {
+        station: StationId,
+        /// It is in the middle of the lane.
+        middle: bool,
+    },
+    /// Between two lanes.
+    Nowhere,
 }
 
 impl Column {
-    fn delay(&self, from: StationId, topology: &Topology) -> BitTimes {
-        let [left, right] = [self.left, self.right].map(|end| topology.distance(from, end).get() as f64);
-        BitTimes::new((left + (right - left) * self.part).round() as u64)
+    /// The station that is drawn here.
+    fn station(&self) -> Option<StationId> {
+        match self {
+            Column::Cable { station, .. } => *station,
+            Column::Lane { station, middle: true } => Some(*station),
+            Column::Lane { middle: false, .. } | Column::Nowhere => None,
+        }
     }
 
-    /// The station on whose side of a cut the column is.
-    fn nearer(&self) -> StationId {
-        if self.part < 0.5 { self.left } else { self.right }
+    /// How long a signal takes to this place, if it is drawn there.
+    fn delay(&self, one: &Signal, layout: &Layout, config: &medium::Config) -> Option<BitTimes> {
+        let way = |to: StationId| config.topology.distance(one.source, to);
+        let (nearer, delay) = match self {
+            Column::Cable { left, right, part, .. } => {
+                let [begin, end] = [left, right].map(|end| way(*end).get() as f64);
+                let nearer = if *part < 0.5 { left } else { right };
+                (*nearer, BitTimes::new((begin + (end - begin) * part).round() as u64))
+            }
+            Column::Lane { station, .. } => (*station, way(*station)),
+            Column::Nowhere => return None,
+        };
+        layout.shows(one, nearer, config).then_some(delay)
     }
 }
 
@@ -71,8 +99,12 @@ pub fn fits(width: u16) -> usize {
 /// Draws the medium with `shown`, at least one, beside each other: a row of names, then time.
 pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut Buffer) {
     let width = area.width.saturating_sub(MARGIN + 4);
-    let places = places(screen.view.config(), shown, width);
-    let columns = columns(&places, width);
+    let layout = Layout::new(screen.view.config());
+    let places = places(screen, &layout, shown, width);
+    let columns = match layout.shape {
+        Shape::Cable => cable(&places, width),
+        Shape::Places | Shape::Senders => lanes(&places, width),
+    };
     names(screen, &places, area, buffer);
     for row in 1..area.height {
         let before = area.height - 1 - row;
@@ -88,39 +120,58 @@ pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut B
         let somewhere = |one: &&Signal| one.begin <= at && one.end.is_none_or(|end| end + longest > at);
         let signals: Vec<&Signal> = screen.view.signals.iter().filter(somewhere).collect();
         for (x, column) in columns.iter().enumerate() {
-            let (letter, style) = cell(screen, &signals, column, at, before == 0);
+            let (letter, style) = cell(screen, &layout, &signals, column, at, before == 0);
             buffer.set_string(area.x + MARGIN + x as u16, y, letter.to_string(), style);
         }
     }
 }
 
-/// The place of each station: on a bus as on the cable, otherwise evenly.
-fn places(config: &medium::Config, shown: &[StationId], width: u16) -> Vec<(StationId, u16)> {
+/// The station that is drawn nearest to a column of the screen.
+pub fn station_at(screen: &Screen<'_>, shown: &[StationId], area: Rect, x: u16) -> Option<StationId> {
+    let width = area.width.saturating_sub(MARGIN + 4);
+    let places = places(screen, &Layout::new(screen.view.config()), shown, width);
+    let x = x.checked_sub(area.x + MARGIN)?;
+    places.into_iter().min_by_key(|(_, middle)| middle.abs_diff(x)).map(|(station, _)| station)
+}
+
+/// The place of each station: on a bus as on the cable, otherwise evenly; lanes have half of their room on each side.
+fn places(screen: &Screen<'_>, layout: &Layout, shown: &[StationId], width: u16) -> Vec<(StationId, u16)> {
+    let topology = &screen.view.config().topology;
     let last = f64::from(width.saturating_sub(1));
-    let position = |station: StationId| match &config.topology {
-        Topology::Bus { positions } => Some(positions[station.index()].get() as f64),
-        Topology::Star { .. } | Topology::Segments(_) => None,
-    };
-    let ends = shown.first().zip(shown.last()).and_then(|(a, b)| position(*a).zip(position(*b)));
+    let position = |station: StationId| place(topology, station).1.get() as f64;
+    let ends = shown.first().zip(shown.last()).map(|(first, last)| (position(*first), position(*last)));
+    let to_scale = matches!(topology, Topology::Bus { .. });
     let place = |(number, station): (usize, &StationId)| {
-        let even = number as f64 / (shown.len() - 1).max(1) as f64;
-        let part = match (ends, position(*station)) {
-            (Some((first, last)), Some(own)) if last > first => (own - first) / (last - first),
-            _ => even,
+        let part = match ends {
+            _ if layout.shape != Shape::Cable => (number as f64 + 0.5) / shown.len() as f64,
+            Some((first, last)) if to_scale && last > first => (position(*station) - first) / (last - first),
+            _ => number as f64 / (shown.len() - 1).max(1) as f64,
         };
         (*station, (last * part).round() as u16)
     };
     shown.iter().enumerate().map(place).collect()
 }
 
-fn columns(places: &[(StationId, u16)], width: u16) -> Vec<Column> {
+/// The columns of a cable.
+fn cable(places: &[(StationId, u16)], width: u16) -> Vec<Column> {
     let column = |x: u16| {
         let next = places.iter().position(|(_, at)| *at >= x).unwrap_or(places.len() - 1);
         let (right, end) = places[next];
         let (left, begin) = places[next.saturating_sub(1)];
         let part = if end > begin { f64::from(x.saturating_sub(begin)) / f64::from(end - begin) } else { 1.0 };
         let station = places.iter().find(|(_, at)| *at == x).map(|(station, _)| *station);
-        Column { left, right, part: part.min(1.0), station, middle: x == begin.midpoint(end) }
+        Column::Cable { left, right, part: part.min(1.0), station, middle: x == begin.midpoint(end) }
+    };
+    (0..width).map(column).collect()
+}
+
+/// The columns of lanes, with a free one between two of them at least.
+fn lanes(places: &[(StationId, u16)], width: u16) -> Vec<Column> {
+    let room = places.windows(2).map(|pair| pair[1].1 - pair[0].1).min().unwrap_or(WIDEST);
+    let half = (room.saturating_sub(2) / 2).min(WIDEST / 2);
+    let column = |x: u16| {
+        let lane = places.iter().find(|(_, middle)| middle.abs_diff(x) <= half);
+        lane.map_or(Column::Nowhere, |(station, middle)| Column::Lane { station: *station, middle: *middle == x })
     };
     (0..width).map(column).collect()
 }
@@ -146,9 +197,18 @@ fn names(screen: &Screen<'_>, places: &[(StationId, u16)], area: Rect, buffer: &
 }
 
 /// What is at a place at an instant.
-fn cell(screen: &Screen<'_>, signals: &[&Signal], column: &Column, at: BitInstant, newest: bool) -> (char, Style) {
-    let view = screen.view;
-    let mut there = signals.iter().filter_map(|one| Some((*one, part_at(view, column, one, at)?)));
+fn cell(
+    screen: &Screen<'_>,
+    layout: &Layout,
+    signals: &[&Signal],
+    column: &Column,
+    at: BitInstant,
+    newest: bool,
+) -> (char, Style) {
+    let config = screen.view.config();
+    let part_at =
+        |one: &Signal| one.part(BitInstant::new(at.get().checked_sub(column.delay(one, layout, config)?.get())?));
+    let mut there = signals.iter().filter_map(|one| Some((*one, part_at(one)?)));
     let first = there.next();
     let more = there.next().is_some();
     if let Some(letter) = noticed(screen, signals, column, at) {
@@ -175,29 +235,23 @@ fn cell(screen: &Screen<'_>, signals: &[&Signal], column: &Column, at: BitInstan
         }
         None => {
             let (cable, station) = if screen.look.unicode { ('─', '│') } else { ('-', '|') };
-            let cut = column.middle && screen.view.signals.is_cut_between(column.left, column.right);
-            let empty = match (cut, newest) {
-                (true, _) => '/',
-                (false, true) => cable,
-                (false, false) => ' ',
+            let empty = match column {
+                Column::Cable { left, right, middle: true, .. }
+                    if screen.view.signals.is_cut_between(*left, *right) =>
+                {
+                    '/'
+                }
+                Column::Cable { .. } if newest => cable,
+                Column::Cable { .. } | Column::Lane { .. } | Column::Nowhere => ' ',
             };
-            (column.station.map_or(empty, |_| station), Style::default().add_modifier(Modifier::DIM))
+            (column.station().map_or(empty, |_| station), Style::default().add_modifier(Modifier::DIM))
         }
     }
 }
 
-/// What of a signal is at a place.
-fn part_at(view: &View, column: &Column, one: &Signal, at: BitInstant) -> Option<Part> {
-    if !one.reaches(column.nearer(), view.config()) {
-        return None;
-    }
-    let delay = column.delay(one.source, &view.config().topology);
-    one.part(BitInstant::new(at.get().checked_sub(delay.get())?))
-}
-
 /// The mark of a collision that the station here notices in this row.
 fn noticed(screen: &Screen<'_>, signals: &[&Signal], column: &Column, at: BitInstant) -> Option<char> {
-    let station = column.station?;
+    let station = column.station()?;
     let in_row = |collided: u64| collided <= at.get() && at.get() < collided + screen.row_bt;
     let own = |one: &&&Signal| one.source == station;
     let mut collided = signals.iter().filter(own).filter_map(|one| one.collision);

@@ -189,9 +189,9 @@ pub fn is_of(event: &Event, followed: Option<FrameId>) -> bool {
     followed.is_none_or(|frame| event.frame == frame)
 }
 
-/// A collision is noticed; a logical one of PLCA is none.
+/// A collision is noticed, or PLCA tells a MAC of a logical one.
 pub fn is_collision(event: &Event) -> bool {
-    matches!(event.kind, Kind::Collision { episode: 1.., .. })
+    matches!(event.kind, Kind::Collision { .. })
 }
 
 #[cfg(test)]

@@ -2,14 +2,13 @@
 
 use super::picture;
 use crate::show::terminal::{cut, fold};
-use medium::{FrameId, StationId};
+use medium::{FrameId, StationId, Topology};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use sim::run::view::{Turn, View};
-use sim::scene::Doing;
+use sim::scene::{Doing, Layout};
 use sim::words::fault::FaultName;
-use sim::words::places::by_place;
 use sim::words::sentences::{TIED, frame_name, nanos, real};
 use sim::words::units::{group, many};
 
@@ -68,40 +67,84 @@ pub fn sender_style(look: Look, station: StationId) -> Style {
     }
 }
 
+/// Where the parts of a screen are.
+struct Areas {
+    heading: Rect,
+    picture: Rect,
+    letters: Rect,
+    table: Rect,
+    figures: Rect,
+    events: Rect,
+    footer: Rect,
+}
+
+impl Areas {
+    /// With `below` lines of figures, unless they are beside the table.
+    fn new(stations: usize, below: usize, area: Rect) -> Areas {
+        let wide = area.width >= WIDE;
+        let told = if area.height >= 40 { 10 } else { 4 };
+        let below = below as u16;
+        // Heading, letters, the table's heading, keys, and the picture's names.
+        let left = area.height - below - told - 5;
+        let rows = (stations as u16).min(left / 2).max(if wide { 12.min(left / 2) } else { 0 });
+        let line = |y: u16, height: u16| Rect { y: area.y + y, height, ..area };
+        let height = left - rows + 1;
+        let table = line(2 + height, rows + 1);
+        let under = 3 + height + rows;
+        let width = if wide { area.width - BESIDE } else { area.width };
+        let beside = Rect { x: area.x + width, width: BESIDE.min(area.width), ..table };
+        Areas {
+            heading: line(0, 1),
+            picture: line(1, height),
+            letters: line(1 + height, 1),
+            table: Rect { width, ..table },
+            figures: if wide { beside } else { line(under, below) },
+            events: line(under + below, told),
+            footer: line(area.height - 1, 1),
+        }
+    }
+}
+
+/// The figures that are not beside the table.
+fn below(screen: &Screen<'_>, width: u16) -> Vec<String> {
+    if width >= WIDE { Vec::new() } else { figures_below(screen, width) }
+}
+
 /// Draws the whole screen.
 pub fn draw(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
     if area.width < LEAST.0 || area.height < LEAST.1 {
         return too_small(area, buffer);
     }
-    let wide = area.width >= WIDE;
-    let stations = screen.names.len() as u16;
-    let below = if wide { Vec::new() } else { figures_below(screen, area.width) };
-    let figures = below.len() as u16;
-    let told = if area.height >= 40 { 10 } else { 4 };
-    // Heading, names, letters, the table's heading, keys.
-    let left = area.height - figures - told - 5;
-    let rows = stations.min(left / 2).max(if wide { 12.min(left / 2) } else { 0 });
-    let line = |y: u16, height: u16| Rect { y: area.y + y, height, ..area };
-    heading(screen, line(0, 1), buffer);
+    let below = below(screen, area.width);
+    let areas = Areas::new(screen.names.len(), below.len(), area);
+    heading(screen, areas.heading, buffer);
     let shown = shown(screen, picture::fits(area.width));
-    let height = left - rows + 1;
-    picture::draw(screen, &shown, line(1, height), buffer);
-    letters(screen, shown.len(), line(1 + height, 1), buffer);
-    let table_area = line(2 + height, rows + 1);
-    let table_width = if wide { area.width - BESIDE } else { area.width };
-    table(screen, Rect { width: table_width, ..table_area }, buffer);
-    let under = 3 + height + rows;
-    let figures_area = match wide {
-        true => Rect { x: area.x + table_width, width: BESIDE, ..table_area },
-        false => line(under, figures),
-    };
-    let figure_lines = if wide { figures_beside(screen, rows) } else { below };
-    lines(&figure_lines, figures_area, buffer);
-    events(screen, line(under + figures, told), buffer);
-    footer(screen, line(area.height - 1, 1), buffer);
+    picture::draw(screen, &shown, areas.picture, buffer);
+    letters(screen, shown.len(), areas.letters, buffer);
+    table(screen, areas.table, buffer);
+    let figures = if area.width >= WIDE { figures_beside(screen, areas.table.height - 1) } else { below };
+    lines(&figures, areas.figures, buffer);
+    events(screen, areas.events, buffer);
+    footer(screen, areas.footer, buffer);
     if let Some(help) = screen.help {
         overlay(help, area, buffer);
     }
+}
+
+/// The station that is drawn at a place of the screen.
+pub fn station_at(screen: &Screen<'_>, area: Rect, x: u16, y: u16) -> Option<StationId> {
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        return None;
+    }
+    let areas = Areas::new(screen.names.len(), below(screen, area.width).len(), area);
+    let is_in = |part: Rect| part.contains((x, y).into());
+    if is_in(areas.picture) {
+        return picture::station_at(screen, &shown(screen, picture::fits(area.width)), areas.picture, x);
+    }
+    let row = usize::from((y.saturating_sub(areas.table.y)).checked_sub(1)?);
+    let all = Layout::new(screen.view.config()).order;
+    let rows = usize::from(areas.table.height - 1).max(1);
+    around(&all, screen.chosen, rows).get(row).copied().filter(|_| is_in(areas.table))
 }
 
 /// One sentence, for a terminal that has no room for more.
@@ -132,7 +175,7 @@ fn heading(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
 
 /// Stations that are drawn beside each other: as many as fit, the chosen one among them.
 fn shown(screen: &Screen<'_>, fits: usize) -> Vec<StationId> {
-    let all = by_place(&screen.view.config().topology);
+    let all = Layout::new(screen.view.config()).order;
     around(&all, screen.chosen, fits).to_vec()
 }
 
@@ -150,7 +193,11 @@ fn letters(screen: &Screen<'_>, drawn: usize, area: Rect, buffer: &mut Buffer) {
     let (in_full, in_short) = picture::letters(&screen.view.config().method);
     let letters = if area.width < WIDE { in_short } else { in_full };
     let parted = if screen.view.cut.is_some() { ", the cable is cut (/)" } else { "" };
-    let text = format!("{} BT a row{of}{parted}: {letters}", screen.row_bt);
+    let star = match &screen.view.config().topology {
+        Topology::Star { distance, .. } => format!(", star of {} BT", group(distance.get())),
+        Topology::Bus { .. } | Topology::Segments(_) => String::new(),
+    };
+    let text = format!("{} BT a row{star}{of}{parted}: {letters}", screen.row_bt);
     let style = Style::default().add_modifier(Modifier::DIM);
     buffer.set_stringn(area.x, area.y, cut(&text, usize::from(area.width)), usize::from(area.width), style);
 }
@@ -165,7 +212,7 @@ fn table(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
         usize::from(area.width),
         Style::default().add_modifier(Modifier::UNDERLINED),
     );
-    let all = by_place(&screen.view.config().topology);
+    let all = Layout::new(screen.view.config()).order;
     let rows = usize::from(area.height.saturating_sub(1)).max(1);
     for (station, y) in around(&all, screen.chosen, rows).iter().zip(area.y + 1..) {
         let text = row(screen, *station);

@@ -1,16 +1,20 @@
 //! The live view on a terminal: reads keys, lets time pass, draws what has changed.
 
-use super::keys::{self, Act, Deed, HELP, LIVE_HELP, Way};
+use super::keys::{self, Act, Deed, Question, Way};
 use super::player::{Player, is_collision, is_of};
+use super::question::{Asked, Typed};
 use super::screen::{self, Look, Screen};
 use medium::{BitInstant, BitTimes, FrameId, StationId};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::crossterm::event::{
+    self, DisableMouseCapture, EnableMouseCapture, Event, KeyEvent, KeyEventKind, MouseButton, MouseEvent,
+    MouseEventKind,
+};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use sim::run::view::View;
-use sim::words::places::by_place;
+use sim::scene::{Layout, Shape};
 use sim::words::units::group;
 use std::io::{self, IsTerminal, Stdout};
 use std::sync::Arc;
@@ -64,7 +68,12 @@ pub struct Titles {
 
 /// Whether there is a terminal to draw on.
 pub fn is_there() -> bool {
-    io::stdout().is_terminal()
+    io::stdout().is_terminal() && !is_dumb()
+}
+
+/// The terminal cannot place text.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// How often the view checks that the terminal still exists, and how long it then has to end by itself.
@@ -114,7 +123,7 @@ impl Drop for Screened {
 
 /// Gives the terminal back. One that is gone needs nothing.
 fn leave() {
-    let _ = execute!(io::stdout(), LeaveAlternateScreen);
+    let _ = execute!(io::stdout(), DisableMouseCapture, LeaveAlternateScreen);
     let _ = disable_raw_mode();
 }
 
@@ -122,8 +131,7 @@ fn leave() {
 fn look() -> Look {
     let set = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_uppercase();
-    let dumb = set("TERM").is_some_and(|term| term == "dumb");
-    Look { colour: set("NO_COLOR").is_none() && !dumb, unicode: locale.contains("UTF-8") || locale.contains("UTF8") }
+    Look { colour: set("NO_COLOR").is_none(), unicode: locale.contains("UTF-8") || locale.contains("UTF8") }
 }
 
 /// The speed of the view's time.
@@ -152,6 +160,7 @@ pub fn watch(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<(
 
 fn show(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
     let mut screened = Screened::enter()?;
+    execute!(io::stdout(), EnableMouseCapture)?;
     let mut watching = Watching::new(player, titles, bus);
     let mut last = Instant::now();
     loop {
@@ -171,15 +180,14 @@ fn show(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
             patience = Duration::ZERO;
             match event::read()? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => {
-                    if let Some(act) = keys::act(key)
-                        && watching.act(act)
-                    {
+                    if watching.key(key) {
                         return Ok(());
                     }
                     watching.changed = true;
                 }
+                Event::Mouse(mouse) => watching.mouse(mouse, screened.0.get_frame().area()),
                 Event::Resize(..) => watching.changed = true,
-                Event::Key(_) | Event::Mouse(_) | Event::Paste(_) | Event::FocusGained | Event::FocusLost => {}
+                Event::Key(_) | Event::Paste(_) | Event::FocusGained | Event::FocusLost => {}
             }
         }
     }
@@ -199,6 +207,7 @@ struct Watching<'a> {
     followed: Option<FrameId>,
     row_bt: u64,
     help: Option<String>,
+    asked: Option<Asked>,
     message: String,
     look: Look,
     health: Vec<String>,
@@ -207,9 +216,11 @@ struct Watching<'a> {
 
 impl<'a> Watching<'a> {
     fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus) -> Watching<'a> {
-        let chosen = by_place(&player.view().config().topology)[0];
+        let chosen = Layout::new(player.view().config()).order[0];
         let longest = player.view().signals.longest().get();
-        let row_bt = if longest == 0 { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
+        let senders = Layout::new(player.view().config()).shape == Shape::Senders;
+        let row_bt =
+            if longest == 0 || senders { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
         // A run in virtual time would be past its first collision before the user has looked.
         let (pace, message) = match bus.first() {
             _ if bus.is_live() => (Pace::Live, ""),
@@ -227,6 +238,7 @@ impl<'a> Watching<'a> {
             followed: None,
             row_bt,
             help: None,
+            asked: None,
             message: message.to_owned(),
             look: look(),
             health: Vec::new(),
@@ -266,23 +278,87 @@ impl<'a> Watching<'a> {
         }
     }
 
+    /// Takes a key; whether that is to end.
+    fn key(&mut self, key: KeyEvent) -> bool {
+        let Some(asked) = &mut self.asked else { return keys::act(key).is_some_and(|act| self.act(act)) };
+        match asked.key(key) {
+            Typed::More => {}
+            Typed::Dropped => self.asked = None,
+            Typed::Given => {
+                let Asked { what, text } = self.asked.take().expect("it was asked");
+                match what {
+                    Question::Station => self.find(text.trim()),
+                    Question::Instant => self.go_to(&text),
+                }
+            }
+        }
+        false
+    }
+
+    /// A click chooses a station, and the wheel the one above or below.
+    fn mouse(&mut self, mouse: MouseEvent, area: ratatui::layout::Rect) {
+        match mouse.kind {
+            MouseEventKind::Down(MouseButton::Left) => {
+                let station = self.screen(|screen| screen::station_at(screen, area, mouse.column, mouse.row));
+                self.chosen = station.unwrap_or(self.chosen);
+            }
+            MouseEventKind::ScrollDown => self.choose(Way::Forward, 1),
+            MouseEventKind::ScrollUp => self.choose(Way::Back, 1),
+            _ => return,
+        }
+        self.changed = true;
+    }
+
+    /// Chooses the station of that name, or the first one whose name begins so.
+    fn find(&mut self, name: &str) {
+        let names = &self.titles.names;
+        let found =
+            names.iter().position(|known| known == name).or(names.iter().position(|known| known.starts_with(name)));
+        match found {
+            Some(number) => self.chosen = StationId::new(number as u16),
+            None => self.message = format!("no station's name begins with `{name}`"),
+        }
+    }
+
+    /// Goes to an instant, as far as the run goes, or as far back as the view remembers.
+    fn go_to(&mut self, text: &str) {
+        let Ok(at) = text.replace([',', ' '], "").parse().map(BitInstant::new) else {
+            self.message = format!("`{}` is no instant in bit times, like 30,216,041", text.trim());
+            return;
+        };
+        let shown = self.player.view().now;
+        if at >= shown {
+            self.pace = Pace::To(at);
+            return;
+        }
+        self.pace = Pace::Paused;
+        self.player.back_by(shown.since(at));
+        let reached = self.player.view().now;
+        if reached > at {
+            self.message = format!("the view remembers nothing before t = {} BT", group(reached.get()));
+        }
+    }
+
     /// Does what a key says; whether that is to end.
     fn act(&mut self, act: Act) -> bool {
         self.message.clear();
         match act {
             Act::Quit if self.help.is_none() => return true,
             Act::Quit => self.help = None,
-            Act::Help => self.help = self.help.take().map_or_else(|| Some(self.help_text()), |_| None),
+            Act::Help => self.help = self.help.take().map_or_else(|| Some(keys::help(self.bus.is_live())), |_| None),
             Act::Pause if self.pace == Pace::Paused => self.pace = Pace::Slow(self.speed),
             Act::Pause => self.pace = Pace::Paused,
             Act::Newest => self.newest(),
-            Act::Event(way) => self.step(way, |_| true, "no further event"),
+            Act::Event(way) => {
+                self.step(way, |_| true, "no further event");
+            }
             Act::Collision(way) => self.collision(way),
             Act::Bit(way) => self.bit(way),
             Act::Faster(way) => self.faster(way),
             Act::Finer(Way::Forward) => self.row_bt = (self.row_bt / 2).max(1),
             Act::Finer(Way::Back) => self.row_bt = (self.row_bt * 2).min(LONGEST_ROW),
-            Act::Choose(way) => self.choose(way),
+            Act::Choose(way, count) => self.choose(way, count),
+            Act::Ask(what) => self.asked = Some(Asked::new(what)),
             Act::Follow => self.follow(),
             Act::Do(deed) => {
                 let nothing = || "nothing can be done to a run in virtual time".to_owned();
@@ -290,10 +366,6 @@ impl<'a> Watching<'a> {
             }
         }
         false
-    }
-
-    fn help_text(&self) -> String {
-        if self.bus.is_live() { format!("{HELP}{LIVE_HELP}") } else { HELP.to_owned() }
     }
 
     fn newest(&mut self) {
@@ -304,7 +376,8 @@ impl<'a> Watching<'a> {
         }
     }
 
-    fn step(&mut self, way: Way, wanted: impl Fn(&medium::Event) -> bool, none: &str) {
+    /// To an event that is wanted; whether there is one.
+    fn step(&mut self, way: Way, wanted: impl Fn(&medium::Event) -> bool, none: &str) -> bool {
         self.pace = Pace::Paused;
         let followed = self.followed;
         let both = |event: &medium::Event| wanted(event) && is_of(event, followed);
@@ -312,12 +385,22 @@ impl<'a> Watching<'a> {
             Way::Forward => self.player.forward_to(both),
             Way::Back => self.player.back_to(both),
         };
-        if !found {
+        if found {
+            self.choose_last();
+        } else {
             self.message = match way {
                 Way::Back => format!("{none} is remembered before this one"),
                 Way::Forward if self.player.at_end() => format!("{none}: this is the end"),
                 Way::Forward => format!("{none} has come yet"),
             };
+        }
+        found
+    }
+
+    /// Chooses the station of the last event, which the view tells of.
+    fn choose_last(&mut self) {
+        if let Some(event) = self.player.view().recent.back() {
+            self.chosen = event.station;
         }
     }
 
@@ -329,8 +412,10 @@ impl<'a> Watching<'a> {
             Way::Forward => at > shown,
             Way::Back => at < shown,
         };
-        self.step(way, |event| is_collision(event) && elsewhere(event.at), "no further collision");
-        self.player.forward(BitTimes::ZERO);
+        if self.step(way, |event| is_collision(event) && elsewhere(event.at), "no further collision") {
+            self.player.forward(BitTimes::ZERO);
+            self.choose_last();
+        }
     }
 
     fn bit(&mut self, way: Way) {
@@ -348,12 +433,13 @@ impl<'a> Watching<'a> {
         self.pace = Pace::Slow(self.speed);
     }
 
-    fn choose(&mut self, way: Way) {
-        let all = by_place(&self.player.view().config().topology);
+    fn choose(&mut self, way: Way, count: usize) {
+        let all = Layout::new(self.player.view().config()).order;
         let place = all.iter().position(|station| *station == self.chosen).unwrap_or(0);
+        let count = count % all.len();
         let next = match way {
-            Way::Forward => (place + 1) % all.len(),
-            Way::Back => (place + all.len() - 1) % all.len(),
+            Way::Forward => (place + count) % all.len(),
+            Way::Back => (place + all.len() - count) % all.len(),
         };
         self.chosen = all[next];
     }
@@ -390,19 +476,24 @@ impl<'a> Watching<'a> {
     }
 
     fn draw(&self, area: ratatui::layout::Rect, buffer: &mut ratatui::buffer::Buffer) {
-        let screen = Screen {
+        self.screen(|screen| screen::draw(screen, area, buffer));
+    }
+
+    /// What `with` makes of all that is drawn.
+    fn screen<T>(&self, with: impl FnOnce(&Screen<'_>) -> T) -> T {
+        let asked = self.asked.as_ref().map(Asked::line);
+        with(&Screen {
             view: self.player.view(),
             names: &self.titles.names,
             title: &self.titles.title,
             pace: &self.pace(),
             health: &self.health,
-            message: &self.message,
+            message: asked.as_deref().unwrap_or(&self.message),
             chosen: self.chosen,
             followed: self.followed,
             row_bt: self.row_bt,
             help: self.help.as_deref(),
             look: self.look,
-        };
-        screen::draw(&screen, area, buffer);
+        })
     }
 }
