@@ -147,13 +147,57 @@ fn each_collision_has_a_panel() {
     }
 }
 
+/// On a star a signal passes no other station: each has a lane, a signal is level in it, and is there one distance later.
+#[test]
+fn a_star_has_lanes() {
+    let drawn = Drawn::new(&["--stations", "6", "--topology", "star:50bt", "--seed", "3"], &["--pick", "collisions=1"]);
+    let panel = drawn.panels()[0];
+    let place = scale(panel);
+    let bands = tags(panel, "polygon");
+    assert!(bands.len() >= 12, "each part of two signals is at six stations");
+    for band in &bands {
+        let points: Vec<Vec<f64>> = (band["points"].split(' '))
+            .map(|point| point.split(',').map(|number| number.parse().expect("a number")).collect())
+            .collect();
+        assert_eq!(points.len(), 4);
+        assert!((points[0][1] - points[1][1]).abs() < EXACT, "level: {band:?}");
+        let begins = number(band, "data-from");
+        let late = [0.0, 50.0].into_iter().filter(|way| (points[0][1] - place(begins + way)).abs() < EXACT).count();
+        assert_eq!(late, 1, "{band:?}");
+    }
+    assert!(panel.contains("class=\"overlap\"") && panel.contains("edge leading") && panel.contains("edge trailing"));
+}
+
+/// Parties that are near to each other have their names in different rows.
+#[test]
+fn names_do_not_overlap() {
+    let mut rows = 0;
+    for topology in ["bus:25m", "bus:500m", "bus:2000m"] {
+        let drawn =
+            Drawn::new(&["--stations", "40", "--topology", topology, "--seed", "3"], &["--pick", "collisions=2"]);
+        for panel in drawn.panels() {
+            let texts = tags(panel, "text");
+            let named = texts.iter().filter(|text| text["class"] == "ink name");
+            let names: Vec<(f64, f64)> = named.map(|name| (number(name, "x"), number(name, "y"))).collect();
+            for (count, (x, y)) in names.iter().enumerate() {
+                let near = |(other, row): &&(f64, f64)| (other - x).abs() < 60.0 && (row - y).abs() < 25.0;
+                assert_eq!(names[..count].iter().find(near), None, "{topology}: {x}, {y}");
+            }
+            rows = rows.max(names.iter().map(|(_, y)| *y as i64).collect::<std::collections::BTreeSet<_>>().len());
+        }
+    }
+    assert!(rows > 1, "some parties are near to each other");
+}
+
 /// Text stays text, in whatever font there is, and nothing needs a style that is not in the file: light and dark.
 #[test]
 fn the_picture_stands_alone() {
     let drawn = Drawn::new(&["--stations", "40", "--topology", "bus:500m"], &["--pick", "collisions=1"]);
     assert!(drawn.svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     assert!(drawn.svg.contains("sans-serif") && drawn.svg.contains("@media (prefers-color-scheme: dark)"));
-    assert!(!drawn.svg.contains("textLength") && !drawn.svg.contains("href"));
+    assert!(!drawn.svg.contains("textLength"));
+    let links: Vec<&str> = drawn.svg.split("href=\"").skip(1).collect();
+    assert!(!links.is_empty() && links.iter().all(|link| link.starts_with('#')), "links lead into the file itself");
     assert!(drawn.svg.contains("further stations are not drawn"), "of 40 stations the parties are drawn");
     // Every tag that is opened is closed.
     for tag in ["svg", "g", "text", "style", "polygon", "title"] {

@@ -1,5 +1,5 @@
-//! A frame's collisions over place and time, as SVG: stations are side by side as they are on the cable, time goes
-//! down, and a signal is a band that slants as it travels.
+//! A frame's collisions over place and time, as SVG: stations are side by side, time goes down, and on a cable a signal is
+//! a band that slants as it travels. A band is filled where its signal is alone, and hatched where it meets another.
 //!
 //! ```text
 //!             st1                        st2        place ─►
@@ -15,8 +15,8 @@ use super::story::{Story, Try};
 use crate::study::page::escape;
 use medium::{BitInstant, Config, Method, StationId, Topology};
 use panel::Panel;
-use sim::scene::{Part, Signal};
-use sim::words::places::{by_place, place};
+use sim::scene::{Layout, Part, Shape, Signal};
+use sim::words::places::place;
 use sim::words::units::group;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -55,7 +55,7 @@ pub fn draw(story: &Story) -> Option<String> {
         _ => collided().collect(),
     };
     let config = &story.config;
-    let columns = Columns::new(story, &shown, &config.topology);
+    let columns = Columns::new(story, &shown, config);
     let panels: Vec<Panel> = shown.iter().filter_map(|one| Panel::new(one, &columns, story)).collect();
     let height = HEAD + panels.iter().map(Panel::height).sum::<f64>() + FOOT;
     (!panels.is_empty()).then(|| {
@@ -71,10 +71,17 @@ pub fn draw(story: &Story) -> Option<String> {
 }
 
 fn head(height: f64) -> String {
-    let (mut light, mut dark) = (String::new(), String::new());
+    let (mut light, mut dark, mut jams, mut dots) = (String::new(), String::new(), String::new(), String::new());
     for (number, (on_light, on_dark)) in COLOURS.iter().enumerate() {
         write!(light, ".s{number}{{fill:{on_light};stroke:{on_light}}}").expect("a string takes any text");
         write!(dark, ".s{number}{{fill:{on_dark};stroke:{on_dark}}}").expect("a string takes any text");
+        write!(jams, ".jam.s{number}{{fill:url(#jam{number})}}").expect("a string takes any text");
+        writeln!(
+            dots,
+            "<pattern id=\"jam{number}\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">\
+             <circle class=\"s{number} dot\" cx=\"2.5\" cy=\"2.5\" r=\"1.6\"/></pattern>"
+        )
+        .expect("a string takes any text");
     }
     // Text is never squeezed and never measured: it has room in any font.
     format!(
@@ -83,11 +90,13 @@ fn head(height: f64) -> String {
          .paper{{fill:#ffffff}}.ink{{fill:#1f2328}}.faint{{fill:#59636e}}.station{{stroke:#59636e;stroke-width:1.5}}\
          .tick{{stroke:#d8dde3;stroke-width:1}}.mark{{fill:none;stroke:#b3001b;stroke-width:2.5}}\
          .halo{{paint-order:stroke;stroke:#ffffff;stroke-width:4px;stroke-linejoin:round}}{light}\n\
-         .band{{stroke-width:.8}}.preamble{{fill-opacity:.28}}.frame{{fill-opacity:.5}}.extension{{fill-opacity:.15}}\
-         .jam{{fill-opacity:.78}}\n\
+         .band{{stroke:none}}.preamble{{fill-opacity:.2}}.frame{{fill-opacity:.38}}.extension{{fill-opacity:.12}}\
+         .overlap{{fill:url(#overlap)}}.edge{{fill:none;stroke-width:1.6}}.dot{{stroke:none}}{jams}\n\
          @media (prefers-color-scheme: dark) {{\n\
          .paper{{fill:#0d1117}}.ink{{fill:#e6edf3}}.faint{{fill:#9aa4af}}.station{{stroke:#9aa4af}}.tick{{stroke:#2a313a}}\
-         .mark{{stroke:#ff7b88}}.halo{{stroke:#0d1117}}{dark}\n}}\n</style>\n\
+         .mark{{stroke:#ff7b88}}.halo{{stroke:#0d1117}}{dark}\n}}\n</style>\n<defs>\n{dots}\
+         <pattern id=\"overlap\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
+         <rect class=\"paper\" width=\"7\" height=\"7\"/><rect class=\"faint\" width=\"1.6\" height=\"7\" fill-opacity=\".55\"/></pattern>\n</defs>\n\
          <rect class=\"paper\" width=\"{WIDTH}\" height=\"{height:.0}\"/>\n"
     )
 }
@@ -101,6 +110,9 @@ fn heading(story: &Story, columns: &Columns) -> String {
     };
     let of = if story.run.is_empty() { String::new() } else { format!(" of {}", story.run) };
     let along = match &config.topology {
+        _ if columns.layout.shape == Shape::Senders => {
+            "nodes of PLCA in order of id, each with what it sends".to_owned()
+        }
         Topology::Star { distance, .. } => format!("a star, {} BT between every pair", group(distance.get())),
         Topology::Bus { .. } => "a cable, stations at their places along it".to_owned(),
         Topology::Segments(_) => "segments, stations in the order of their places".to_owned(),
@@ -119,18 +131,23 @@ fn heading(story: &Story, columns: &Columns) -> String {
 }
 
 fn legend(config: &Config, top: f64) -> String {
-    let all = [("preamble", "preamble and SFD"), ("frame", "frame"), ("jam", "jam")];
+    let all = [
+        ("band s0 frame", "frame"),
+        ("overlap", "several signals"),
+        ("band s0 preamble", "preamble and SFD"),
+        ("band s0 jam", "jam"),
+    ];
     let parts = match config.method {
-        Method::CsmaCa(_) => &all[1..2],
+        Method::CsmaCa(_) => &all[..2],
         _ if config.detects_collisions() => &all[..],
-        _ => &all[..2],
+        _ => &all[..3],
     };
     let mut text = String::new();
     let mut x = LEFT;
     for &(part, words) in parts {
         write!(
             text,
-            "<rect class=\"s0 {part}\" x=\"{x:.0}\" y=\"{:.1}\" width=\"24\" height=\"12\"/>\n\
+            "<rect class=\"{part}\" x=\"{x:.0}\" y=\"{:.1}\" width=\"24\" height=\"12\"/>\n\
              <text class=\"faint\" x=\"{:.0}\" y=\"{top:.1}\">{words}</text>\n",
             top - 11.0,
             x + 32.0
@@ -147,33 +164,57 @@ fn legend(config: &Config, top: f64) -> String {
 
 /// Where the stations are in the picture.
 struct Columns {
+    layout: Layout,
     /// Those that are drawn, from left to right.
     drawn: Vec<(StationId, f64)>,
     /// Those that send.
     parties: BTreeSet<StationId>,
 }
 
+/// Half the width of a lane at most, and of a band that reaches no station but its sender.
+const WIDEST: f64 = 30.0;
+const ALONE: f64 = 10.0;
+
 impl Columns {
-    fn new(story: &Story, shown: &[&Try], topology: &Topology) -> Columns {
+    fn new(story: &Story, shown: &[&Try], config: &Config) -> Columns {
         let all = shown.iter().flat_map(|one| one.signals());
         let mut parties: BTreeSet<StationId> = all.map(|one| one.source).collect();
         parties.insert(story.frame.station);
+        let topology = &config.topology;
         let count = topology.stations();
-        let place = |station| place(topology, station);
-        let mut stations = by_place(topology);
+        let layout = Layout::new(config);
+        let mut stations = layout.order.clone();
         let ends = [stations.first().copied(), stations.last().copied()];
         stations.retain(|station| count <= DRAWN || parties.contains(station) || ends.contains(&Some(*station)));
-        let length = stations.last().map_or(0, |last| place(*last).1.get());
-        let begin = stations.first().map_or(0, |first| place(*first).1.get());
-        let to_scale = matches!(topology, Topology::Bus { .. }) && length > begin;
-        let last = stations.len().saturating_sub(1).max(1) as f64;
-        let part = |(number, station): (usize, &StationId)| match to_scale {
-            true => (place(*station).1.get() - begin) as f64 / (length - begin) as f64,
-            false => number as f64 / last,
+        let position = |station: &StationId| place(topology, *station).1.get();
+        let length = stations.last().map_or(0, position);
+        let begin = stations.first().map_or(0, position);
+        let is_cable = layout.shape == Shape::Cable;
+        let to_scale = is_cable && matches!(topology, Topology::Bus { .. }) && length > begin;
+        let part = |(number, station): (usize, &StationId)| match () {
+            () if to_scale => (position(station) - begin) as f64 / (length - begin) as f64,
+            () if is_cable => number as f64 / stations.len().saturating_sub(1).max(1) as f64,
+            () => (number as f64 + 0.5) / stations.len() as f64,
         };
         let x = |one: (usize, &StationId)| LEFT + (RIGHT - LEFT) * part(one);
         let drawn = stations.iter().enumerate().map(|one| (*one.1, x(one))).collect();
-        Columns { drawn, parties }
+        Columns { layout, drawn, parties }
+    }
+
+    /// Stations in a row that a signal is drawn for: on its way along the cable, or each in its lane.
+    fn stretches<'a>(
+        &'a self,
+        one: &'a Signal,
+        config: &'a Config,
+    ) -> impl Iterator<Item = Vec<(StationId, f64)>> + 'a {
+        let shows = |station: StationId| self.layout.shows(one, station, config);
+        let is_cable = self.layout.shape == Shape::Cable;
+        let together = move |(a, _): &(StationId, f64), (b, _): &(StationId, f64)| is_cable && shows(*a) == shows(*b);
+        let half = if is_cable { ALONE } else { (0.4 * (RIGHT - LEFT) / self.drawn.len() as f64).min(WIDEST) };
+        self.drawn.chunk_by(together).filter(move |stretch| shows(stretch[0].0)).map(move |stretch| match stretch {
+            [(station, x)] => vec![(*station, x - half), (*station, x + half)],
+            _ => stretch.to_vec(),
+        })
     }
 
     fn x(&self, station: StationId) -> f64 {

@@ -4,7 +4,7 @@ use super::super::story::{Sent, Story, Try};
 use super::{COLOURS, Columns, LEFT, RIGHT, parts};
 use crate::study::page::escape;
 use medium::{BitInstant, BitTimes, StationId};
-use sim::scene::Signal;
+use sim::scene::{Part, Signal};
 use sim::words::sentences::TIED;
 use sim::words::units::group;
 use std::fmt::Write;
@@ -23,8 +23,9 @@ const TOLD: usize = 4;
 const ROOM: f64 = 150.0;
 /// Points between names of stations, so that they do not overlap.
 const NAME: f64 = 64.0;
-/// Half the width of a band that reaches no station but its sender.
-const ALONE: f64 = 10.0;
+/// Points from one row of names to the next, and how many rows there are at most.
+const ROW: f64 = 30.0;
+const ROWS: usize = 4;
 
 const ANY: &str = "a string takes any text";
 
@@ -60,7 +61,28 @@ impl<'a> Panel<'a> {
 
     /// Points from the panel's top to the next one's.
     pub fn height(&self) -> f64 {
-        ABOVE + TALL + BELOW + LINE * self.told().len() as f64
+        self.above() + TALL + BELOW + LINE * self.told().len() as f64
+    }
+
+    /// Points above the first bit.
+    fn above(&self) -> f64 {
+        let rows = self.names().iter().map(|(_, _, row)| row + 1).max().unwrap_or(1);
+        ABOVE + ROW * (rows - 1) as f64
+    }
+
+    /// Stations that have a name in the picture, where, and in which row above it: parties first, since others may go
+    /// without.
+    fn names(&self) -> Vec<(StationId, f64, usize)> {
+        let (parties, others): (Vec<_>, Vec<_>) =
+            self.columns.drawn.iter().copied().partition(|(station, _)| self.columns.parties.contains(station));
+        let mut named: Vec<(StationId, f64, usize)> = Vec::new();
+        for ((station, x), rows) in parties.iter().map(|one| (*one, ROWS)).chain(others.iter().map(|one| (*one, 1))) {
+            let is_free = |row: &usize| named.iter().all(|(_, other, taken)| taken != row || (other - x).abs() >= NAME);
+            if let Some(row) = (0..rows).find(is_free) {
+                named.push((station, x, row));
+            }
+        }
+        named
     }
 
     /// How far below the first bit an instant is.
@@ -80,14 +102,20 @@ impl<'a> Panel<'a> {
             own.attempt,
             group(own.begin.get())
         );
-        let first = top + ABOVE;
+        let first = top + self.above();
         text += &self.ticks(first);
         text += &self.stations(first);
-        for (number, one) in self.one.signals().enumerate() {
-            for part in parts(one, self.story.read_to) {
-                text += &self.bands(one, number, part, first);
-            }
-        }
+        let bands = |jam: bool| {
+            let all = self.one.signals().enumerate();
+            let parts =
+                all.flat_map(|(number, one)| parts(one, self.story.read_to).map(move |part| (number, one, part)));
+            let wanted = parts.filter(|(_, _, (kind, ..))| (*kind == Part::Jam.name()) == jam);
+            wanted.map(|(number, one, part)| self.bands(one, number, part, first)).collect::<String>()
+        };
+        text += &bands(false);
+        text += &self.overlaps(first);
+        text += &bands(true);
+        text += &self.edges(first);
         for one in self.one.signals() {
             text += &self.marks(one, first);
         }
@@ -127,7 +155,6 @@ impl<'a> Panel<'a> {
 
     fn stations(&self, first: f64) -> String {
         let mut text = String::new();
-        let mut taken: Vec<f64> = self.columns.parties.iter().map(|party| self.columns.x(*party)).collect();
         for (station, x) in &self.columns.drawn {
             writeln!(
                 text,
@@ -137,25 +164,86 @@ impl<'a> Panel<'a> {
                 first + TALL
             )
             .expect(ANY);
-            let is_party = self.columns.parties.contains(station);
-            if !is_party && taken.iter().any(|other| (other - x).abs() < NAME) {
-                continue;
-            }
-            taken.push(*x);
+        }
+        for (station, x, row) in self.names() {
             let own = self.own.source;
-            let far = match self.story.config.topology.distance(own, *station) {
-                _ if *station == own => "the frame's own".to_owned(),
+            let far = match self.story.config.topology.distance(own, station) {
+                _ if station == own => "the frame's own".to_owned(),
                 distance => format!("{} BT away", group(distance.get())),
             };
+            let y = first - 40.0 - ROW * row as f64;
             write!(
                 text,
-                "<text class=\"ink\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+                "<text class=\"ink name\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>\n\
                  <text class=\"faint\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\">{far}</text>\n",
-                first - 40.0,
                 escape(&self.story.names[station.index()]),
-                first - 25.0,
+                y + 15.0,
             )
             .expect(ANY);
+        }
+        text
+    }
+
+    /// How far down the picture an instant at a sender's place is at another station.
+    fn edge(&self, one: &Signal, station: StationId, at: BitInstant, first: f64) -> f64 {
+        first + self.down(at + self.story.config.topology.distance(one.source, station))
+    }
+
+    /// The corners of a signal from one instant to another, for each stretch of stations in a row.
+    fn outlines(&self, one: &Signal, from: BitInstant, to: BitInstant, first: f64) -> Vec<String> {
+        let outline = |places: Vec<(StationId, f64)>| {
+            let above = places.iter().map(|(station, x)| (x, self.edge(one, *station, from, first)));
+            let below = places.iter().rev().map(|(station, x)| (x, self.edge(one, *station, to, first)));
+            above.chain(below).map(|(x, y)| format!("{x:.1},{y:.2}")).collect::<Vec<_>>().join(" ")
+        };
+        self.columns.stretches(one, &self.story.config).map(outline).collect()
+    }
+
+    fn end(&self, one: &Signal) -> BitInstant {
+        one.end.unwrap_or(self.story.read_to)
+    }
+
+    /// Where signals meet: each one, cut out to where a later one is.
+    fn overlaps(&self, first: f64) -> String {
+        let name = |number: usize| format!("signal-{}-{number}", self.own.begin.get());
+        let (mut whole, mut met) = (String::new(), String::new());
+        for (number, one) in self.one.signals().enumerate() {
+            let outlines = self.outlines(one, one.begin, self.end(one), first);
+            let path: String = outlines.iter().map(|points| format!("M{points}Z")).collect();
+            let name = name(number);
+            write!(
+                whole,
+                "<path id=\"{name}\" d=\"{path}\"/>\n<clipPath id=\"in-{name}\"><use href=\"#{name}\"/></clipPath>\n"
+            )
+            .expect(ANY);
+        }
+        let all = self.one.signals().count();
+        for number in 0..all {
+            let later: String = (number + 1..all).map(|other| format!("<use href=\"#{}\"/>", name(other))).collect();
+            if !later.is_empty() {
+                writeln!(met, "<g class=\"overlap\" clip-path=\"url(#in-{})\">{later}</g>", name(number)).expect(ANY);
+            }
+        }
+        if met.is_empty() { met } else { format!("<defs>\n{whole}</defs>\n{met}") }
+    }
+
+    /// The first and the last bit of each signal on their way.
+    fn edges(&self, first: f64) -> String {
+        let mut text = String::new();
+        for (number, one) in self.one.signals().enumerate() {
+            for (class, at) in [("leading", one.begin), ("trailing", self.end(one))] {
+                for places in self.columns.stretches(one, &self.story.config) {
+                    let points =
+                        places.iter().map(|(station, x)| format!("{x:.1},{:.2}", self.edge(one, *station, at, first)));
+                    writeln!(
+                        text,
+                        "<polyline class=\"edge {class} s{}\" points=\"{}\"/>",
+                        number % COLOURS.len(),
+                        points.collect::<Vec<_>>().join(" ")
+                    )
+                    .expect(ANY);
+                }
+            }
         }
         text
     }
@@ -163,32 +251,17 @@ impl<'a> Panel<'a> {
     /// A part of a signal on its way to all whom it reaches: one polygon for each stretch of stations in a row.
     fn bands(&self, one: &Signal, number: usize, part: (&str, BitInstant, BitInstant), first: f64) -> String {
         let (kind, from, to) = part;
-        let reaches = |station: StationId| one.reaches(station, &self.story.config);
-        let edge = |station: StationId, at: BitInstant| {
-            first + self.down(at + self.story.config.topology.distance(one.source, station))
-        };
         let mut text = String::new();
-        for stretch in self.columns.drawn.chunk_by(|(a, _), (b, _)| reaches(*a) == reaches(*b)) {
-            if !reaches(stretch[0].0) {
-                continue;
-            }
-            let mut places: Vec<(StationId, f64)> = stretch.to_vec();
-            if let [(station, x)] = places[..] {
-                places = vec![(station, x - ALONE), (station, x + ALONE)];
-            }
-            let above = places.iter().map(|(station, x)| (x, edge(*station, from)));
-            let below = places.iter().rev().map(|(station, x)| (x, edge(*station, to)));
-            let points: Vec<String> = above.chain(below).map(|(x, y)| format!("{x:.1},{y:.2}")).collect();
+        for points in self.outlines(one, from, to, first) {
             writeln!(
                 text,
                 "<polygon class=\"band {kind} s{}\" data-frame=\"{}\" data-attempt=\"{}\" data-from=\"{}\" data-to=\"{}\" \
-                 points=\"{}\"><title>{}: {kind}</title></polygon>",
+                 points=\"{points}\"><title>{}: {kind}</title></polygon>",
                 number % COLOURS.len(),
                 escape(&self.name(one)),
                 if one.frame == self.own.frame { self.one.attempt } else { one.attempt },
                 from.get(),
                 to.get(),
-                points.join(" "),
                 escape(&self.name(one)),
             )
             .expect(ANY);

@@ -185,7 +185,8 @@ fn legend(y: f64) -> String {
     let mut x = LEFT;
     let words = |text: &mut String, x: &mut f64, words: &str| {
         add(text, format_args!("<text class=\"faint\" x=\"{:.0}\" y=\"{y:.0}\">{words}</text>\n", *x + 20.0));
-        *x += 34.0 + 6.8 * words.len() as f64;
+        let capitals = words.chars().filter(char::is_ascii_uppercase).count();
+        *x += 34.0 + 6.8 * words.len() as f64 + 3.5 * capitals as f64;
     };
     let parts = [
         ("beacon", "BEACON"),
