@@ -7,6 +7,7 @@
 //! | [`figures`] | plots, and theory beside measurement |
 //! | [`pack`] | events in few octets, for the page's script |
 //! | [`signals`] | signals in few octets, for the same |
+//! | [`tables`] | what was done to the medium, counters, meetings, backoff |
 //! | [`words`] | the first events in words |
 //! | [`page`] | the page |
 //!
@@ -17,4 +18,5 @@ pub mod gather;
 pub mod pack;
 pub mod page;
 pub mod signals;
+pub mod tables;
 pub mod words;

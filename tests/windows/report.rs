@@ -1,14 +1,15 @@
 //! `ethbus report` from outside: a page that needs nothing else, its figures those of the run, and its words those of
 //! `explain`.
 
-use crate::common::browser::{self, Page};
 use crate::common::logs::unproven;
 use crate::common::process::{ethbus, program, run, unwrapped};
-use crate::common::{is_installed, note, skip};
+use crate::common::{is_installed, skip};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
+
+mod hands;
 
 /// Runs, in a folder of their own.
 struct Runs {
@@ -64,6 +65,9 @@ fn a_page_is_whole_and_loads_nothing() {
     let runs = Runs::new("a", &CABLE);
     for file in ["a.events", "a.record"] {
         let page = runs.report(&[file], &[]);
+        // What the script writes into a saved picture leads into that picture.
+        let page = page.replace("url(#", "");
+        assert!(page.contains("<td>done to it</td><td>nothing</td>"), "{file}");
         for word in ["src=", "href=", "@import", "url(", "fetch(", "XMLHttp"] {
             assert!(!page.contains(word), "{file}: {word}");
         }
@@ -253,172 +257,6 @@ fn the_first_events_are_there_without_scripts() {
     }
 }
 
-/// A page in a browser, as hands use it.
-struct Shown {
-    page: Page,
-}
-
-impl Shown {
-    fn new(runs: &Runs) -> Shown {
-        let mut page = Page::open(&runs.path("report.html"), runs.folder.path());
-        page.wait_for("document.body !== null && document.body.dataset.opened !== undefined");
-        // Drawn once.
-        page.wait_for("diagram = document.querySelector('section.diagram').diagram, diagram.top !== undefined");
-        page.value("diagram.canvas.scrollIntoView({ block: 'center', behavior: 'instant' })");
-        Shown { page }
-    }
-
-    /// The page's sentence about the selected event.
-    fn told(&mut self) -> String {
-        self.page.value("document.querySelector('output').textContent").as_str().expect("a text").replace('\u{a0}', " ")
-    }
-
-    /// How many bit times are shown.
-    fn span(&mut self) -> f64 {
-        self.page.value("diagram.to - diagram.from").as_f64().expect("a number")
-    }
-
-    fn from(&mut self) -> f64 {
-        self.page.value("diagram.from").as_f64().expect("a number")
-    }
-
-    /// Where something of the drawing is in the window.
-    fn place(&mut self, x: &str, y: &str) -> (f64, f64) {
-        let place = self.page.value(&format!(
-            "(() => {{ const box = diagram.canvas.getBoundingClientRect(); return [box.left + {x}, box.top + {y}]; }})()"
-        ));
-        (place[0].as_f64().expect("x"), place[1].as_f64().expect("y"))
-    }
-
-    fn tip(&mut self) -> String {
-        self.page
-            .value("diagram.tip.hidden ? '' : diagram.tip.textContent")
-            .as_str()
-            .expect("a text")
-            .replace('\u{a0}', " ")
-    }
-}
-
-/// In a browser: the page opens at the first collision and describes it; keys, wheel and mouse do what the page says
-/// they do; the page describes each collision on the way in the words of `explain` and the capture.
-#[test]
-fn hands_find_a_collision_on_the_page() {
-    if !browser::is_there() {
-        return skip("needs chromium");
-    }
-    let runs = Runs::new("a", &CABLE);
-    let page = runs.report(&["a.events"], &[]);
-    let mut shown = Shown::new(&runs);
-    let opened = shown.page.value("document.body.dataset.opened");
-    note(&format!("a page of {} events was open after {opened} ms", described(&page)["count"]));
-    let first = shown.told();
-    assert!(first.contains("Collision 1 on this medium (4.2.3.2.4)"), "{first}");
-
-    let middle = shown.place("diagram.canvas.clientWidth / 2", "diagram.canvas.clientHeight / 2");
-    shown.page.click(middle);
-    let mut words = Vec::new();
-    for _ in 0..4 {
-        shown.page.press("n");
-        words.push(shown.told());
-    }
-    assert!(
-        words.iter().all(|told| told.contains(": Collision ") && told.contains(" on this medium (4.2.3.2.4)")),
-        "{words:?}"
-    );
-    assert!(words.windows(2).all(|both| both[0] != both[1]), "each the next one: {words:?}");
-    shown.page.press("N");
-    assert_eq!(shown.told(), words[2], "back");
-    for told in &words {
-        let (frame, sentence) =
-            told.split_once(" BT, ").and_then(|(_, rest)| rest.split_once(": ")).expect("a collision");
-        let explained = run(ethbus(["explain", &runs.file("a.events"), "--frame", frame])).unwrapped();
-        assert!(explained.contains(sentence), "{sentence}\n{explained}");
-    }
-
-    let (span, from) = (shown.span(), shown.from());
-    shown.page.press("+");
-    let half = shown.span();
-    assert!((half / span - 0.5).abs() < 1e-9, "+ shows half as much: {span}, {half}");
-    shown.page.press("-");
-    assert!((shown.span() - span).abs() < 1e-6, "- shows it again");
-    shown.page.press("ArrowDown");
-    assert!(shown.from() > from, "down is later");
-    shown.page.press("ArrowUp");
-    shown.page.mouse("mouseWheel", middle, -120.0);
-    shown.page.wait_for(&format!("diagram.to - diagram.from < {}", 0.9 * span));
-    shown.page.mouse("mouseWheel", middle, 120.0);
-    shown.page.wait_for(&format!("diagram.to - diagram.from > {}", 0.9 * span));
-    let from = shown.from();
-    shown.page.mouse("mousePressed", middle, 0.0);
-    shown.page.mouse("mouseMoved", (middle.0, middle.1 - 80.0), 0.0);
-    shown.page.mouse("mouseReleased", (middle.0, middle.1 - 80.0), 0.0);
-    assert!(shown.from() > from, "the drawing was dragged up, so later times are seen");
-    shown.page.press("Home");
-    let end = described(&page)["end"].as_f64().expect("a number");
-    assert!(shown.span() >= end, "all of it");
-
-    shown.page.press("n");
-    shown.page.press("+");
-    (0..10).for_each(|_| shown.page.press("+"));
-    let told = shown.told();
-    let cross =
-        shown.place("diagram.x(diagram.events.at[diagram.selected])", "diagram.y(diagram.events.t[diagram.selected])");
-    shown.page.mouse("mouseMoved", cross, 0.0);
-    assert_eq!(shown.tip(), told, "the mouse over a collision");
-    let beside = shown.place("diagram.x(diagram.run.places[1])", "diagram.canvas.clientHeight - 30");
-    shown.page.mouse("mouseMoved", beside, 0.0);
-    let tip = shown.tip();
-    assert!(tip.contains(" BT at st2: "), "{tip}");
-}
-
-/// `n` and `N` pass over logical collisions of PLCA, and nothing is drawn of an attempt that only waits for its turn.
-#[test]
-fn hands_find_what_met_on_the_line_of_plca() {
-    if !browser::is_there() {
-        return skip("needs chromium");
-    }
-    let runs = plca();
-    runs.report(&["plca.events"], &[]);
-    let mut shown = Shown::new(&runs);
-    let middle = shown.place("diagram.canvas.clientWidth / 2", "diagram.canvas.clientHeight / 2");
-    shown.page.click(middle);
-    let mut words = vec![shown.told()];
-    for _ in 0..5 {
-        shown.page.press("n");
-        words.push(shown.told());
-    }
-    assert!(words.iter().all(|told| told.contains(": Collision ")), "{words:?}");
-    shown.page.press("N");
-    assert_eq!(shown.told(), words[4], "back");
-    let crosses = shown.page.value("diagram.scene.all.filter((one) => one.collision !== null).length");
-    let met = logged(&runs, "plca.events").iter().filter(|event| event["episode"].as_u64() > Some(0)).count();
-    assert_eq!(crosses, met);
-}
-
-/// On paper and in the dark: the page prints, its colours follow the reader's setting, and an address opens an instant.
-#[test]
-fn a_page_prints_and_follows_dark_and_light() {
-    if !browser::is_there() {
-        return skip("needs chromium");
-    }
-    let runs = Runs::new("a", &CABLE);
-    runs.report(&["a.events"], &[]);
-    let mut shown = Shown::new(&runs);
-    let paper = |shown: &mut Shown, setting: &str| {
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": setting }] });
-        shown.page.call("Emulation.setEmulatedMedia", features);
-        shown.page.value("getComputedStyle(document.body).backgroundColor").as_str().expect("a colour").to_owned()
-    };
-    let (light, dark) = (paper(&mut shown, "light"), paper(&mut shown, "dark"));
-    assert_ne!(light, dark);
-    let printed = shown.page.call("Page.printToPDF", json!({ "printBackground": true }));
-    let printed = printed["data"].as_str().expect("a PDF in base64");
-    assert!(printed.starts_with("JVBERi") && printed.len() > 20_000, "{} octets", printed.len());
-    shown.page.value("location.hash = '#t=5000'");
-    shown.page.wait_for("diagram.events.t[diagram.selected] >= 5000");
-    assert_eq!(shown.page.value("diagram.events.t.findIndex((t) => t >= 5000) === diagram.selected"), true);
-}
-
 /// Input that gives no report gets an error in one sentence, and no file is written.
 #[test]
 fn what_is_no_run_is_named() {
@@ -427,7 +265,6 @@ fn what_is_no_run_is_named() {
     let header = log.lines().next().expect("a header").to_owned() + "\n";
     let newer = log.replacen("\"version\":1", "\"version\":2", 1);
     for (text, words) in [
-        (header.as_str(), "nothing happened in this run, so there is nothing to tell"),
         ("", "was cut short here"),
         (newer.as_str(), "version 2 of the format; this program reads version 1"),
         ("hello\n", "this is no event log, no record and no results of `--format json`"),
@@ -438,6 +275,11 @@ fn what_is_no_run_is_named() {
         assert_eq!(ended.stderr.lines().count(), 1, "{ended:#?}");
         assert!(!runs.path("none.html").exists(), "{words}");
     }
+    // A run without an event gets its page, which says so.
+    fs::write(runs.path("idle"), &header).expect("own folder");
+    let idle = runs.report(&["idle"], &[]);
+    assert!(idle.contains("<strong>Nothing happened</strong> in idle") && idle.contains("What was run"), "{idle}");
+    assert!(!idle.contains("NaN") && !idle.contains("<canvas"), "{idle}");
     // A log that is cut within a line is shown as far as it goes.
     let half: String = log.chars().take(log.len() / 2).collect();
     fs::write(runs.path("half"), half).expect("own folder");
@@ -471,7 +313,11 @@ fn examples_make_pages_and_pictures() {
         runs.add(name, &[&scenario, "--duration", "600ms"]);
         let folder = runs.file(&format!("{name}-figures"));
         let page = runs.report(&[&format!("{name}.record")], &["--svg", &folder]);
-        assert!(page.contains("What happened, over place and time"));
+        for heading in ["What happened, over place and time", "In detail", "Who met whom", "Backoff by attempt"] {
+            assert!(page.contains(heading), "{name}: {heading}");
+        }
+        let done = between(&page, "<td>done to it</td><td>", "</td>");
+        assert!(done.contains(if name == "classroom" { "cut" } else { "deaf" }), "{name}: {done}");
         for plot in ["utilization", "fairness", "capture", "access_delay", "attempts"] {
             let picture = fs::read_to_string(format!("{folder}/{plot}.svg")).expect(plot);
             assert!(picture.starts_with("<svg") || picture.starts_with("<?xml"), "{plot}");

@@ -1,14 +1,16 @@
 //! A report's plots, by `plot`'s own means, and theory beside measurement.
 
 use super::gather::{Run, Told};
+use super::tables::changes_told;
 use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
 use crate::study::plot::data::{Figure, Point, Series};
 use crate::study::plot::picture::Kind as Picture;
 use crate::study::theory::contention::{efficiency, slots_lost};
-use medium::{Kind, Method, PREAMBLE_AND_SFD};
+use medium::{Input, Kind, Method, PREAMBLE_AND_SFD, StationId};
 use sim::figures::intervals::half_width;
 use sim::figures::results::DelayResults;
+use sim::scene::Stations;
 use sim::words::units::many;
 
 /// Stretches of a run along a plot's time axis.
@@ -27,6 +29,11 @@ pub struct Plot {
 }
 
 impl Plot {
+    fn with(mut self, note: Vec<String>) -> Plot {
+        self.figure.note = note;
+        self
+    }
+
     /// The plot as a picture.
     ///
     /// # Errors
@@ -56,7 +63,8 @@ pub fn plots(runs: &[Run]) -> Vec<Plot> {
             points: course.points(name),
             is_curve: false,
         });
-        plots.extend(plot(name, told, ("time, s", y_label), series.collect(), [false, false]));
+        let drawn = plot(name, told, ("time, s", y_label), series.collect(), [false, false]);
+        plots.extend(drawn.map(|plot| plot.with(changes_of(runs))));
     }
     let delays = runs.iter().map(|run| Series {
         name: run.label(),
@@ -79,6 +87,20 @@ pub fn plots(runs: &[Run]) -> Vec<Plot> {
         [false, true],
     ));
     plots
+}
+
+/// Faults, cuts and the like, for those who ask why a course changes.
+fn changes_of(runs: &[Run]) -> Vec<String> {
+    let of = |run: &Run| -> Vec<String> {
+        let Some(told) = &run.told else { return Vec::new() };
+        let rate = told.header.config().rate.get() as f64;
+        let mut lines = changes_told(told, |at| format!("{:.3} s", at as f64 / rate));
+        if runs.len() > 1 && !lines.is_empty() {
+            lines.insert(0, format!("{}:", run.label()));
+        }
+        lines
+    };
+    runs.iter().flat_map(of).collect()
 }
 
 fn plot(
@@ -232,6 +254,7 @@ pub fn theory(run: &Run) -> Vec<Beside> {
     let (slot, bits) = (config.parameters.slot_time.get() as f64, mean_bits(run));
     let stations = config.topology.stations() as u32;
     let around = 64.0 + config.parameters.inter_packet_gap.get() as f64;
+    let bits = bits.filter(|_| always_had_one(run));
     if let Some(expected) = bits.and_then(|bits| efficiency(stations, bits + around, slot).ok()) {
         let ci95 = run.results.medium.ci95.as_ref();
         rows.push(Beside {
@@ -239,7 +262,7 @@ pub fn theory(run: &Run) -> Vec<Beside> {
             theory: expected,
             measured: run.results.medium.utilization_total,
             half: ci95.and_then(|all| all.half_width("utilization_total", None)),
-            source: metcalfe_boggs(run, stations, bits.unwrap_or(0.0) + around, slot),
+            source: metcalfe_boggs(stations, bits.unwrap_or(0.0) + around, slot),
         });
     }
     if let (Some(told), None) = (&run.told, &config.backoff) {
@@ -249,17 +272,41 @@ pub fn theory(run: &Run) -> Vec<Beside> {
 }
 
 /// The formula with the run's own numbers, and what it is of.
-fn metcalfe_boggs(run: &Run, stations: u32, bits: f64, slot: f64) -> String {
+fn metcalfe_boggs(stations: u32, bits: f64, slot: f64) -> String {
     let lost = slots_lost(stations).unwrap_or(0.0);
-    let told = run.results.config.run.as_ref();
-    let is_saturated = told.is_none_or(|run| run.traffic.iter().all(|traffic| traffic.starts_with("saturated")));
-    let here = if is_saturated { "" } else { "; here not all always had one" };
     format!(
         "Metcalfe and Boggs 1976: E = P / (P + W T); P = {bits:.0} bit a frame, T = {slot:.0} bit a slot, W = {lost:.3} slots lost \
-         before a frame with {}. It is of stations that always have a frame{here}, and send in a slot with the chance 1/{stations}: \
+         before a frame with {}. It is of stations that always have a frame, as here, and send in a slot with the chance 1/{stations}: \
          with the backoff of 802.3 who has just won tries again at once",
         many(stations.into(), "station")
     )
+}
+
+/// Each station always had a frame: what the formula is of.
+fn always_had_one(run: &Run) -> bool {
+    let Some(told) = &run.told else {
+        let of = run.results.config.run.as_ref();
+        return of.is_some_and(|run| run.traffic.iter().all(|traffic| traffic.starts_with("saturated")));
+    };
+    let config = told.header.config();
+    let mut stations = Stations::new(config.topology.stations());
+    let (mut at, mut left): (_, Vec<StationId>) = (told.begin, Vec::new());
+    for event in &told.events {
+        if event.at > at {
+            let has_one = |station: StationId| stations.get(station).queue() > 0;
+            if !left.drain(..).all(has_one) {
+                return false;
+            }
+            at = event.at;
+        }
+        if stations.event(event, &config).is_some() {
+            left.push(event.frame.station);
+        }
+    }
+    let is_attached = |input: &Input| !matches!(input, Input::Detach { .. });
+    let all = (0..config.topology.stations() as u16).map(StationId::new);
+    told.inputs.iter().all(|(_, _, input)| is_attached(input))
+        && all.into_iter().all(|one| stations.get(one).queue() > 0)
 }
 
 /// Mean length of a frame that got through, in bits.

@@ -39,12 +39,6 @@ pub enum GatherError {
         /// What is wrong.
         why: String,
     },
-    /// Nothing happened in it.
-    #[error("{}: nothing happened in this run, so there is nothing to tell", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
 }
 
 /// What a file is.
@@ -107,13 +101,9 @@ impl Run {
             Ok(_) | Err(_) => (Of::Log, Some(of_log(path)?)),
         };
         let results = match &told {
-            Some(told) if told.events.is_empty() => return Err(GatherError::Empty { path: path.to_owned() }),
             Some(told) => results(told),
             None => of_results(path)?,
         };
-        if results.measured_bit_times == 0 {
-            return Err(GatherError::Empty { path: path.to_owned() });
-        }
         Ok(Run { path: path.to_owned(), of, results, told })
     }
 
@@ -147,6 +137,11 @@ impl Run {
             lines => format!("; {} of the log tell of it: see `ethbus explain`", many(lines, "line")),
         };
         format!("{verdict}{slips}{more}")
+    }
+
+    /// Nothing happened in it, or none of its time is measured.
+    pub fn is_empty(&self) -> bool {
+        self.results.measured_bit_times == 0 || self.told.as_ref().is_some_and(|told| told.events.is_empty())
     }
 
     /// What it is called on the page.

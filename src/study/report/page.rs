@@ -4,6 +4,7 @@ use super::figures::{Beside, Plot, theory};
 use super::gather::{Of, Run, Told};
 use super::pack::{base64, pack};
 use super::signals::{Drawn, JAMS, signals};
+use super::tables::{changes_told, tables};
 use super::words::first_events;
 use crate::study::page::{escape, whole};
 use crate::study::plot::PlotError;
@@ -14,8 +15,8 @@ use sim::figures::intervals::BELOW;
 use sim::figures::row::{Value as Figure, columns};
 use sim::figures::table;
 use sim::scene::Part;
+use sim::scene::{Layout, Shape};
 use sim::words::configuration::{kind, longest_distance};
-use sim::words::places::by_place;
 use sim::words::sentences::{ALL, TIED, nanos, why};
 use sim::words::units::group;
 use std::fmt::Write;
@@ -47,8 +48,14 @@ pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, command: &str) -> Re
         concat!("ethbus ", env!("CARGO_PKG_VERSION"))
     );
     text += &what(runs, command);
+    for run in runs.iter().filter(|run| run.is_empty()) {
+        writeln!(text, "<p><strong>Nothing happened</strong> in {}.</p>", escape(&run.label())).expect(ANY);
+    }
+    if runs.iter().all(Run::is_empty) {
+        return Ok(whole(&title, include_str!("diagram.css"), &text));
+    }
     text += &key_figures(runs);
-    for run in runs {
+    for run in runs.iter().filter(|run| !run.is_empty()) {
         text += &diagram(run, stretch);
     }
     text += "<h2>Plots</h2>\n<div class=\"plots\">\n";
@@ -61,6 +68,7 @@ pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, command: &str) -> Re
     }
     text += "</div>\n";
     text += &beside(runs);
+    runs.iter().for_each(|run| text += &tables(run));
     write!(text, "<script>\n{}</script>\n", include_str!("page.js")).expect(ANY);
     Ok(whole(&title, include_str!("diagram.css"), &text))
 }
@@ -74,7 +82,7 @@ fn title(run: &Run) -> String {
 
 /// What was run, and how to run it again.
 fn what(runs: &[Run], command: &str) -> String {
-    let mut text = "<h2>What was run</h2>\n<div class=\"wide\"><table>\n<tr><th></th>".to_owned();
+    let mut text = "<h2>What was run</h2>\n<div class=\"wide\"><table>\n<tr><td></td>".to_owned();
     runs.iter().for_each(|run| write!(text, "<th>{}</th>", escape(&run.label())).expect(ANY));
     text += "</tr>\n";
     let facts: Vec<Vec<(&str, String)>> = runs.iter().map(facts).collect();
@@ -119,8 +127,18 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("seed", run.results.seed.to_string()),
         ("traffic", traffic.unwrap_or_else(|| "as its `offered` events tell".to_owned())),
         ("measured", format!("{} BT ({}){since}", group(measured), real(measured))),
+        ("done to it", done_to(run)),
         ("of the machine", run.of_the_machine()),
     ]
+}
+
+/// Faults, cuts and the like, with their instants.
+fn done_to(run: &Run) -> String {
+    let Some(told) = &run.told else { return "not known".to_owned() };
+    match changes_told(told, |at| format!("t = {} BT", group(at))) {
+        none if none.is_empty() => "nothing".to_owned(),
+        lines => lines.join("; "),
+    }
 }
 
 /// What runs it again.
@@ -159,7 +177,7 @@ fn of_results(run: &Run) -> Option<String> {
 }
 
 fn key_figures(runs: &[Run]) -> String {
-    let mut text = "<h2>Key figures</h2>\n<div class=\"wide\"><table>\n<tr><th></th>".to_owned();
+    let mut text = "<h2>Key figures</h2>\n<div class=\"wide\"><table>\n<tr><td></td>".to_owned();
     runs.iter().for_each(|run| write!(text, "<th class=\"number\">{}</th>", escape(&run.label())).expect(ANY));
     text += if runs.len() == 2 { "<th class=\"number\">difference</th></tr>\n" } else { "</tr>\n" };
     let rows: Vec<Vec<(String, Figure)>> = runs.iter().map(|run| columns(&run.results)).collect();
@@ -188,14 +206,8 @@ fn key_figures(runs: &[Run]) -> String {
         write!(text, "<tr><td>{what}</td>").expect(ANY);
         for (row, own) in rows.iter().zip(&values) {
             let half = value(row, &half_name(name));
-            let half = half.map_or(String::new(), |half| match value(row, &format!("{}{BELOW}", half_name(name))) {
-                Some(below) => {
-                    format!(" −{} +{}", digits(below.min(own.unwrap_or(f64::INFINITY))), digits(half))
-                }
-                None => format!(" ± {}", digits(half)),
-            });
-            let own = own.map_or("–".to_owned(), digits);
-            write!(text, "<td class=\"number\">{own}{half}</td>").expect(ANY);
+            let below = value(row, &format!("{}{BELOW}", half_name(name)));
+            write!(text, "<td class=\"number\">{}</td>", with_interval(*own, half, below)).expect(ANY);
         }
         if let [Some(one), Some(other)] = values[..] {
             let sign = if other >= one { "+" } else { "−" };
@@ -206,12 +218,33 @@ fn key_figures(runs: &[Run]) -> String {
         text += "</tr>\n";
     }
     text + "</table></div>\n<p class=\"faint\">After ±: half of the 95 % confidence interval; after − and +: how far it reaches \
-            down and up.</p>\n"
+            down and up. Each frame counts with the usual gap: utilization is above 1 where frames are on the medium at the \
+            same time and arrive, as on both sides of a cut.</p>\n"
 }
 
 /// The column with a metric's half-width.
 fn half_name(name: &str) -> String {
     format!("ci95_{name}")
+}
+
+/// A figure with its interval; neither has digits that the interval does not warrant.
+fn with_interval(own: Option<f64>, half: Option<f64>, below: Option<f64>) -> String {
+    let Some(own) = own else { return "–".to_owned() };
+    let Some(half) = half.filter(|half| *half > 0.0) else { return digits(own) };
+    let least = below.filter(|below| *below > 0.0).map_or(half, |below| below.min(half));
+    let order = |value: f64| value.abs().log10().floor() as i32;
+    // Two digits of the interval, and four of the figure at most.
+    let most = if own == 0.0 { 9 } else { 3 - order(own) };
+    let places = (1 - order(least)).min(most).clamp(0, 9) as usize;
+    let written = |value: f64| match () {
+        () if value.abs() < 0.5 * 0.1_f64.powi(places as i32) => digits(value),
+        () if places == 0 => group(value.round() as u64),
+        () => format!("{value:.places$}"),
+    };
+    match below {
+        Some(below) => format!("{} −{} +{}", written(own), written(below.min(own)), written(half)),
+        None => format!("{} ± {}", written(own), written(half)),
+    }
 }
 
 /// A number with four digits that say something.
@@ -248,13 +281,14 @@ fn diagram(run: &Run, stretch: Stretch) -> String {
         if stretch.from.is_none() { BitInstant::ZERO } else { events.first().map_or(told.end, |event| event.at) };
     let drawn = signals(told, from..to, begin, last(told, events, begin));
     format!(
-        "<h2>What happened, over place and time: {}</h2>\n{LEGEND}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram\">\n{BUTTONS}\
+        "<h2>What happened, over place and time: {}</h2>\n{}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram\">\n{BUTTONS}\
          <output aria-live=\"polite\">Nothing is chosen.</output>\n<div class=\"frame\"><canvas tabindex=\"0\" role=\"img\" \
-         aria-label=\"Stations stand side by side, time goes down. Arrow keys choose events, which are told above.\"></canvas>\
+         aria-label=\"Stations are side by side, time goes down. Arrow keys choose events, which the text above describes.\"></canvas>\
          <div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
          <script type=\"text/plain\" class=\"events\">{}</script>\n<script type=\"text/plain\" class=\"signals\">{}</script>\n\
          </section>\n{}",
         escape(&run.label()),
+        legend(&run.config()),
         described(run, told, events, begin, &drawn, stretch).to_string().replace('<', "\\u003c"),
         base64(&pack(events, begin, told.header.stations.len())),
         base64(&drawn.octets),
@@ -262,14 +296,43 @@ fn diagram(run: &Run, stretch: Stretch) -> String {
     )
 }
 
-const LEGEND: &str = "<p>Stations stand side by side at their places. Time goes down. A signal is a band that slants as it travels. \
-    A cross stands where a station notices a collision.</p>\n<p class=\"legend faint\"><span style=\"opacity:.28\"></span>preamble and SFD\
-    <span style=\"opacity:.5\"></span>frame<span style=\"opacity:.78\"></span>jam</p>\n";
+/// What the diagram of a medium shows.
+fn legend(config: &medium::Config) -> String {
+    let stations = match Layout::new(config).shape {
+        Shape::Cable => {
+            "Stations are side by side at their places. Time goes down. A signal is a band that slants as it travels."
+        }
+        Shape::Places => {
+            "Each station has a lane, with what is at its place: on a star a signal passes no other station. Time goes down."
+        }
+        Shape::Senders => "Each node has a lane, in order of node id, with what it sends. Time goes down.",
+    };
+    let cross = if config.detects_collisions() {
+        "A cross is where a station notices a collision."
+    } else {
+        "A cross is where a sender learns that its frame did not arrive."
+    };
+    let turns = match config.method {
+        Method::Plca(_) => "<span style=\"opacity:.8\"></span>BEACON<span style=\"opacity:.12\"></span>COMMIT",
+        _ => "",
+    };
+    let jam = if config.detects_collisions() { "<span class=\"jam\"></span>jam" } else { "" };
+    format!(
+        "<p>{stations} A name has the colour of the station's signals. {cross}</p>\n<p class=\"legend faint\">{turns}\
+         <span style=\"opacity:.2\"></span>preamble and SFD<span style=\"opacity:.38\"></span>frame{jam}\
+         <span class=\"met\"></span>several signals</p>\n"
+    )
+}
 
-const BUTTONS: &str = "<p class=\"keys\"><button data-key=\"ArrowLeft\">← event</button><button data-key=\"ArrowRight\">event →</button>\
-    <button data-key=\"N\">← collision</button><button data-key=\"n\">collision →</button><button data-key=\"+\">zoom in</button>\
-    <button data-key=\"-\">zoom out</button><button data-key=\"ArrowUp\">earlier</button><button data-key=\"ArrowDown\">later</button>\
-    <button data-key=\"0\">whole run</button> <span class=\"faint\">Keys: arrows, n, N, +, −, 0; wheel, drag.</span></p>\n";
+const BUTTONS: &str = "<form class=\"keys\"><button type=\"button\" data-key=\"ArrowLeft\">← event</button>\
+    <button type=\"button\" data-key=\"ArrowRight\">event →</button>\
+    <button type=\"button\" data-key=\"N\">← collision</button><button type=\"button\" data-key=\"n\">collision →</button>\
+    <button type=\"button\" data-key=\"+\">zoom in</button><button type=\"button\" data-key=\"-\">zoom out</button>\
+    <button type=\"button\" data-key=\"ArrowUp\">earlier</button><button type=\"button\" data-key=\"ArrowDown\">later</button>\
+    <button type=\"button\" data-key=\"0\">whole run</button><button type=\"button\" data-key=\"f\">follow the frame</button>\
+    <button type=\"button\" data-key=\"svg\">save as SVG</button>\
+    <label>find <input name=\"wanted\" type=\"search\" placeholder=\"st2#17 or 30,216,041\" size=\"20\"></label>\
+    <button>go</button> <span class=\"faint\">Keys: arrows, n, N, +, −, 0, f, /; wheel, drag; a click follows a frame.</span></form>\n";
 
 /// How far the page goes.
 fn last(told: &Told, events: &[Event], begin: BitInstant) -> BitInstant {
@@ -279,21 +342,31 @@ fn last(told: &Told, events: &[Event], begin: BitInstant) -> BitInstant {
 /// What the script has to know.
 fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn: &Drawn, stretch: Stretch) -> Value {
     let config = run.config();
-    // A logical collision of PLCA is none.
-    let collides = |event: &&Event| matches!(event.kind, Kind::Collision { episode: 1.., .. });
+    let meets = |event: &Event| matches!(event.kind, Kind::Collision { episode: 1.., .. });
+    let collides = |event: &Event| matches!(event.kind, Kind::Collision { .. });
     let after = |event: &&Event| stretch.open.is_none_or(|open| event.at.get() >= open);
     let open = match stretch.open {
         Some(_) => events.iter().position(|event| after(&event)),
-        None => events.iter().position(|event| collides(&event)).or((!events.is_empty()).then_some(0)),
+        None => events
+            .iter()
+            .position(meets)
+            .or_else(|| events.iter().position(collides))
+            .or((!events.is_empty()).then_some(0)),
     };
     let causes: Vec<&str> = Cause::ALL.into_iter().map(why).collect();
     let words: serde_json::Map<String, Value> =
         ALL.iter().map(|(name, template)| ((*name).to_owned(), json!(template))).collect();
-    let places: Vec<usize> = by_place(&config.topology).into_iter().map(StationId::index).collect();
+    let Layout { order, shape } = Layout::new(&config);
+    let places: Vec<usize> = order.into_iter().map(StationId::index).collect();
     let end = last(told, events, begin);
     json!({
         "names": told.header.stations,
         "places": places,
+        "shape": match shape {
+            Shape::Cable => "cable",
+            Shape::Places => "places",
+            Shape::Senders => "senders",
+        },
         "rate": config.rate.get(),
         "slot": config.parameters.slot_time.get(),
         "jam": config.parameters.jam_size.get(),
@@ -357,13 +430,12 @@ fn beside(runs: &[Run]) -> String {
         .to_owned();
     for (label, rows) in rows {
         for Beside { what, theory, measured, half, source } in rows {
-            let half = half.map_or(String::new(), |half| format!(" ± {}", digits(half)));
             writeln!(
                 text,
-                "<tr><td>{}</td><td>{what}</td><td class=\"number\">{}</td><td class=\"number\">{}{half}</td><td>{source}</td></tr>",
+                "<tr><td>{}</td><td>{what}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{source}</td></tr>",
                 escape(&label),
                 digits(theory),
-                digits(measured)
+                with_interval(Some(measured), half, None)
             )
             .expect(ANY);
         }
