@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The beginning of a run, as the view gets it.
-fn player(scenario: &str) -> (Player, Vec<String>) {
+pub fn player(scenario: &str) -> (Player, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("lab.toml");
     std::fs::write(&path, scenario).expect("own folder");
@@ -33,12 +33,17 @@ fn player(scenario: &str) -> (Player, Vec<String>) {
     (Player::new(view, source), names)
 }
 
-fn text(buffer: &Buffer) -> String {
+pub fn text(buffer: &Buffer) -> String {
     let row = |y| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
     (0..buffer.area.height).map(|y| row(y) + "\n").collect()
 }
 
-fn screen(player: &Player, names: &[String], (width, height): (u16, u16), change: impl Fn(&mut Screen<'_>)) -> String {
+pub fn screen(
+    player: &Player,
+    names: &[String],
+    (width, height): (u16, u16),
+    change: impl Fn(&mut Screen<'_>),
+) -> String {
     let health = ["virtual time".to_owned()];
     let mut screen = Screen {
         view: player.view(),
@@ -52,6 +57,7 @@ fn screen(player: &Player, names: &[String], (width, height): (u16, u16), change
         row_bt: 4,
         help: None,
         look: Look { colour: false, unicode: false },
+        projector: false,
     };
     change(&mut screen);
     let area = Rect::new(0, 0, width, height);
@@ -70,7 +76,7 @@ fn golden(name: &str, text: &str) {
     assert_eq!(text, known, "{}: BLESS=1 rewrites it", path.display());
 }
 
-const CABLE: &str =
+pub const CABLE: &str =
     "stations = 4\nseed = 1\n[medium]\ntopology = \"bus:500m\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
 const STAR: &str =
     "stations = 20\nseed = 3\n[medium]\ntopology = \"star:50bt\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
@@ -88,6 +94,7 @@ fn screens_are_as_the_golden_files_have_them() {
         for (size, of) in [((80, 24), "80x24"), ((200, 60), "200x60")] {
             golden(&format!("{name}-{of}.txt"), &screen(&player, &names, size, |_| {}));
         }
+        golden(&format!("{name}-projector.txt"), &screen(&player, &names, (80, 24), |screen| screen.projector = true));
         (0..400).for_each(|_| assert!(player.forward_to(|_| true)));
         golden(&format!("{name}-later.txt"), &screen(&player, &names, (100, 40), |_| {}));
     }

@@ -9,7 +9,8 @@ use crate::live::plane::seen::Seen;
 use crate::show::program::program;
 use crate::show::watch::keys::Deed;
 use crate::show::watch::player::{Player, Source};
-use crate::show::watch::terminal::{self, Bus, Titles};
+use crate::show::watch::screened::is_there;
+use crate::show::watch::terminal::{self, Bus, Manner, Titles};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use link::signals::Signal;
 use medium::{BitInstant, Config, Input, StationId};
@@ -37,10 +38,10 @@ const TIMES: u32 = 20;
 ///
 /// # Errors
 /// No such lab; no terminal.
-pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
+pub fn watch(given: Option<&str>, projector: bool, interrupts: &Receiver<Signal>) -> Outcome {
     let lab = running_lab(given)?;
     Inventory::of_running(&lab)?;
-    if !terminal::is_there() {
+    if !is_there() {
         return Err(CommandError::NoTerminal);
     }
     let silent = |source| CommandError::Control { name: lab.clone(), source };
@@ -57,7 +58,7 @@ pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
     view.begin_at(first);
     let titles = Titles { title: format!("lab {lab}"), names: names.clone() };
     let mut bus = Live { health: health(&results), polled: poll(&lab).map_err(silent)?, lab, names, ended, interrupts };
-    let shown = terminal::watch(Player::new(view, source), &titles, &mut bus);
+    let shown = terminal::watch(Player::new(view, source), &titles, &mut bus, Manner { projector, quiz: None });
     shown.map_err(|source| CommandError::System { what: "draw on the terminal", source })?;
     if bus.ended.load(Ordering::Relaxed) {
         crate::show::say(&format!("ethbus: the lab `{}` has ended\n", bus.lab));

@@ -92,8 +92,9 @@ impl Column {
 }
 
 /// How many stations fit beside each other.
-pub fn fits(width: u16) -> usize {
-    usize::from((width.saturating_sub(MARGIN) / ROOM).max(2))
+pub fn fits(screen: &Screen<'_>, width: u16) -> usize {
+    let room = if screen.projector { ROOM * 2 } else { ROOM };
+    usize::from((width.saturating_sub(MARGIN) / room).max(2))
 }
 
 /// Draws the medium with `shown`, at least one, beside each other: a row of names, then time.
@@ -106,21 +107,23 @@ pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut B
         Shape::Places | Shape::Senders => lanes(&places, width),
     };
     names(screen, &places, area, buffer);
+    // A room sees each instant twice as high.
+    let lines = if screen.projector { 2 } else { 1 };
     for row in 1..area.height {
-        let before = area.height - 1 - row;
+        let (before, lower) = ((area.height - 1 - row) / lines, (area.height - 1 - row).is_multiple_of(lines));
         let y = area.y + row;
         let back = u64::from(before) * screen.row_bt;
         let Some(at) = screen.view.now.get().checked_sub(back).map(BitInstant::new) else { continue };
-        if before == 0 {
+        if before == 0 && lower {
             buffer.set_string(area.x, y, format!("{:>9}", "now"), Style::default());
-        } else if before.is_multiple_of(LABELS) {
+        } else if before.is_multiple_of(LABELS) && lower {
             buffer.set_string(area.x, y, format!("{:>9}", format!("-{} BT", group(back))), Style::default());
         }
         let longest = screen.view.signals.longest() + BitTimes::new(screen.row_bt);
         let somewhere = |one: &&Signal| one.begin <= at && one.end.is_none_or(|end| end + longest > at);
         let signals: Vec<&Signal> = screen.view.signals.iter().filter(somewhere).collect();
         for (x, column) in columns.iter().enumerate() {
-            let (letter, style) = cell(screen, &layout, &signals, column, at, before == 0);
+            let (letter, style) = cell(screen, &layout, &signals, column, at, before == 0 && lower);
             buffer.set_string(area.x + MARGIN + x as u16, y, letter.to_string(), style);
         }
     }
