@@ -21,7 +21,7 @@ use sim::words::fault::FaultName;
 use sim::words::places::by_place;
 use sim::words::sentences::{TIED, nanos};
 use sim::words::units::{group, many};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Lines};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -45,12 +45,16 @@ pub fn watch(given: Option<&str>, projector: bool, interrupts: &Receiver<Signal>
         return Err(CommandError::NoTerminal);
     }
     let silent = |source| CommandError::Control { name: lab.clone(), source };
+    // The stream begins before the results are made, so that no change falls between the two.
+    let mut stream = Stream(BufReader::new(control::events(&lab).map_err(silent)?).lines());
+    let first = stream.next().ok_or(io::ErrorKind::UnexpectedEof.into()).map_err(silent)?;
+    let first = BitInstant::new(first.now);
     let results = ask(&lab, &Control::Stats).map_err(silent)?;
     let config =
         Config::try_from(results.config.medium.clone()).map_err(|_| silent(io::ErrorKind::InvalidData.into()))?;
     let names: Vec<String> = results.stations.iter().map(|station| station.name.clone()).collect();
     let ended = Arc::new(AtomicBool::new(false));
-    let (source, first) = follow(control::events(&lab).map_err(silent)?, names.len(), ended.clone()).map_err(silent)?;
+    let source = follow(stream, names.len(), ended.clone()).map_err(silent)?;
     let mut view = View::new(Arc::new(config));
     for note in beginning(&results, first) {
         view.take(&note);
@@ -86,16 +90,23 @@ fn beginning(results: &Results, at: BitInstant) -> Vec<Note> {
     notes.chain([Note::Missed { count: 0 }]).collect()
 }
 
-/// Reads what the lab tells in a thread; gives the instant from which on.
-fn follow(stream: UnixStream, stations: usize, ended: Arc<AtomicBool>) -> io::Result<(Source, BitInstant)> {
-    let mut lines = BufReader::new(stream).lines();
-    let mut next = move || -> Option<Seen> { serde_json::from_str(&lines.next()?.ok()?).ok() };
-    let first = next().ok_or(io::ErrorKind::UnexpectedEof)?;
-    let begin = BitInstant::new(first.now);
+/// What the lab tells, stretch by stretch.
+struct Stream(Lines<BufReader<UnixStream>>);
+
+impl Iterator for Stream {
+    type Item = Seen;
+
+    fn next(&mut self) -> Option<Seen> {
+        serde_json::from_str(&self.0.next()?.ok()?).ok()
+    }
+}
+
+/// Reads what the lab tells in a thread.
+fn follow(stream: Stream, stations: usize, ended: Arc<AtomicBool>) -> io::Result<Source> {
     let (sender, source) = bounded(WAITING);
     let read = move || {
         let mut owed = Seen::default();
-        while let Some(seen) = next() {
+        for seen in stream {
             let all = std::mem::take(&mut owed).and(&seen);
             let mut notes = Vec::with_capacity(all.notes.len() + 2);
             if all.missed > 0 {
@@ -113,7 +124,7 @@ fn follow(stream: UnixStream, stations: usize, ended: Arc<AtomicBool>) -> io::Re
         ended.store(true, Ordering::Relaxed);
     };
     std::thread::Builder::new().name("events".to_owned()).spawn(read)?;
-    Ok((source, begin))
+    Ok(source)
 }
 
 /// Asks for results again and again, in a thread.
