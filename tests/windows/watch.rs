@@ -10,7 +10,7 @@ use ethbus::show::watch::feeder::Feeder;
 use ethbus::show::watch::keys::{self, KEYS};
 use ethbus::show::watch::player::{Player, is_collision};
 use ethbus::show::watch::screen::{Look, Screen, draw, station_at};
-use medium::{BitTimes, FrameId, StationId};
+use medium::{BitTimes, FrameId, Kind, StationId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use sim::run::measure::run as measure;
@@ -54,7 +54,7 @@ pub fn screen(
         message: "",
         chosen: StationId::new(0),
         followed: None,
-        row_bt: 4,
+        row_bt: Some(4),
         help: None,
         look: Look { colour: false, unicode: false },
         projector: false,
@@ -184,6 +184,33 @@ fn keys_do_what_help_says() {
         let ended = terminal.wait_for("THE END");
         assert!(ended.contains("the figures are of that part"), "{ended}");
     }
+}
+
+/// While a run is young, rows are so short that the picture fills its part of a large window.
+#[test]
+fn the_picture_uses_the_window() {
+    let (mut player, names) = player(CABLE);
+    assert!(player.forward_to(is_collision));
+    player.forward(BitTimes::new(12));
+    for projector in [false, true] {
+        let shown = screen(&player, &names, (200, 60), |screen| (screen.row_bt, screen.projector) = (None, projector));
+        let end = shown.lines().position(|line| line.starts_with("1 BT a row")).expect(&shown);
+        let used = shown.lines().take(end).skip(2).filter(|line| !line.is_empty()).count();
+        assert!(used * 2 > end - 2, "{used} of {} rows: {shown}", end - 2);
+    }
+}
+
+/// A logical collision, which is on no medium, has a mark of its own in its node's lane.
+#[test]
+fn a_logical_collision_is_marked() {
+    let (mut player, names) = player(PLCA);
+    assert!(player.forward_to(|event| matches!(event.kind, Kind::Collision { episode: 0, .. })));
+    let told = player.view().recent.back().expect("it").station;
+    let shown = screen(&player, &names, (100, 40), |screen| screen.chosen = told);
+    let now = shown.lines().find(|line| line.trim_start().starts_with("now")).expect(&shown);
+    let names = shown.lines().nth(1).expect("names");
+    let lane = names.find(&format!("st{}", told.index() + 1)).expect("its lane");
+    assert!(now.find(" o ").is_some_and(|mark| mark.abs_diff(lane) < 3), "{shown}");
 }
 
 /// The page has the keys that the view has. `BLESS=1 cargo test --test windows watch::` rewrites the table.

@@ -51,8 +51,8 @@ pub struct Screen<'a> {
     pub chosen: StationId,
     /// The frame that the view follows: only its events are listed.
     pub followed: Option<FrameId>,
-    /// Bit times of a row of the picture.
-    pub row_bt: u64,
+    /// Bit times of a row of the picture; `None`: as the window has room.
+    pub row_bt: Option<u64>,
     /// Keys are explained.
     pub help: Option<&'a str>,
     /// What the terminal can show.
@@ -127,7 +127,8 @@ pub fn draw(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
     heading(screen, areas.heading, buffer);
     let shown = shown(screen, picture::fits(screen, area.width));
     picture::draw(screen, &shown, areas.picture, buffer);
-    letters(screen, shown.len(), areas.letters, buffer);
+    let row_bt = picture::row_bt(screen, areas.picture.height);
+    letters(screen, row_bt, shown.len(), areas.letters, buffer);
     table(screen, areas.table, buffer);
     let figures = if is_wide(screen, area.width) { figures_beside(screen, areas.table.height - 1) } else { below };
     lines(&figures, areas.figures, buffer);
@@ -139,6 +140,14 @@ pub fn draw(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
     if let Some(help) = screen.help {
         overlay(help, area, buffer);
     }
+}
+
+/// Bit times of a row of the picture on a screen.
+pub fn row_bt(screen: &Screen<'_>, area: Rect) -> u64 {
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        return 1;
+    }
+    picture::row_bt(screen, Areas::new(screen, below(screen, area.width).len(), area).picture.height)
 }
 
 /// The station that is drawn at a place of the screen.
@@ -197,7 +206,7 @@ fn around(all: &[StationId], chosen: StationId, count: usize) -> &[StationId] {
     &all[first..first + count]
 }
 
-fn letters(screen: &Screen<'_>, drawn: usize, area: Rect, buffer: &mut Buffer) {
+fn letters(screen: &Screen<'_>, row_bt: u64, drawn: usize, area: Rect, buffer: &mut Buffer) {
     let all = screen.names.len();
     let of = if drawn < all { format!(", {drawn} of {all} stations") } else { String::new() };
     let (in_full, in_short) = picture::letters(&screen.view.config().method);
@@ -207,7 +216,7 @@ fn letters(screen: &Screen<'_>, drawn: usize, area: Rect, buffer: &mut Buffer) {
         Topology::Star { distance, .. } => format!(", star of {} BT", group(distance.get())),
         Topology::Bus { .. } | Topology::Segments(_) => String::new(),
     };
-    let text = format!("{} BT a row{star}{of}{parted}: {letters}", screen.row_bt);
+    let text = format!("{row_bt} BT a row{star}{of}{parted}: {letters}");
     let style = Style::default().add_modifier(Modifier::DIM);
     buffer.set_stringn(area.x, area.y, cut(&text, usize::from(area.width)), usize::from(area.width), style);
 }

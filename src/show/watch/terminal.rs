@@ -11,10 +11,11 @@ use ratatui::crossterm::event::{
     self, EnableMouseCapture, Event, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind,
 };
 use ratatui::crossterm::execute;
+use ratatui::layout::Rect;
 use sim::run::view::View;
-use sim::scene::{Layout, Shape};
+use sim::scene::Layout;
 use sim::words::sentences::frame_name;
-use sim::words::units::group;
+use sim::words::units::{self, group};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,8 +31,6 @@ const SLOW: f64 = 128.0;
 const BEGIN: &str = "Paused. Space: let time go on. Right: one event. n: the first collision. ?: keys";
 /// Its first message if the user has asked for an instant.
 const THERE: &str = "Paused. Space: let time go on. Right, left: one event. n, N: a collision. ?: keys";
-/// Bit times of a row, to begin with, at least and at most: an eighth of the way from end to end.
-const ROWS: (u64, u64) = (1, 16);
 /// Draws that are passed in one go on the way to an instant, so that keys are still read.
 const DRAWS: usize = 1 << 10;
 /// The longest row.
@@ -126,7 +125,7 @@ fn show(player: Player, titles: &Titles, bus: &mut dyn Bus, manner: Manner) -> i
                     }
                     watching.changed = true;
                 }
-                Event::Mouse(mouse) => watching.mouse(mouse, screened.0.get_frame().area()),
+                Event::Mouse(mouse) => watching.mouse(mouse),
                 Event::Resize(..) => watching.changed = true,
                 Event::Key(_) | Event::Paste(_) | Event::FocusGained | Event::FocusLost => {}
             }
@@ -146,7 +145,10 @@ struct Watching<'a> {
     rest: f64,
     chosen: StationId,
     followed: Option<FrameId>,
-    row_bt: u64,
+    /// Bit times of a row, once the user has chosen.
+    row_bt: Option<u64>,
+    /// Of the last screen.
+    area: Rect,
     help: Option<String>,
     asked: Option<Asked>,
     manner: Manner,
@@ -160,10 +162,6 @@ impl<'a> Watching<'a> {
     fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus, manner: Manner) -> Watching<'a> {
         let player = if manner.quiz.is_some() { player.gated(quiz::is_asked) } else { player };
         let chosen = Layout::new(player.view().config()).order[0];
-        let longest = player.view().signals.longest().get();
-        let senders = Layout::new(player.view().config()).shape == Shape::Senders;
-        let row_bt =
-            if longest == 0 || senders { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
         // A run in virtual time would be past its first collision before the user has looked.
         let (pace, message) = match bus.first() {
             _ if bus.is_live() => (Pace::Live, ""),
@@ -179,7 +177,8 @@ impl<'a> Watching<'a> {
             rest: 0.0,
             chosen,
             followed: None,
-            row_bt,
+            row_bt: None,
+            area: Rect::default(),
             help: None,
             asked: None,
             manner,
@@ -271,10 +270,10 @@ impl<'a> Watching<'a> {
     }
 
     /// A click chooses a station, and the wheel the one above or below.
-    fn mouse(&mut self, mouse: MouseEvent, area: ratatui::layout::Rect) {
+    fn mouse(&mut self, mouse: MouseEvent) {
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => {
-                let station = self.screen(|screen| screen::station_at(screen, area, mouse.column, mouse.row));
+                let station = self.screen(|screen| screen::station_at(screen, self.area, mouse.column, mouse.row));
                 self.chosen = station.unwrap_or(self.chosen);
             }
             MouseEventKind::ScrollDown => self.choose(Way::Forward, 1),
@@ -297,9 +296,9 @@ impl<'a> Watching<'a> {
 
     /// Goes to an instant, as far as the run goes, or as far back as the view remembers.
     fn go_to(&mut self, text: &str) {
-        let Ok(at) = text.replace([',', ' '], "").parse().map(BitInstant::new) else {
-            self.message = format!("`{}` is no instant in bit times, like 30,216,041", text.trim());
-            return;
+        let at = match units::instant(text.trim()) {
+            Ok(at) => BitInstant::new(at),
+            Err(what) => return self.message = what,
         };
         let shown = self.player.view().now;
         if at >= shown {
@@ -330,8 +329,7 @@ impl<'a> Watching<'a> {
             Act::Collision(way) => self.collision(way),
             Act::Bit(way) => self.bit(way),
             Act::Faster(way) => self.faster(way),
-            Act::Finer(Way::Forward) => self.row_bt = (self.row_bt / 2).max(1),
-            Act::Finer(Way::Back) => self.row_bt = (self.row_bt * 2).min(LONGEST_ROW),
+            Act::Finer(way) => self.finer(way),
             Act::Choose(way, count) => self.choose(way, count),
             Act::Ask(what) => self.asked = Some(Asked::place(what)),
             Act::Follow => self.follow(),
@@ -401,6 +399,14 @@ impl<'a> Watching<'a> {
         }
     }
 
+    fn finer(&mut self, way: Way) {
+        let row = self.screen(|screen| screen::row_bt(screen, self.area));
+        self.row_bt = Some(match way {
+            Way::Forward => (row / 2).max(1),
+            Way::Back => (row * 2).min(LONGEST_ROW),
+        });
+    }
+
     fn faster(&mut self, way: Way) {
         let most = self.player.view().config().rate.get() as f64;
         let factor = if way == Way::Forward { 2.0 } else { 0.5 };
@@ -447,7 +453,8 @@ impl<'a> Watching<'a> {
         }
     }
 
-    fn draw(&self, area: ratatui::layout::Rect, buffer: &mut ratatui::buffer::Buffer) {
+    fn draw(&mut self, area: Rect, buffer: &mut ratatui::buffer::Buffer) {
+        self.area = area;
         self.screen(|screen| screen::draw(screen, area, buffer));
     }
 
