@@ -200,6 +200,24 @@ fn the_picture_uses_the_window() {
     }
 }
 
+/// Many stations have one place: a mark at it is that of any of them.
+#[test]
+fn a_collision_is_marked_at_a_place_of_several_stations() {
+    let (mut player, names) = player(&CABLE.replace("stations = 4", "stations = 254"));
+    for _ in 0..400 {
+        assert!(player.forward_to(is_collision));
+        let told = player.view().recent.back().expect("a collision").station;
+        let shown = screen(&player, &names, (110, 34), |screen| screen.chosen = told);
+        let row = |number| shown.lines().nth(number).expect(&shown);
+        let name = &names[told.index()];
+        let column = row(1).find(&format!("{name} ")).or(row(1).strip_suffix(name).map(str::len)).expect(&shown);
+        let now = shown.lines().find(|line| line.trim_start().starts_with("now")).expect(&shown);
+        // The last name is cut off at the edge, and not over its place.
+        let own = now.chars().nth(column + name.len() / 2).filter(|_| column + name.len() < 108);
+        assert!(own.is_none_or(|mark| mark == 'X'), "{name}: {shown}");
+    }
+}
+
 /// A logical collision, which is on no medium, has a mark of its own in its node's lane.
 #[test]
 fn a_logical_collision_is_marked() {

@@ -51,8 +51,8 @@ enum Column {
         right: StationId,
         /// 0 at `left`, 1 at `right`.
         part: f64,
-        /// The station at this column.
-        station: Option<StationId>,
+        /// The stations at this column: of many, several have one place.
+        stations: Vec<StationId>,
         /// It is halfway between both.
         middle: bool,
     },
@@ -67,12 +67,12 @@ enum Column {
 }
 
 impl Column {
-    /// The station that is drawn here.
-    fn station(&self) -> Option<StationId> {
+    /// The stations that are drawn here.
+    fn stations(&self) -> &[StationId] {
         match self {
-            Column::Cable { station, .. } => *station,
-            Column::Lane { station, middle: true } => Some(*station),
-            Column::Lane { middle: false, .. } | Column::Nowhere => None,
+            Column::Cable { stations, .. } => stations,
+            Column::Lane { station, middle: true } => std::slice::from_ref(station),
+            Column::Lane { middle: false, .. } | Column::Nowhere => &[],
         }
     }
 
@@ -183,8 +183,8 @@ fn cable(places: &[(StationId, u16)], width: u16) -> Vec<Column> {
         let (right, end) = places[next];
         let (left, begin) = places[next.saturating_sub(1)];
         let part = if end > begin { f64::from(x.saturating_sub(begin)) / f64::from(end - begin) } else { 1.0 };
-        let station = places.iter().find(|(_, at)| *at == x).map(|(station, _)| *station);
-        Column::Cable { left, right, part: part.min(1.0), station, middle: x == begin.midpoint(end) }
+        let stations = places.iter().filter(|(_, at)| *at == x).map(|(station, _)| *station).collect();
+        Column::Cable { left, right, part: part.min(1.0), stations, middle: x == begin.midpoint(end) }
     };
     (0..width).map(column).collect()
 }
@@ -269,22 +269,22 @@ fn cell(
                 Column::Cable { .. } if newest => cable,
                 Column::Cable { .. } | Column::Lane { .. } | Column::Nowhere => ' ',
             };
-            (column.station().map_or(empty, |_| station), Style::default().add_modifier(Modifier::DIM))
+            (if column.stations().is_empty() { empty } else { station }, Style::default().add_modifier(Modifier::DIM))
         }
     }
 }
 
-/// The mark of a collision that the station here notices in this row.
+/// The mark of a collision that a station here notices in this row.
 fn noticed(screen: &Screen<'_>, row_bt: u64, signals: &[&Signal], column: &Column, at: BitInstant) -> Option<char> {
-    let station = column.station()?;
+    let here = column.stations();
     let in_row = |collided: u64| collided <= at.get() && at.get() < collided + row_bt;
-    let own = |one: &&&Signal| one.source == station;
+    let own = |one: &&&Signal| here.contains(&one.source);
     let mut collided = signals.iter().filter(own).filter_map(|one| one.collision);
     if collided.any(|collision| in_row(collision.at.get())) {
         return Some('X');
     }
     // PLCA tells a MAC of a collision that is on no medium.
     let is_logical = |event: &Event| matches!(event.kind, Kind::Collision { episode: 0, .. });
-    let told = |event: &&Event| event.station == station && is_logical(event) && in_row(event.at.get());
+    let told = |event: &&Event| here.contains(&event.station) && is_logical(event) && in_row(event.at.get());
     screen.view.recent.iter().rev().any(|event| told(&event)).then_some('o')
 }
