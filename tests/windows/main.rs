@@ -23,3 +23,4 @@ mod report;
 mod seeing;
 mod timelines;
 mod watch;
+mod watch_room;

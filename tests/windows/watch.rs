@@ -10,7 +10,7 @@ use ethbus::show::watch::feeder::Feeder;
 use ethbus::show::watch::keys::{self, KEYS};
 use ethbus::show::watch::player::{Player, is_collision};
 use ethbus::show::watch::screen::{Look, Screen, draw, station_at};
-use medium::{BitTimes, FrameId, StationId};
+use medium::{BitTimes, FrameId, Kind, StationId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use sim::run::measure::run as measure;
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The beginning of a run, as the view gets it.
-fn player(scenario: &str) -> (Player, Vec<String>) {
+pub fn player(scenario: &str) -> (Player, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("lab.toml");
     std::fs::write(&path, scenario).expect("own folder");
@@ -33,12 +33,17 @@ fn player(scenario: &str) -> (Player, Vec<String>) {
     (Player::new(view, source), names)
 }
 
-fn text(buffer: &Buffer) -> String {
+pub fn text(buffer: &Buffer) -> String {
     let row = |y| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
     (0..buffer.area.height).map(|y| row(y) + "\n").collect()
 }
 
-fn screen(player: &Player, names: &[String], (width, height): (u16, u16), change: impl Fn(&mut Screen<'_>)) -> String {
+pub fn screen(
+    player: &Player,
+    names: &[String],
+    (width, height): (u16, u16),
+    change: impl Fn(&mut Screen<'_>),
+) -> String {
     let health = ["virtual time".to_owned()];
     let mut screen = Screen {
         view: player.view(),
@@ -49,9 +54,10 @@ fn screen(player: &Player, names: &[String], (width, height): (u16, u16), change
         message: "",
         chosen: StationId::new(0),
         followed: None,
-        row_bt: 4,
+        row_bt: Some(4),
         help: None,
         look: Look { colour: false, unicode: false },
+        projector: false,
     };
     change(&mut screen);
     let area = Rect::new(0, 0, width, height);
@@ -70,7 +76,7 @@ fn golden(name: &str, text: &str) {
     assert_eq!(text, known, "{}: BLESS=1 rewrites it", path.display());
 }
 
-const CABLE: &str =
+pub const CABLE: &str =
     "stations = 4\nseed = 1\n[medium]\ntopology = \"bus:500m\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
 const STAR: &str =
     "stations = 20\nseed = 3\n[medium]\ntopology = \"star:50bt\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
@@ -88,6 +94,7 @@ fn screens_are_as_the_golden_files_have_them() {
         for (size, of) in [((80, 24), "80x24"), ((200, 60), "200x60")] {
             golden(&format!("{name}-{of}.txt"), &screen(&player, &names, size, |_| {}));
         }
+        golden(&format!("{name}-projector.txt"), &screen(&player, &names, (80, 24), |screen| screen.projector = true));
         (0..400).for_each(|_| assert!(player.forward_to(|_| true)));
         golden(&format!("{name}-later.txt"), &screen(&player, &names, (100, 40), |_| {}));
     }
@@ -177,6 +184,51 @@ fn keys_do_what_help_says() {
         let ended = terminal.wait_for("THE END");
         assert!(ended.contains("the figures are of that part"), "{ended}");
     }
+}
+
+/// While a run is young, rows are so short that the picture fills its part of a large window.
+#[test]
+fn the_picture_uses_the_window() {
+    let (mut player, names) = player(CABLE);
+    assert!(player.forward_to(is_collision));
+    player.forward(BitTimes::new(12));
+    for projector in [false, true] {
+        let shown = screen(&player, &names, (200, 60), |screen| (screen.row_bt, screen.projector) = (None, projector));
+        let end = shown.lines().position(|line| line.starts_with("1 BT a row")).expect(&shown);
+        let used = shown.lines().take(end).skip(2).filter(|line| !line.is_empty()).count();
+        assert!(used * 2 > end - 2, "{used} of {} rows: {shown}", end - 2);
+    }
+}
+
+/// Many stations have one place: a mark at it is that of any of them.
+#[test]
+fn a_collision_is_marked_at_a_place_of_several_stations() {
+    let (mut player, names) = player(&CABLE.replace("stations = 4", "stations = 254"));
+    for _ in 0..400 {
+        assert!(player.forward_to(is_collision));
+        let told = player.view().recent.back().expect("a collision").station;
+        let shown = screen(&player, &names, (110, 34), |screen| screen.chosen = told);
+        let row = |number| shown.lines().nth(number).expect(&shown);
+        let name = &names[told.index()];
+        let column = row(1).find(&format!("{name} ")).or(row(1).strip_suffix(name).map(str::len)).expect(&shown);
+        let now = shown.lines().find(|line| line.trim_start().starts_with("now")).expect(&shown);
+        // The last name is cut off at the edge, and not over its place.
+        let own = now.chars().nth(column + name.len() / 2).filter(|_| column + name.len() < 108);
+        assert!(own.is_none_or(|mark| mark == 'X'), "{name}: {shown}");
+    }
+}
+
+/// A logical collision, which is on no medium, has a mark of its own in its node's lane.
+#[test]
+fn a_logical_collision_is_marked() {
+    let (mut player, names) = player(PLCA);
+    assert!(player.forward_to(|event| matches!(event.kind, Kind::Collision { episode: 0, .. })));
+    let told = player.view().recent.back().expect("it").station;
+    let shown = screen(&player, &names, (100, 40), |screen| screen.chosen = told);
+    let now = shown.lines().find(|line| line.trim_start().starts_with("now")).expect(&shown);
+    let names = shown.lines().nth(1).expect("names");
+    let lane = names.find(&format!("st{}", told.index() + 1)).expect("its lane");
+    assert!(now.find(" o ").is_some_and(|mark| mark.abs_diff(lane) < 3), "{shown}");
 }
 
 /// The page has the keys that the view has. `BLESS=1 cargo test --test windows watch::` rewrites the table.

@@ -128,6 +128,14 @@ impl Config {
         }
     }
 
+    /// The most slots that a station draws after collision `attempt` of a frame: 2^min(n, backoffLimit) - 1 (802.3,
+    /// 4.2.3.2.5). `None`: a policy draws.
+    pub fn most_slots(&self, attempt: u32) -> Option<u64> {
+        let draws = self.detects_collisions() && self.backoff.is_none();
+        let exponent = attempt.min(self.parameters.backoff_limit);
+        draws.then(|| 1_u64.checked_shl(exponent).map_or(u64::MAX, |range| range - 1))
+    }
+
     /// When a backoff that is drawn at `at` is over, if nothing that happens meanwhile can move that: a station of
     /// CSMA/CA counts its slots only while the medium is silent.
     pub fn backoff_end(&self, at: BitInstant, slots: u64) -> Option<BitInstant> {

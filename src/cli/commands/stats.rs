@@ -6,7 +6,7 @@ use crate::cli::args::StatsArgs;
 use crate::live::control::Control;
 use crate::live::lab::inventory::{Content, Inventory};
 use crate::show::refresh::{Ending, refresh};
-use crate::show::watch::terminal::is_there;
+use crate::show::watch::screened::is_there;
 use crate::show::{fitted, plain_table, table};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use link::MacAddr;

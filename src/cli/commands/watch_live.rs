@@ -9,7 +9,8 @@ use crate::live::plane::seen::Seen;
 use crate::show::program::program;
 use crate::show::watch::keys::Deed;
 use crate::show::watch::player::{Player, Source};
-use crate::show::watch::terminal::{self, Bus, Titles};
+use crate::show::watch::screened::is_there;
+use crate::show::watch::terminal::{self, Bus, Manner, Titles};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use link::signals::Signal;
 use medium::{BitInstant, Config, Input, StationId};
@@ -20,7 +21,7 @@ use sim::words::fault::FaultName;
 use sim::words::places::by_place;
 use sim::words::sentences::{TIED, nanos};
 use sim::words::units::{group, many};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Lines};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -37,19 +38,23 @@ const TIMES: u32 = 20;
 ///
 /// # Errors
 /// No such lab; no terminal.
-pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
+pub fn watch(given: Option<&str>, projector: bool, interrupts: &Receiver<Signal>) -> Outcome {
     let lab = running_lab(given)?;
     Inventory::of_running(&lab)?;
-    if !terminal::is_there() {
+    if !is_there() {
         return Err(CommandError::NoTerminal);
     }
     let silent = |source| CommandError::Control { name: lab.clone(), source };
+    // The stream begins before the results are made, so that no change falls between the two.
+    let mut stream = Stream(BufReader::new(control::events(&lab).map_err(silent)?).lines());
+    let first = stream.next().ok_or(io::ErrorKind::UnexpectedEof.into()).map_err(silent)?;
+    let first = BitInstant::new(first.now);
     let results = ask(&lab, &Control::Stats).map_err(silent)?;
     let config =
         Config::try_from(results.config.medium.clone()).map_err(|_| silent(io::ErrorKind::InvalidData.into()))?;
     let names: Vec<String> = results.stations.iter().map(|station| station.name.clone()).collect();
     let ended = Arc::new(AtomicBool::new(false));
-    let (source, first) = follow(control::events(&lab).map_err(silent)?, names.len(), ended.clone()).map_err(silent)?;
+    let source = follow(stream, names.len(), ended.clone()).map_err(silent)?;
     let mut view = View::new(Arc::new(config));
     for note in beginning(&results, first) {
         view.take(&note);
@@ -57,7 +62,7 @@ pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
     view.begin_at(first);
     let titles = Titles { title: format!("lab {lab}"), names: names.clone() };
     let mut bus = Live { health: health(&results), polled: poll(&lab).map_err(silent)?, lab, names, ended, interrupts };
-    let shown = terminal::watch(Player::new(view, source), &titles, &mut bus);
+    let shown = terminal::watch(Player::new(view, source), &titles, &mut bus, Manner { projector, quiz: None });
     shown.map_err(|source| CommandError::System { what: "draw on the terminal", source })?;
     if bus.ended.load(Ordering::Relaxed) {
         crate::show::say(&format!("ethbus: the lab `{}` has ended\n", bus.lab));
@@ -85,16 +90,23 @@ fn beginning(results: &Results, at: BitInstant) -> Vec<Note> {
     notes.chain([Note::Missed { count: 0 }]).collect()
 }
 
-/// Reads what the lab tells in a thread; gives the instant from which on.
-fn follow(stream: UnixStream, stations: usize, ended: Arc<AtomicBool>) -> io::Result<(Source, BitInstant)> {
-    let mut lines = BufReader::new(stream).lines();
-    let mut next = move || -> Option<Seen> { serde_json::from_str(&lines.next()?.ok()?).ok() };
-    let first = next().ok_or(io::ErrorKind::UnexpectedEof)?;
-    let begin = BitInstant::new(first.now);
+/// What the lab tells, stretch by stretch.
+struct Stream(Lines<BufReader<UnixStream>>);
+
+impl Iterator for Stream {
+    type Item = Seen;
+
+    fn next(&mut self) -> Option<Seen> {
+        serde_json::from_str(&self.0.next()?.ok()?).ok()
+    }
+}
+
+/// Reads what the lab tells in a thread.
+fn follow(stream: Stream, stations: usize, ended: Arc<AtomicBool>) -> io::Result<Source> {
     let (sender, source) = bounded(WAITING);
     let read = move || {
         let mut owed = Seen::default();
-        while let Some(seen) = next() {
+        for seen in stream {
             let all = std::mem::take(&mut owed).and(&seen);
             let mut notes = Vec::with_capacity(all.notes.len() + 2);
             if all.missed > 0 {
@@ -112,7 +124,7 @@ fn follow(stream: UnixStream, stations: usize, ended: Arc<AtomicBool>) -> io::Re
         ended.store(true, Ordering::Relaxed);
     };
     std::thread::Builder::new().name("events".to_owned()).spawn(read)?;
-    Ok((source, begin))
+    Ok(source)
 }
 
 /// Asks for results again and again, in a thread.

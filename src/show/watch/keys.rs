@@ -29,6 +29,8 @@ pub enum Question {
     Station,
     /// An instant in bit times.
     Instant,
+    /// From how many slots a station draws.
+    Draw,
 }
 
 /// Stations that a Page key goes further.

@@ -9,7 +9,7 @@
 //! ```
 
 use super::screen::{Screen, sender_style};
-use medium::{BitInstant, BitTimes, Method, StationId, Topology};
+use medium::{BitInstant, BitTimes, Event, Kind, Method, StationId, Topology};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -34,8 +34,9 @@ pub fn letters(method: &Method) -> (&'static str, &'static str) {
             "p preamble = frame X collision j jam e extension # several",
         ),
         Method::Plca(_) => (
-            "B BEACON, C COMMIT, p preamble and SFD, = frame, e delimiter, X collision noticed, j jam, # several signals",
-            "B BEACON C COMMIT p preamble = frame X collision j jam # several",
+            "B BEACON, C COMMIT, p preamble and SFD, = frame, e delimiter, o told to wait for its turn, \
+             X collision noticed, j jam, # several signals",
+            "B BEACON C COMMIT p preamble = frame o told to wait X collision j jam",
         ),
         Method::CsmaCa(_) => ("= frame, r RTS, c CTS, a ACK, # several signals", "= frame r RTS c CTS a ACK # several"),
         _ => ("p preamble and SFD, = frame, # several signals", "p preamble = frame # several"),
@@ -50,8 +51,8 @@ enum Column {
         right: StationId,
         /// 0 at `left`, 1 at `right`.
         part: f64,
-        /// The station at this column.
-        station: Option<StationId>,
+        /// The stations at this column: of many, several have one place.
+        stations: Vec<StationId>,
         /// It is halfway between both.
         middle: bool,
     },
@@ -66,12 +67,12 @@ enum Column {
 }
 
 impl Column {
-    /// The station that is drawn here.
-    fn station(&self) -> Option<StationId> {
+    /// The stations that are drawn here.
+    fn stations(&self) -> &[StationId] {
         match self {
-            Column::Cable { station, .. } => *station,
-            Column::Lane { station, middle: true } => Some(*station),
-            Column::Lane { middle: false, .. } | Column::Nowhere => None,
+            Column::Cable { stations, .. } => stations,
+            Column::Lane { station, middle: true } => std::slice::from_ref(station),
+            Column::Lane { middle: false, .. } | Column::Nowhere => &[],
         }
     }
 
@@ -92,8 +93,29 @@ impl Column {
 }
 
 /// How many stations fit beside each other.
-pub fn fits(width: u16) -> usize {
-    usize::from((width.saturating_sub(MARGIN) / ROOM).max(2))
+pub fn fits(screen: &Screen<'_>, width: u16) -> usize {
+    let room = if screen.projector { ROOM * 2 } else { ROOM };
+    usize::from((width.saturating_sub(MARGIN) / room).max(2))
+}
+
+/// Lines of a row: a room sees each instant twice as high.
+fn lines(screen: &Screen<'_>) -> u16 {
+    if screen.projector { 2 } else { 1 }
+}
+
+/// Bit times of a row, at least and at most, until the user chooses: an eighth of the way from end to end.
+const ROWS: (u64, u64) = (1, 16);
+
+/// Bit times of a row in a picture of this height. While a run is younger than the picture, rows are shorter.
+pub fn row_bt(screen: &Screen<'_>, height: u16) -> u64 {
+    let config = screen.view.config();
+    let longest = screen.view.signals.longest().get();
+    let is_without_way = longest == 0 || Layout::new(config).shape == Shape::Senders;
+    let usual = if is_without_way { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
+    let rows = u64::from(height.saturating_sub(1) / lines(screen));
+    let shorter = |row: &u64| (*row > ROWS.0).then_some(*row / 2);
+    let fitting = std::iter::successors(Some(usual), shorter).find(|row| screen.view.now.get() * 2 >= row * rows);
+    screen.row_bt.or(fitting).unwrap_or(ROWS.0)
 }
 
 /// Draws the medium with `shown`, at least one, beside each other: a row of names, then time.
@@ -106,21 +128,23 @@ pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut B
         Shape::Places | Shape::Senders => lanes(&places, width),
     };
     names(screen, &places, area, buffer);
+    let lines = lines(screen);
+    let row_bt = row_bt(screen, area.height);
     for row in 1..area.height {
-        let before = area.height - 1 - row;
+        let (before, lower) = ((area.height - 1 - row) / lines, (area.height - 1 - row).is_multiple_of(lines));
         let y = area.y + row;
-        let back = u64::from(before) * screen.row_bt;
+        let back = u64::from(before) * row_bt;
         let Some(at) = screen.view.now.get().checked_sub(back).map(BitInstant::new) else { continue };
-        if before == 0 {
+        if before == 0 && lower {
             buffer.set_string(area.x, y, format!("{:>9}", "now"), Style::default());
-        } else if before.is_multiple_of(LABELS) {
+        } else if before.is_multiple_of(LABELS) && lower {
             buffer.set_string(area.x, y, format!("{:>9}", format!("-{} BT", group(back))), Style::default());
         }
-        let longest = screen.view.signals.longest() + BitTimes::new(screen.row_bt);
+        let longest = screen.view.signals.longest() + BitTimes::new(row_bt);
         let somewhere = |one: &&Signal| one.begin <= at && one.end.is_none_or(|end| end + longest > at);
         let signals: Vec<&Signal> = screen.view.signals.iter().filter(somewhere).collect();
         for (x, column) in columns.iter().enumerate() {
-            let (letter, style) = cell(screen, &layout, &signals, column, at, before == 0);
+            let (letter, style) = cell(screen, &layout, &signals, column, at, row_bt, before == 0 && lower);
             buffer.set_string(area.x + MARGIN + x as u16, y, letter.to_string(), style);
         }
     }
@@ -159,8 +183,8 @@ fn cable(places: &[(StationId, u16)], width: u16) -> Vec<Column> {
         let (right, end) = places[next];
         let (left, begin) = places[next.saturating_sub(1)];
         let part = if end > begin { f64::from(x.saturating_sub(begin)) / f64::from(end - begin) } else { 1.0 };
-        let station = places.iter().find(|(_, at)| *at == x).map(|(station, _)| *station);
-        Column::Cable { left, right, part: part.min(1.0), station, middle: x == begin.midpoint(end) }
+        let stations = places.iter().filter(|(_, at)| *at == x).map(|(station, _)| *station).collect();
+        Column::Cable { left, right, part: part.min(1.0), stations, middle: x == begin.midpoint(end) }
     };
     (0..width).map(column).collect()
 }
@@ -203,6 +227,7 @@ fn cell(
     signals: &[&Signal],
     column: &Column,
     at: BitInstant,
+    row_bt: u64,
     newest: bool,
 ) -> (char, Style) {
     let config = screen.view.config();
@@ -211,7 +236,7 @@ fn cell(
     let mut there = signals.iter().filter_map(|one| Some((*one, part_at(one)?)));
     let first = there.next();
     let more = there.next().is_some();
-    if let Some(letter) = noticed(screen, signals, column, at) {
+    if let Some(letter) = noticed(screen, row_bt, signals, column, at) {
         let style = Style::default().add_modifier(Modifier::BOLD | Modifier::REVERSED);
         return (letter, style);
     }
@@ -244,16 +269,22 @@ fn cell(
                 Column::Cable { .. } if newest => cable,
                 Column::Cable { .. } | Column::Lane { .. } | Column::Nowhere => ' ',
             };
-            (column.station().map_or(empty, |_| station), Style::default().add_modifier(Modifier::DIM))
+            (if column.stations().is_empty() { empty } else { station }, Style::default().add_modifier(Modifier::DIM))
         }
     }
 }
 
-/// The mark of a collision that the station here notices in this row.
-fn noticed(screen: &Screen<'_>, signals: &[&Signal], column: &Column, at: BitInstant) -> Option<char> {
-    let station = column.station()?;
-    let in_row = |collided: u64| collided <= at.get() && at.get() < collided + screen.row_bt;
-    let own = |one: &&&Signal| one.source == station;
+/// The mark of a collision that a station here notices in this row.
+fn noticed(screen: &Screen<'_>, row_bt: u64, signals: &[&Signal], column: &Column, at: BitInstant) -> Option<char> {
+    let here = column.stations();
+    let in_row = |collided: u64| collided <= at.get() && at.get() < collided + row_bt;
+    let own = |one: &&&Signal| here.contains(&one.source);
     let mut collided = signals.iter().filter(own).filter_map(|one| one.collision);
-    collided.any(|collision| in_row(collision.at.get())).then_some('X')
+    if collided.any(|collision| in_row(collision.at.get())) {
+        return Some('X');
+    }
+    // PLCA tells a MAC of a collision that is on no medium.
+    let is_logical = |event: &Event| matches!(event.kind, Kind::Collision { episode: 0, .. });
+    let told = |event: &&Event| here.contains(&event.station) && is_logical(event) && in_row(event.at.get());
+    screen.view.recent.iter().rev().any(|event| told(&event)).then_some('o')
 }

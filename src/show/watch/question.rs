@@ -8,6 +8,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 pub struct Asked {
     /// What is asked for.
     pub what: Question,
+    /// The question.
+    prompt: String,
     /// What has been typed.
     pub text: String,
 }
@@ -24,9 +26,18 @@ pub enum Typed {
 }
 
 impl Asked {
+    /// A place to go to.
+    pub fn place(what: Question) -> Asked {
+        let what_is = match what {
+            Question::Station => "station",
+            Question::Instant | Question::Draw => "instant in bit times",
+        };
+        Asked::new(what, what_is.to_owned())
+    }
+
     /// Nothing has been typed yet.
-    pub fn new(what: Question) -> Asked {
-        Asked { what, text: String::new() }
+    pub fn new(what: Question, prompt: String) -> Asked {
+        Asked { what, prompt, text: String::new() }
     }
 
     /// Takes a key.
@@ -46,10 +57,11 @@ impl Asked {
 
     /// The line that asks.
     pub fn line(&self) -> String {
-        let what = match self.what {
-            Question::Station => "station",
-            Question::Instant => "instant in bit times",
-        };
-        format!("{what}: {}_   Enter goes there, Esc does not", self.text)
+        match self.what {
+            Question::Draw => format!("{}: {}_   Enter answers, Esc does not", self.prompt, self.text),
+            Question::Station | Question::Instant => {
+                format!("{}: {}_   Enter goes there, Esc does not", self.prompt, self.text)
+            }
+        }
     }
 }

@@ -51,12 +51,14 @@ pub struct Screen<'a> {
     pub chosen: StationId,
     /// The frame that the view follows: only its events are listed.
     pub followed: Option<FrameId>,
-    /// Bit times of a row of the picture.
-    pub row_bt: u64,
+    /// Bit times of a row of the picture; `None`: as the window has room.
+    pub row_bt: Option<u64>,
     /// Keys are explained.
     pub help: Option<&'a str>,
     /// What the terminal can show.
     pub look: Look,
+    /// A room looks: bold, higher rows, fewer columns.
+    pub projector: bool,
 }
 
 /// How a sender's signals look.
@@ -80,8 +82,8 @@ struct Areas {
 
 impl Areas {
     /// With `below` lines of figures, unless they are beside the table.
-    fn new(stations: usize, below: usize, area: Rect) -> Areas {
-        let wide = area.width >= WIDE;
+    fn new(screen: &Screen<'_>, below: usize, area: Rect) -> Areas {
+        let (wide, stations) = (is_wide(screen, area.width), screen.names.len());
         let told = if area.height >= 40 { 10 } else { 4 };
         let below = below as u16;
         // Heading, letters, the table's heading, keys, and the picture's names.
@@ -105,9 +107,14 @@ impl Areas {
     }
 }
 
-/// The figures that are not beside the table.
+/// The figures are beside the table.
+fn is_wide(screen: &Screen<'_>, width: u16) -> bool {
+    width >= WIDE && !screen.projector
+}
+
+/// The figures that are not beside the table; none in a room.
 fn below(screen: &Screen<'_>, width: u16) -> Vec<String> {
-    if width >= WIDE { Vec::new() } else { figures_below(screen, width) }
+    if width >= WIDE || screen.projector { Vec::new() } else { figures_below(screen, width) }
 }
 
 /// Draws the whole screen.
@@ -116,19 +123,31 @@ pub fn draw(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
         return too_small(area, buffer);
     }
     let below = below(screen, area.width);
-    let areas = Areas::new(screen.names.len(), below.len(), area);
+    let areas = Areas::new(screen, below.len(), area);
     heading(screen, areas.heading, buffer);
-    let shown = shown(screen, picture::fits(area.width));
+    let shown = shown(screen, picture::fits(screen, area.width));
     picture::draw(screen, &shown, areas.picture, buffer);
-    letters(screen, shown.len(), areas.letters, buffer);
+    let row_bt = picture::row_bt(screen, areas.picture.height);
+    letters(screen, row_bt, shown.len(), areas.letters, buffer);
     table(screen, areas.table, buffer);
-    let figures = if area.width >= WIDE { figures_beside(screen, areas.table.height - 1) } else { below };
+    let figures = if is_wide(screen, area.width) { figures_beside(screen, areas.table.height - 1) } else { below };
     lines(&figures, areas.figures, buffer);
     events(screen, areas.events, buffer);
     footer(screen, areas.footer, buffer);
+    if screen.projector {
+        buffer.set_style(area, Style::default().add_modifier(Modifier::BOLD).remove_modifier(Modifier::DIM));
+    }
     if let Some(help) = screen.help {
         overlay(help, area, buffer);
     }
+}
+
+/// Bit times of a row of the picture on a screen.
+pub fn row_bt(screen: &Screen<'_>, area: Rect) -> u64 {
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        return 1;
+    }
+    picture::row_bt(screen, Areas::new(screen, below(screen, area.width).len(), area).picture.height)
 }
 
 /// The station that is drawn at a place of the screen.
@@ -136,10 +155,10 @@ pub fn station_at(screen: &Screen<'_>, area: Rect, x: u16, y: u16) -> Option<Sta
     if area.width < LEAST.0 || area.height < LEAST.1 {
         return None;
     }
-    let areas = Areas::new(screen.names.len(), below(screen, area.width).len(), area);
+    let areas = Areas::new(screen, below(screen, area.width).len(), area);
     let is_in = |part: Rect| part.contains((x, y).into());
     if is_in(areas.picture) {
-        return picture::station_at(screen, &shown(screen, picture::fits(area.width)), areas.picture, x);
+        return picture::station_at(screen, &shown(screen, picture::fits(screen, area.width)), areas.picture, x);
     }
     let row = usize::from((y.saturating_sub(areas.table.y)).checked_sub(1)?);
     let all = Layout::new(screen.view.config()).order;
@@ -187,7 +206,7 @@ fn around(all: &[StationId], chosen: StationId, count: usize) -> &[StationId] {
     &all[first..first + count]
 }
 
-fn letters(screen: &Screen<'_>, drawn: usize, area: Rect, buffer: &mut Buffer) {
+fn letters(screen: &Screen<'_>, row_bt: u64, drawn: usize, area: Rect, buffer: &mut Buffer) {
     let all = screen.names.len();
     let of = if drawn < all { format!(", {drawn} of {all} stations") } else { String::new() };
     let (in_full, in_short) = picture::letters(&screen.view.config().method);
@@ -197,11 +216,13 @@ fn letters(screen: &Screen<'_>, drawn: usize, area: Rect, buffer: &mut Buffer) {
         Topology::Star { distance, .. } => format!(", star of {} BT", group(distance.get())),
         Topology::Bus { .. } | Topology::Segments(_) => String::new(),
     };
-    let text = format!("{} BT a row{star}{of}{parted}: {letters}", screen.row_bt);
+    let text = format!("{row_bt} BT a row{star}{of}{parted}: {letters}");
     let style = Style::default().add_modifier(Modifier::DIM);
     buffer.set_stringn(area.x, area.y, cut(&text, usize::from(area.width)), usize::from(area.width), style);
 }
 
+/// Columns of the table before its counters, which a room does without.
+const STATE: usize = 54;
 const COLUMNS: &str = "station   does              queue attempt backoff left      sent  collided  lost";
 
 fn table(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
@@ -209,17 +230,21 @@ fn table(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
         area.x,
         area.y,
         COLUMNS,
-        usize::from(area.width),
+        table_width(screen, area),
         Style::default().add_modifier(Modifier::UNDERLINED),
     );
     let all = Layout::new(screen.view.config()).order;
-    let rows = usize::from(area.height.saturating_sub(1)).max(1);
+    let (rows, width) = (usize::from(area.height.saturating_sub(1)).max(1), table_width(screen, area));
     for (station, y) in around(&all, screen.chosen, rows).iter().zip(area.y + 1..) {
-        let text = row(screen, *station);
+        let text: String = row(screen, *station).chars().take(width).collect();
         let style = sender_style(screen.look, *station);
         let style = if *station == screen.chosen { style.add_modifier(Modifier::REVERSED) } else { style };
         buffer.set_stringn(area.x, y, cut(&text, usize::from(area.width)), usize::from(area.width), style);
     }
+}
+
+fn table_width(screen: &Screen<'_>, area: Rect) -> usize {
+    if screen.projector { STATE } else { usize::from(area.width) }
 }
 
 fn row(screen: &Screen<'_>, number: StationId) -> String {

@@ -3,24 +3,23 @@
 use super::keys::{self, Act, Deed, Question, Way};
 use super::player::{Player, is_collision, is_of};
 use super::question::{Asked, Typed};
+use super::quiz::{self, Quiz};
 use super::screen::{self, Look, Screen};
+use super::screened::{Screened, end_with_the_terminal, look};
 use medium::{BitInstant, BitTimes, FrameId, StationId};
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{
-    self, DisableMouseCapture, EnableMouseCapture, Event, KeyEvent, KeyEventKind, MouseButton, MouseEvent,
-    MouseEventKind,
+    self, EnableMouseCapture, Event, KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind,
 };
 use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::layout::Rect;
 use sim::run::view::View;
-use sim::scene::{Layout, Shape};
-use sim::words::units::group;
-use std::io::{self, IsTerminal, Stdout};
+use sim::scene::Layout;
+use sim::words::sentences::frame_name;
+use sim::words::units::{self, group};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use terminal_size::terminal_size_of;
 
 /// From one look to the next while the view's time runs; a person sees no more.
 const TICK: Duration = Duration::from_millis(100);
@@ -32,8 +31,8 @@ const SLOW: f64 = 128.0;
 const BEGIN: &str = "Paused. Space: let time go on. Right: one event. n: the first collision. ?: keys";
 /// Its first message if the user has asked for an instant.
 const THERE: &str = "Paused. Space: let time go on. Right, left: one event. n, N: a collision. ?: keys";
-/// Bit times of a row, to begin with, at least and at most: an eighth of the way from end to end.
-const ROWS: (u64, u64) = (1, 16);
+/// Draws that are passed in one go on the way to an instant, so that keys are still read.
+const DRAWS: usize = 1 << 10;
 /// The longest row.
 const LONGEST_ROW: u64 = 1 << 20;
 
@@ -66,72 +65,13 @@ pub struct Titles {
     pub names: Vec<String>,
 }
 
-/// Whether there is a terminal to draw on.
-pub fn is_there() -> bool {
-    io::stdout().is_terminal() && !is_dumb()
-}
-
-/// The terminal cannot place text.
-fn is_dumb() -> bool {
-    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
-}
-
-/// How often the view checks that the terminal still exists, and how long it then has to end by itself.
-const LOOK: Duration = Duration::from_millis(500);
-
-/// Ends the program when its terminal is gone and the view does not notice: crossterm reads a closed terminal for ever.
-pub(in crate::show) fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Result<()> {
-    let look = move || {
-        while terminal_size_of(io::stdout()).is_some() {
-            std::thread::sleep(LOOK);
-        }
-        std::thread::sleep(LOOK);
-        if !left.load(Ordering::Relaxed) {
-            std::process::exit(HUNG_UP);
-        }
-    };
-    std::thread::Builder::new().name("terminal".to_owned()).spawn(look).map(|_| ())
-}
-
-/// As shells tell it: 128 + SIGHUP.
-const HUNG_UP: i32 = 129;
-
-/// The user's terminal, as it was before when dropped.
-#[derive(Debug)]
-pub(in crate::show) struct Screened(pub(in crate::show) Terminal<CrosstermBackend<Stdout>>);
-
-impl Screened {
-    pub(in crate::show) fn enter() -> io::Result<Screened> {
-        enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen).inspect_err(|_| leave())?;
-        let hook = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            leave();
-            hook(panic);
-        }));
-        let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| leave())?;
-        Ok(Screened(terminal))
-    }
-}
-
-impl Drop for Screened {
-    fn drop(&mut self) {
-        let _ = self.0.show_cursor();
-        leave();
-    }
-}
-
-/// Gives the terminal back. One that is gone needs nothing.
-fn leave() {
-    let _ = execute!(io::stdout(), DisableMouseCapture, LeaveAlternateScreen);
-    let _ = disable_raw_mode();
-}
-
-/// What this terminal can show, as its user's environment says.
-fn look() -> Look {
-    let set = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_uppercase();
-    Look { colour: set("NO_COLOR").is_none(), unicode: locale.contains("UTF-8") || locale.contains("UTF8") }
+/// How a run is shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// To a room.
+    pub projector: bool,
+    /// With questions.
+    pub quiz: Option<Quiz>,
 }
 
 /// The speed of the view's time.
@@ -150,18 +90,18 @@ enum Pace {
 ///
 /// # Errors
 /// The terminal cannot be written or read.
-pub fn watch(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
+pub fn watch(player: Player, titles: &Titles, bus: &mut dyn Bus, manner: Manner) -> io::Result<()> {
     let left = Arc::new(AtomicBool::new(false));
     end_with_the_terminal(left.clone())?;
-    let shown = show(player, titles, bus);
+    let shown = show(player, titles, bus, manner);
     left.store(true, Ordering::Relaxed);
     shown
 }
 
-fn show(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
+fn show(player: Player, titles: &Titles, bus: &mut dyn Bus, manner: Manner) -> io::Result<()> {
     let mut screened = Screened::enter()?;
     execute!(io::stdout(), EnableMouseCapture)?;
-    let mut watching = Watching::new(player, titles, bus);
+    let mut watching = Watching::new(player, titles, bus, manner);
     let mut last = Instant::now();
     loop {
         let now = Instant::now();
@@ -185,7 +125,7 @@ fn show(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
                     }
                     watching.changed = true;
                 }
-                Event::Mouse(mouse) => watching.mouse(mouse, screened.0.get_frame().area()),
+                Event::Mouse(mouse) => watching.mouse(mouse),
                 Event::Resize(..) => watching.changed = true,
                 Event::Key(_) | Event::Paste(_) | Event::FocusGained | Event::FocusLost => {}
             }
@@ -205,9 +145,13 @@ struct Watching<'a> {
     rest: f64,
     chosen: StationId,
     followed: Option<FrameId>,
-    row_bt: u64,
+    /// Bit times of a row, once the user has chosen.
+    row_bt: Option<u64>,
+    /// Of the last screen.
+    area: Rect,
     help: Option<String>,
     asked: Option<Asked>,
+    manner: Manner,
     message: String,
     look: Look,
     health: Vec<String>,
@@ -215,12 +159,9 @@ struct Watching<'a> {
 }
 
 impl<'a> Watching<'a> {
-    fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus) -> Watching<'a> {
+    fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus, manner: Manner) -> Watching<'a> {
+        let player = if manner.quiz.is_some() { player.gated(quiz::is_asked) } else { player };
         let chosen = Layout::new(player.view().config()).order[0];
-        let longest = player.view().signals.longest().get();
-        let senders = Layout::new(player.view().config()).shape == Shape::Senders;
-        let row_bt =
-            if longest == 0 || senders { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
         // A run in virtual time would be past its first collision before the user has looked.
         let (pace, message) = match bus.first() {
             _ if bus.is_live() => (Pace::Live, ""),
@@ -236,9 +177,11 @@ impl<'a> Watching<'a> {
             rest: 0.0,
             chosen,
             followed: None,
-            row_bt,
+            row_bt: None,
+            area: Rect::default(),
             help: None,
             asked: None,
+            manner,
             message: message.to_owned(),
             look: look(),
             health: Vec::new(),
@@ -259,16 +202,43 @@ impl<'a> Watching<'a> {
                 self.player.forward(BitTimes::new(span as u64));
             }
         }
+        self.ask();
         let health = self.bus.health();
         self.changed |= health != self.health || self.player.view().now != before;
         self.health = health;
         std::mem::take(&mut self.changed)
     }
 
+    /// Asks about the draw that the view has come to.
+    fn ask(&mut self) {
+        if matches!(self.pace, Pace::To(_)) {
+            return;
+        }
+        if let (Some(quiz), None, Some(event)) = (&self.manner.quiz, &self.asked, self.player.waits_for()) {
+            let question = quiz.question(&event, &frame_name(&self.titles.names, event.frame));
+            self.asked = Some(Asked::new(Question::Draw, question));
+            (self.pace, self.chosen, self.changed) = (Pace::Paused, event.station, true);
+        }
+    }
+
+    fn answer(&mut self, text: &str) {
+        if let (Some(quiz), Some(event)) = (&mut self.manner.quiz, self.player.waits_for()) {
+            self.message = quiz.judge(&event, text, self.player.view().config());
+            self.player.let_through();
+        }
+    }
+
     /// Goes on towards an instant, and stops there or at the run's end.
     fn go_on_to(&mut self, at: BitInstant) {
-        let shown = self.player.view().now;
-        self.player.forward(BitTimes::new(at.get().saturating_sub(shown.get())));
+        // Draws on the way there are no questions.
+        for _ in 0..DRAWS {
+            let shown = self.player.view().now;
+            self.player.forward(BitTimes::new(at.get().saturating_sub(shown.get())));
+            match self.player.waits_for() {
+                Some(draw) if draw.at < at => self.player.let_through(),
+                Some(_) | None => break,
+            }
+        }
         let is_there = self.player.view().now >= at;
         if is_there || self.player.at_end() {
             self.pace = Pace::Paused;
@@ -283,12 +253,16 @@ impl<'a> Watching<'a> {
         let Some(asked) = &mut self.asked else { return keys::act(key).is_some_and(|act| self.act(act)) };
         match asked.key(key) {
             Typed::More => {}
-            Typed::Dropped => self.asked = None,
+            Typed::Dropped if self.asked.take().is_some_and(|asked| asked.what == Question::Draw) => {
+                self.player.let_through();
+            }
+            Typed::Dropped => {}
             Typed::Given => {
-                let Asked { what, text } = self.asked.take().expect("it was asked");
+                let Asked { what, text, .. } = self.asked.take().expect("it was asked");
                 match what {
                     Question::Station => self.find(text.trim()),
                     Question::Instant => self.go_to(&text),
+                    Question::Draw => self.answer(&text),
                 }
             }
         }
@@ -296,10 +270,10 @@ impl<'a> Watching<'a> {
     }
 
     /// A click chooses a station, and the wheel the one above or below.
-    fn mouse(&mut self, mouse: MouseEvent, area: ratatui::layout::Rect) {
+    fn mouse(&mut self, mouse: MouseEvent) {
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => {
-                let station = self.screen(|screen| screen::station_at(screen, area, mouse.column, mouse.row));
+                let station = self.screen(|screen| screen::station_at(screen, self.area, mouse.column, mouse.row));
                 self.chosen = station.unwrap_or(self.chosen);
             }
             MouseEventKind::ScrollDown => self.choose(Way::Forward, 1),
@@ -322,9 +296,9 @@ impl<'a> Watching<'a> {
 
     /// Goes to an instant, as far as the run goes, or as far back as the view remembers.
     fn go_to(&mut self, text: &str) {
-        let Ok(at) = text.replace([',', ' '], "").parse().map(BitInstant::new) else {
-            self.message = format!("`{}` is no instant in bit times, like 30,216,041", text.trim());
-            return;
+        let at = match units::instant(text.trim()) {
+            Ok(at) => BitInstant::new(at),
+            Err(what) => return self.message = what,
         };
         let shown = self.player.view().now;
         if at >= shown {
@@ -355,10 +329,9 @@ impl<'a> Watching<'a> {
             Act::Collision(way) => self.collision(way),
             Act::Bit(way) => self.bit(way),
             Act::Faster(way) => self.faster(way),
-            Act::Finer(Way::Forward) => self.row_bt = (self.row_bt / 2).max(1),
-            Act::Finer(Way::Back) => self.row_bt = (self.row_bt * 2).min(LONGEST_ROW),
+            Act::Finer(way) => self.finer(way),
             Act::Choose(way, count) => self.choose(way, count),
-            Act::Ask(what) => self.asked = Some(Asked::new(what)),
+            Act::Ask(what) => self.asked = Some(Asked::place(what)),
             Act::Follow => self.follow(),
             Act::Do(deed) => {
                 let nothing = || "nothing can be done to a run in virtual time".to_owned();
@@ -426,6 +399,14 @@ impl<'a> Watching<'a> {
         }
     }
 
+    fn finer(&mut self, way: Way) {
+        let row = self.screen(|screen| screen::row_bt(screen, self.area));
+        self.row_bt = Some(match way {
+            Way::Forward => (row / 2).max(1),
+            Way::Back => (row * 2).min(LONGEST_ROW),
+        });
+    }
+
     fn faster(&mut self, way: Way) {
         let most = self.player.view().config().rate.get() as f64;
         let factor = if way == Way::Forward { 2.0 } else { 0.5 };
@@ -453,10 +434,7 @@ impl<'a> Watching<'a> {
         self.followed = if ends { None } else { frame };
         self.message = match self.followed {
             Some(frame) => {
-                format!(
-                    "following {}: only its events are told",
-                    sim::words::sentences::frame_name(&self.titles.names, frame)
-                )
+                format!("following {}: only its events are told", frame_name(&self.titles.names, frame))
             }
             None if ends => "following no frame any more".to_owned(),
             None => "this station has no frame to follow yet".to_owned(),
@@ -475,7 +453,8 @@ impl<'a> Watching<'a> {
         }
     }
 
-    fn draw(&self, area: ratatui::layout::Rect, buffer: &mut ratatui::buffer::Buffer) {
+    fn draw(&mut self, area: Rect, buffer: &mut ratatui::buffer::Buffer) {
+        self.area = area;
         self.screen(|screen| screen::draw(screen, area, buffer));
     }
 
@@ -494,6 +473,7 @@ impl<'a> Watching<'a> {
             row_bt: self.row_bt,
             help: self.help.as_deref(),
             look: self.look,
+            projector: self.manner.projector,
         })
     }
 }

@@ -316,6 +316,37 @@ mod tests {
         assert_eq!(frames(&view), 1);
     }
 
+    /// A node that was taken off keeps its turn until its MAC ends, and no longer, whatever events are missing.
+    #[test]
+    fn missing_events_do_not_put_a_node_back() {
+        let method = Method::Plca(Plca::right(3));
+        let config = Config { method, ..Config::new(BitRate::MBIT_10, Topology::star(3, 0), 1) };
+        let attempt = Kind::Attempt { attempt: 1, excessive_deferral: false, burst: false };
+        let (zero, size) = (BitTimes::ZERO, medium::Octets::new(64));
+        let sent = Kind::Transmitted {
+            size,
+            attempts: 1,
+            deferred: false,
+            access_delay: zero,
+            mac_delay: zero,
+            extension: zero,
+            no_carrier: false,
+        };
+        let ends = |detached_first: bool| {
+            let mut view = View::new(Arc::new(config.clone()));
+            let off = Note::Input { at: BitInstant::new(10), input: Input::Detach { station: StationId::new(2) } };
+            let missed = Note::Missed { count: 3 };
+            let notes = if detached_first { [off, missed] } else { [missed, off] };
+            notes.iter().for_each(|note| view.take(note));
+            view.take(&event(20, 2, Kind::PlcaStatus { ok: true }));
+            view.take(&event(50, 2, attempt));
+            view.take(&event(84, 2, Kind::Commit { id: 2 }));
+            view.take(&event(698, 2, sent));
+            view.signals.iter().map(|one| (one.what, one.begin, one.end)).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(true), ends(false));
+    }
+
     /// A frame that met another one may get a logical collision later: that one has no other party.
     #[test]
     fn a_logical_collision_is_told_as_one_whatever_came_before() {

@@ -55,6 +55,12 @@ impl Line {
         Some(Line { nodes: vec![Node::default(); plca.nodes.len()], plca: plca.clone() })
     }
 
+    /// Some events are missing. What was done to the nodes is known all the same.
+    pub fn forget(&mut self) {
+        let blank = |node: &Node| Node { is_detached: node.is_detached, ..Node::default() };
+        self.nodes = self.nodes.iter().map(blank).collect();
+    }
+
     fn on_medium(&self, station: StationId, span: BitTimes) -> BitTimes {
         self.plca.nodes[station.index()].on_medium(span)
     }

@@ -180,7 +180,7 @@ impl Signals {
         self.all.clear();
         self.changed.clear();
         self.sizes.iter_mut().for_each(VecDeque::clear);
-        self.line = Line::of(&self.config);
+        self.line.iter_mut().for_each(Line::forget);
     }
 
     /// Takes an event.

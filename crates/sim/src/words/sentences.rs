@@ -308,7 +308,7 @@ pub fn backoff(attempt: u32, slots: u64, at: BitInstant, config: &Config) -> Str
 fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, at: BitInstant, config: &Config) {
     let (parameters, rate) = (&config.parameters, config.rate);
     let detects = config.detects_collisions();
-    if config.backoff.is_some() || !detects {
+    let Some(most) = config.most_slots(attempt) else {
         tell!(prose, BACKOFF_OF_POLICY,
             "attempt" => prose.number(attempt.into()),
             "slots" => prose.group(slots),
@@ -318,12 +318,12 @@ fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, at: BitInstant,
             },
         );
         return;
-    }
+    };
     let exponent = attempt.min(parameters.backoff_limit);
     tell!(prose, BACKOFF,
         "attempt" => prose.number(attempt.into()),
         "exponent" => prose.number(exponent.into()),
-        "most" => prose.group(1_u64.checked_shl(exponent).map_or(u64::MAX, |range| range - 1)),
+        "most" => prose.group(most),
         "limited" => prose.put(if exponent < attempt { BACKOFF_LIMITED } else { "" }),
         "slots" => prose.number(slots),
         "until" => tell_until(prose, slots, at, parameters, rate),
