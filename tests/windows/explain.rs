@@ -345,18 +345,21 @@ fn faults_and_cuts_are_told() {
         r#"{"t":0,"kind":"set_fault","station":"st2","fault":"deaf"}"#,
         r#"{"t":10,"kind":"offer","station":"st1","size":600,"destination":{"station":"st3"},"tagged":false}"#,
         r#"{"t":900,"kind":"offer","station":"st2","size":64,"destination":{"station":"st1"},"tagged":false}"#,
+        r#"{"t":901,"kind":"offer","station":"st2","size":64,"destination":{"station":"st1"},"tagged":false}"#,
         r#"{"t":40000,"kind":"set_fault","station":"st2","fault":"bad_fcs"}"#,
         r#"{"t":40001,"kind":"offer","station":"st2","size":64,"destination":{"station":"st1"},"tagged":false}"#,
         r#"{"t":50000,"kind":"set_cut","cut":{"segment":0,"position_bt":100}}"#,
         r#"{"t":50001,"kind":"offer","station":"st1","size":64,"destination":{"station":"st3"},"tagged":false}"#,
-        r#"{"kind":"end","t":90000,"run_to":90000,"inputs":7,"missing":0}"#,
+        r#"{"kind":"end","t":90000,"run_to":90000,"inputs":8,"missing":0}"#,
     ];
     fs::write(&record, format!("{header}\n{}\n", inputs.join("\n"))).expect("a file");
     run(ethbus(["replay", &record, "--events", &events])).succeeded();
+    let told = run(ethbus(["explain", &events, "--frame", "st2#2"])).unwrapped();
+    assert!(!told.contains("does not hear st2#"), "a station misses no signal of its own: {told}");
     for (frame, words) in [
         ("st2#1", "it does not hear st1#1, since it had no carrier sense when that began (5.2.4.2)"),
         ("st2#1", "st2 has the fault `deaf`: no carrier sense."),
-        ("st2#2", "st2 had the fault `bad_fcs` as it began"),
+        ("st2#3", "st2 had the fault `bad_fcs` as it began"),
         ("st1#2", "The cable is cut on segment 0, just before 100 BT (10 us)."),
         ("st1#2", "st3, whom it is for, hears nothing of it: the cable was cut in between as it began."),
     ] {

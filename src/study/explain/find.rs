@@ -324,8 +324,8 @@ fn hears(event: &Event, scene: &Scene) -> Setting {
     let here = |one: &(u64, &Signal)| one.1.at(station, config).matters(at, gap);
     let (heard, mut missed): (Vec<Sent>, Vec<Sent>) =
         scene.signals.numbered().filter(here).map(Sent::new).partition(|one| one.is_heard(station, config));
-    // What is over can be missed by no station.
-    missed.retain(|one| one.at(station, config).end.is_none_or(|end| end >= at));
+    // A station misses neither a signal of its own nor one that is over.
+    missed.retain(|one| one.source != station && one.at(station, config).end.is_none_or(|end| end >= at));
     Setting::Hears { heard, missed }
 }
 
