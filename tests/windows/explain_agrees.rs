@@ -59,12 +59,11 @@ fn numbers(case: &Case, event: &Event, says: &str) -> Result<(), String> {
         }
         Kind::Backoff { slots, .. } => {
             let grouped = sim::words::units::group(slots);
-            // A station of CSMA that gives way waits one frame time, and those that it draws.
-            let more = format!("and {} more as", sim::words::units::group(slots.saturating_sub(1)));
-            // The next slot of a station of TDMA is not drawn.
-            let fixed = format!(" comes {grouped} slot");
-            let has =
-                [format!("draws {grouped}"), format!("slots, {grouped}"), format!(" has {grouped} slot"), more, fixed];
+            let has = match &case.header.config().method {
+                Method::CsmaCd | Method::Plca(_) => [format!("draws {grouped}"), format!("slots, {grouped}")],
+                // The next slot of a station of TDMA is not drawn.
+                _ => [format!("Its backoff is {grouped} "), format!(" comes {grouped} slot")],
+            };
             if !has.iter().any(|words| says.contains(words)) {
                 return differs("the slots", Some(slots));
             }

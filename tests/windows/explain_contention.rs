@@ -189,7 +189,8 @@ fn bits(text: &str) -> u64 {
 fn check_parties(run: &Run, own: &Sent, says: &str) {
     let met = run.met(own);
     assert!(!met.is_empty(), "{says}: nobody met {own:?}");
-    let words = says.trim_start_matches("No acknowledgement: ");
+    let words = says.split_once(" after its last bit: ").or_else(|| says.split_once(" as its last bit is out: "));
+    let words = words.expect("parties").1;
     let parties: Vec<&str> = words.split(" lost").next().expect("parties").split("; ").collect();
     let named: Vec<&str> = parties.iter().copied().filter(|party| party.contains('#')).collect();
     assert_eq!(named.len(), met.len().min(4), "{says}: {met:?}");

@@ -284,7 +284,9 @@ impl<'a> Check<'a> {
             begin < t && end >= t
         };
         let cut = self.run.names(|one| there(one) && !one.reaches[self.own]);
-        let deaf = self.run.names(|one| there(one) && one.reaches[self.own] && !one.heard[self.own]);
+        // A station misses no signal of its own.
+        let missed = |one: &Signal| one.reaches[self.own] && !one.heard[self.own] && one.station != self.own;
+        let deaf = self.run.names(|one| there(one) && missed(one));
         let told = |words: &str, end: &str| named(words.split(end).next().unwrap_or(""));
         let told_deaf = words.split_once("it does not hear ").map_or(BTreeSet::new(), |it| told(it.1, ", since"));
         assert_eq!(told_deaf, deaf, "{words} at {t}");

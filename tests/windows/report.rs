@@ -5,6 +5,7 @@ use crate::common::logs::unproven;
 use crate::common::process::{ethbus, program, run, unwrapped};
 use crate::common::{is_installed, skip};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -222,15 +223,48 @@ fn collisions_of_every_method_read_the_same_everywhere() {
     assert!(told[open][1] == "collision" && told[open][3].starts_with("Collision 1 on"), "{:?}", told[open]);
     assert!(page.contains("logical collisions of PLCA among them"));
 
-    for (name, arguments) in [("aloha", ["--access", "aloha"]), ("uniform", ["--backoff", "uniform:20"])] {
-        let few = ["--stations", "3", "--duration", "5ms", "--warmup", "0s"];
-        runs.add(name, &[&arguments[..], &few].concat());
-        let told = told_by_the_page(&runs, &format!("{name}.events"));
-        let drawn = told.iter().filter(|[_, kind, ..]| kind == "backoff");
-        assert!(
-            drawn.clone().count() > 3 && drawn.clone().all(|[.., told]| told.contains("its policy draws")),
-            "{name}"
-        );
+    runs.add("uniform", &["--backoff", "uniform:20", "--stations", "3", "--duration", "5ms", "--warmup", "0s"]);
+    let told = told_by_the_page(&runs, "uniform.events");
+    let drawn: Vec<_> = told.iter().filter(|[_, kind, ..]| kind == "backoff").collect();
+    assert!(drawn.len() > 3 && drawn.iter().all(|[.., told]| told.contains("its policy draws")), "{drawn:?}");
+}
+
+/// Where senders detect no collisions, the page has the sentences of `explain`, as far as these go, and so has the
+/// view: both without a clause of 802.3.
+#[test]
+fn methods_without_detection_read_the_same_everywhere() {
+    if !is_installed("node") {
+        return skip("needs node");
+    }
+    let runs = Runs { folder: tempfile::tempdir().expect("a folder") };
+    let rts: &[&str] = &["--rts", "on"];
+    for (method, more) in
+        [("aloha", &[][..]), ("slotted-aloha", &[]), ("tdma", &[]), ("csma", &[]), ("csma-ca", &[]), ("csma-ca", rts)]
+    {
+        let run_of = ["--stations", "3", "--duration", "60ms", "--warmup", "0s", "--seed", "2", "--access", method];
+        runs.add(method, &[&run_of, more].concat());
+        let events = runs.file(&format!("{method}.events"));
+        let mut kinds = BTreeSet::new();
+        let told = told_by_the_page(&runs, &format!("{method}.events"));
+        for frame in ["st1#1", "st2#1", "st3#1", "st1#2", "st2#2", "st3#2", "st1#3", "st2#3"] {
+            let explained = run(ethbus(["explain", &events, "--frame", frame])).unwrapped();
+            for [_, kind, of, sentence] in told.iter().filter(|[_, _, of, _]| of == frame) {
+                let whole = sentence.ends_with('.') && !sentence.contains(['{', '}', '=']);
+                assert!(whole && !sentence.contains("(4.2."), "{method}, {of}: {sentence}");
+                kinds.insert(kind.as_str());
+                // `explain` says in between for whom the frame is, and why the station sends now.
+                if !["offered", "attempt"].contains(&kind.as_str()) {
+                    let common = unwrapped(sentence.trim_end_matches('.'));
+                    assert!(explained.contains(&common), "{method}, {of}: {sentence}\n{explained}");
+                }
+            }
+        }
+        let least: &[&str] = match (method, more.len()) {
+            ("tdma", _) => &["attempt", "delivered", "offered", "transmitted"],
+            ("csma-ca", 2) => &["ack", "backoff", "cts", "data", "delivered", "rts", "transmitted"],
+            _ => &["backoff", "collision", "damaged", "delivered", "transmitted"],
+        };
+        assert!(least.iter().all(|kind| kinds.contains(kind)), "{method}: {kinds:?}");
     }
 }
 

@@ -148,7 +148,7 @@ const Ethbus = (() => {
 
   // A collision of a method whose stations do not tell whom they met.
   function metBlindly(run, station, f) {
-    const words = run.words, template = run.method === "plca" ? words.met_on_line : words.unanswered;
+    const words = run.words, template = run.method === "plca" ? words.met_on_line : words.collision;
     return f.episode ? fill(template, { episode: f.episode, attempt: f.attempt, station }) : words.told_to_wait;
   }
 
@@ -157,7 +157,7 @@ const Ethbus = (() => {
 
   // A backoff that is not the standard's.
   const ofPolicy = (run, f, t) => fill(run.words.backoff_of_policy, { attempt: f.attempt, slots: group(f.slots),
-    until: run.detects ? `; ${until(run, f.slots, t)}` : "" });
+    until: until(run, f.slots, t) });
 
   // An event in a sentence.
   function sentence(run, events, scene, i) {
@@ -175,6 +175,7 @@ const Ethbus = (() => {
         return fill(nothing ? words.jam_into_nothing : words.jam_end, { jam: span(run, run.jam) });
       }
       case "backoff": {
+        if (!run.detects) return fill(words.backoff, { station, slots: group(f.slots), unit: f.slots === 1 ? words.unit : words.units });
         if (run.policy) return ofPolicy(run, f, t);
         const exponent = Math.min(f.attempt, run.backoff_limit);
         return fill(words.backoff, { attempt: f.attempt, exponent, most: group(2 ** exponent - 1), slots: f.slots,
@@ -189,7 +190,7 @@ const Ethbus = (() => {
       case "beacon": return fill(words.beacon, { station, over: !f.length ? "" : fill(words.cycle,
         { span: span(run, f.length), empty: f.empty ? fill(words.cycles_empty, { empty: f.empty }) : "" }) });
       case "plca_status": return f.ok ? words.plca_ok : words.plca_fail;
-      default: return words[kind] ? fill(words[kind], { station, ...f }) : `${kind} ${JSON.stringify(f)}`;
+      default: return fill(words[kind], { station, ...f, reserves: span(run, f.reserves || 0) });
     }
   }
 

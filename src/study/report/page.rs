@@ -17,7 +17,7 @@ use sim::figures::table;
 use sim::scene::Part;
 use sim::scene::{Layout, Shape};
 use sim::words::configuration::{kind, longest_distance};
-use sim::words::sentences::{ALL, TIED, nanos, why};
+use sim::words::sentences::{TIED, nanos, templates, why};
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -353,9 +353,9 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
             .or_else(|| events.iter().position(collides))
             .or((!events.is_empty()).then_some(0)),
     };
-    let causes: Vec<&str> = Cause::ALL.into_iter().map(why).collect();
+    let causes: Vec<&str> = Cause::ALL.into_iter().map(|cause| why(cause, &config)).collect();
     let words: serde_json::Map<String, Value> =
-        ALL.iter().map(|(name, template)| ((*name).to_owned(), json!(template))).collect();
+        templates(&config).into_iter().map(|(name, text)| (name.to_owned(), json!(text.replace(TIED, " ")))).collect();
     let Layout { order, shape } = Layout::new(&config);
     let places: Vec<usize> = order.into_iter().map(StationId::index).collect();
     let end = last(told, events, begin);
@@ -378,7 +378,7 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
             Method::Plca(_) => "plca",
             _ => "undetected",
         },
-        "policy": config.backoff.is_some() || !config.detects_collisions(),
+        "policy": config.backoff.is_some(),
         "detects": config.detects_collisions(),
         "signals": drawn.count,
         "longest_signal": drawn.longest,

@@ -1,14 +1,15 @@
 //! What happens on a medium in sentences, each with its clause of IEEE 802.3.
 //!
 //! Every window says the same thing in the same words: `explain`, the live view, the report and captures fill these
-//! templates. A page that fills them by a script of its own is given [`ALL`].
+//! templates. A page that fills them by a script of its own is given [`templates`].
 
 mod noticed;
+mod undetected;
 
 pub use noticed::{Noticed, Party};
 
 use crate::words::prose::{Prose, tell};
-use medium::{BitInstant, BitRate, BitTimes, Cause, Config, FrameId, Kind, Method, Parameters, Value};
+use medium::{BitInstant, BitRate, BitTimes, Cause, Config, FrameId, Kind, Method, Parameters};
 
 /// A space that no line is broken at. A printer replaces it when the lines are made.
 pub const TIED: char = '\u{a0}';
@@ -42,9 +43,6 @@ pub const MET_ON_LINE: &str = "Collision {episode} on this medium (4.2.3.2.4): a
 /// A logical collision of PLCA.
 pub const TOLD_TO_WAIT: &str =
     "Told to wait for its turn: PLCA tells the MAC of a collision (148.4.5), and nothing has met on the line.";
-/// A collision where senders do not listen while they send.
-pub const UNANSWERED: &str =
-    "Attempt {attempt} of {station} gets no answer: it has met another, collision {episode} on this medium.";
 /// The end of the jam.
 pub const JAM_END: &str = "The jam of {jam} is out, so that the other parties notice the collision too (4.2.3.2.4).";
 /// The end of the jam after a logical collision.
@@ -53,7 +51,7 @@ pub const JAM_INTO_NOTHING: &str = "The jam of {jam} is out, into nothing.";
 pub const BACKOFF: &str = "Backoff (4.2.3.2.5) after collision {attempt} of this frame: of 0 to 2^{exponent} - 1 = {most} slots{limited} it draws {slots}; {until}.";
 /// The draw of another policy.
 pub const BACKOFF_OF_POLICY: &str =
-    "Backoff after collision {attempt} of this frame: its policy draws a number of slots, {slots}{until}.";
+    "Backoff after collision {attempt} of this frame: its policy draws a number of slots, {slots}; {until}.";
 /// The draw's exponent is limited.
 pub const BACKOFF_LIMITED: &str = " (no more than backoffLimit)";
 /// A draw of no slot.
@@ -101,8 +99,8 @@ pub const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it kee
 /// It does not.
 pub const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
 
-/// Every template under its name, for pages that fill them themselves.
-pub const ALL: [(&str, &str); 40] = [
+/// Every template of 802.3 under its name.
+const ALL: [(&str, &str); 39] = [
     ("collision", COLLISION),
     ("met_at_once", MET_AT_ONCE),
     ("met_earlier", MET_EARLIER),
@@ -116,7 +114,6 @@ pub const ALL: [(&str, &str); 40] = [
     ("jam_at_once", JAM_AT_ONCE),
     ("met_on_line", MET_ON_LINE),
     ("told_to_wait", TOLD_TO_WAIT),
-    ("unanswered", UNANSWERED),
     ("jam_end", JAM_END),
     ("jam_into_nothing", JAM_INTO_NOTHING),
     ("backoff", BACKOFF),
@@ -144,6 +141,26 @@ pub const ALL: [(&str, &str); 40] = [
     ("plca_ok", PLCA_OK),
     ("plca_fail", PLCA_FAIL),
 ];
+
+/// Every template of a run under its name, for pages that fill them themselves. What is the same in all of the run's
+/// sentences is filled in.
+pub fn templates(config: &Config) -> Vec<(&'static str, String)> {
+    let mut all: Vec<(&str, String)> = ALL.iter().map(|(name, template)| (*name, (*template).to_owned())).collect();
+    if config.detects_collisions() {
+        return all;
+    }
+    let spans = undetected::spans(config);
+    for (name, template) in undetected::templates(&config.method) {
+        let fill = |text: String, (gap, length): &(&str, BitTimes)| {
+            text.replace(&format!("{{{gap}}}"), &span(*length, config.rate))
+        };
+        all.retain(|(other, _)| *other != name);
+        all.push((name, spans.iter().fold(template.to_owned(), fill)));
+    }
+    let [one, many] = undetected::units(&config.method);
+    all.extend([("unit", one.to_owned()), ("units", many.to_owned())]);
+    all
+}
 
 /// A frame as people and logs call it.
 pub fn frame_name(names: &[String], frame: FrameId) -> String {
@@ -178,6 +195,9 @@ pub fn sentence(kind: &Kind, at: BitInstant, station: &str, config: &Config) -> 
 /// Appends the same.
 pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, config: &Config) {
     let (parameters, rate) = (&config.parameters, config.rate);
+    if !config.detects_collisions() && undetected::tell(prose, kind, station, config) {
+        return;
+    }
     match *kind {
         Kind::Offered { size } => {
             tell!(prose, OFFERED, "station" => prose.put(station), "size" => prose.number(size.get().into()));
@@ -202,7 +222,7 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, c
         Kind::Backoff { attempt, slots } => tell_backoff(prose, attempt, slots, at, config),
         Kind::Transmitted { .. } => tell_transmitted(prose, kind, station, rate),
         Kind::Discarded { cause, attempts } => {
-            tell!(prose, DISCARDED, "attempts" => prose.number(attempts.into()), "cause" => prose.put(why(cause)));
+            tell!(prose, DISCARDED, "attempts" => prose.number(attempts.into()), "cause" => prose.put(why(cause, config)));
         }
         Kind::Delivered { .. } => tell!(prose, DELIVERED, "station" => prose.put(station)),
         Kind::Fragment { bits } => {
@@ -211,9 +231,8 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, c
         Kind::Damaged { bits } => {
             tell!(prose, DAMAGED, "station" => prose.put(station), "bits" => prose.number(bits.get()));
         }
-        Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
-            plain(prose, kind);
-        }
+        // Of CSMA/CA alone.
+        Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
         Kind::Beacon { empty, length } => tell_beacon(prose, empty, length, station, rate),
         Kind::Commit { id } => {
             tell!(prose, COMMIT, "station" => prose.put(station), "id" => prose.number(id.into()));
@@ -226,24 +245,16 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, c
 }
 
 fn tell_collision(prose: &mut Prose<'_>, attempt: u32, episode: u64, station: &str, method: &Method) {
-    let attempt = u64::from(attempt);
-    match method {
-        Method::CsmaCd => {
-            prose.put("Collision ");
-            prose.number(episode);
-            prose.put(" on this medium (4.2.3.2.4).");
-        }
-        Method::Plca(_) => tell!(prose, MET_ON_LINE,
+    if let Method::Plca(_) = method {
+        return tell!(prose, MET_ON_LINE,
             "episode" => prose.number(episode),
-            "attempt" => prose.number(attempt),
+            "attempt" => prose.number(attempt.into()),
             "station" => prose.put(station),
-        ),
-        _ => tell!(prose, UNANSWERED,
-            "attempt" => prose.number(attempt),
-            "station" => prose.put(station),
-            "episode" => prose.number(episode),
-        ),
+        );
     }
+    prose.put("Collision ");
+    prose.number(episode);
+    prose.put(" on this medium (4.2.3.2.4).");
 }
 
 fn tell_beacon(prose: &mut Prose<'_>, empty: u64, length: BitTimes, station: &str, rate: BitRate) {
@@ -260,24 +271,10 @@ fn tell_beacon(prose: &mut Prose<'_>, empty: u64, length: BitTimes, station: &st
     );
 }
 
-/// Kinds of other standards than clause 4: their names and fields, as logs have them.
-fn plain(prose: &mut Prose<'_>, kind: &Kind) {
-    prose.put(kind.name());
-    kind.fields(|name: &'static str, value: Value<'static>| {
-        prose.put(" ");
-        prose.put(name);
-        prose.put("=");
-        match value {
-            Value::Number(number) => prose.number(number),
-            Value::Truth(truth) => prose.put(if truth { "true" } else { "false" }),
-            Value::Word(word) => prose.put(word),
-        }
-    });
-}
-
 /// Why a frame was discarded, in short.
-pub fn why(cause: Cause) -> &'static str {
+pub fn why(cause: Cause, config: &Config) -> &'static str {
     match cause {
+        Cause::ExcessiveCollisions if !config.detects_collisions() => "all have failed, and it may have no more",
         Cause::ExcessiveCollisions => "attemptLimit is reached, excessiveCollisionError (4.2.3.2.5)",
         Cause::LateCollision => "a late collision, where frames are extended (4.2.8)",
         Cause::TooShort => "without a whole header there is no frame to send (3.2)",
@@ -307,15 +304,11 @@ pub fn backoff(attempt: u32, slots: u64, at: BitInstant, config: &Config) -> Str
 
 fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, at: BitInstant, config: &Config) {
     let (parameters, rate) = (&config.parameters, config.rate);
-    let detects = config.detects_collisions();
     let Some(most) = config.most_slots(attempt) else {
         tell!(prose, BACKOFF_OF_POLICY,
             "attempt" => prose.number(attempt.into()),
             "slots" => prose.group(slots),
-            "until" => if detects {
-                prose.put("; ");
-                tell_until(prose, slots, at, parameters, rate);
-            },
+            "until" => tell_until(prose, slots, at, parameters, rate),
         );
         return;
     };
@@ -405,7 +398,6 @@ mod tests {
             Kind::Fragment { bits: BitTimes::new(32) },
             Kind::Damaged { bits: BitTimes::new(32) },
             Kind::TooLong { size: Octets::new(2_001) },
-            Kind::Rts { attempt: 2, reserves: BitTimes::new(9_000) },
             Kind::Beacon { empty: 0, length: BitTimes::ZERO },
             Kind::Beacon { empty: 3, length: BitTimes::new(276) },
             Kind::Commit { id: 1 },
@@ -415,8 +407,7 @@ mod tests {
             let star = Topology::Star { stations: 2, distance: BitTimes::ZERO };
             let config = Config::new(BitRate::MBIT_10, star, 1);
             let told = sentence(&kind, BitInstant::new(1_000), "st1", &config);
-            let is_plain = matches!(kind, Kind::Rts { .. });
-            assert!((told.ends_with('.') || is_plain) && !told.contains(['{', '}']), "{told}");
+            assert!(told.ends_with('.') && !told.contains(['{', '}']), "{told}");
         }
         let told = transmitted(&kinds[9], "st1", BitRate::MBIT_10).replace(TIED, " ");
         assert_eq!(

@@ -5,12 +5,10 @@ use super::super::hearing::{heard, there};
 use super::super::story::{Sent, Setting, Step, Story, What};
 use super::super::timeline::rows;
 use super::{list, wrap};
-use medium::{
-    BitInstant, BitTimes, Cause, Destination, Event, Fault, Input, Kind, Method, Persistence, Population, Tdma,
-};
+use medium::{BitInstant, BitTimes, Destination, Event, Fault, Input, Kind, Method, Persistence, Population, Tdma};
 use sim::words::contention;
 use sim::words::sentences;
-use sim::words::units::{group, many};
+use sim::words::units::group;
 use std::ops::Deref;
 
 /// Parties that are named one by one.
@@ -127,44 +125,38 @@ impl Words<'_> {
     fn event(&self, number: usize, step: &Step, event: &Event) -> String {
         match event.kind {
             Kind::Attempt { attempt, .. } => self.attempts(number, step, attempt),
-            Kind::Defer { .. } => self.finds_it_busy(step),
-            Kind::Collision { attempt, episode, .. } => self.collides(step, attempt, episode),
-            Kind::Backoff { attempt, slots } => self.backs_off(number, step, attempt, slots),
+            Kind::Defer { .. } => self.plain(event) + &self.hears_busy(step),
+            Kind::Collision { attempt, .. } => self.plain(event) + &self.collides(step, attempt),
+            Kind::Backoff { attempt, slots } => self.backs_off(number, event, attempt, slots),
             _ => self.common(step, event),
         }
     }
 
     /// What every method tells alike.
     pub(super) fn common(&self, step: &Step, event: &Event) -> String {
-        let whose = self.station(event.station);
         match event.kind {
             Kind::Offered { size } => self.offered(step, size.get()),
             Kind::QueueDrop => format!(
                 "The transmit queue is full ({} frames): the frame is dropped at its tail.",
                 group(self.config.queue_limit as u64)
             ),
-            Kind::Transmitted { size, attempts, access_delay, mac_delay, .. } => {
+            Kind::Transmitted { .. } => {
                 let known = match self.destination {
                     Some(Destination::Station(to)) if to != self.frame.station => {
-                        format!("The acknowledgement comes: {} has the frame", self.station(to))
+                        format!("The acknowledgement comes: {} has the frame.", self.station(to))
                     }
-                    Some(_) => "Nothing has met the frame".to_owned(),
-                    None => "The frame got through".to_owned(),
+                    Some(_) => "Nothing has met the frame.".to_owned(),
+                    None => "The frame got through.".to_owned(),
                 };
-                format!(
-                    "{known}. Transmitted, {} octets, at attempt {attempts}. Access delay {}, from the head of the queue to the \
-                     first bit of this attempt; MAC delay {}.",
-                    size.get(),
-                    self.span(access_delay),
-                    self.span(mac_delay)
-                )
+                format!("{known} {}", self.plain(event))
             }
-            Kind::Discarded { cause, attempts } => self.discarded(cause, attempts),
-            Kind::Delivered { .. } => format!("{whose} receives the frame whole."),
-            Kind::Damaged { .. } => format!("{whose}, whom it is for, hears it spoilt and drops it."),
-            Kind::TooLong { size } => format!("{whose}, whom it is for, drops it: {} octets are too long.", size.get()),
-            _ => String::new(),
+            _ => self.plain(event),
         }
+    }
+
+    /// What every window has for an event.
+    pub(super) fn plain(&self, event: &Event) -> String {
+        sentences::sentence(&event.kind, event.at, &self.names[event.station.index()], &self.config)
     }
 
     fn offered(&self, step: &Step, size: u32) -> String {
@@ -179,7 +171,9 @@ impl Words<'_> {
             1 => format!("It waits behind 1 frame of {own} itself."),
             _ => format!("It waits behind {} frames of {own} itself.", group(ahead)),
         };
-        format!("The host of {own} hands over the frame{whom}: {size} octets. {queue}")
+        format!(
+            "The host of {own} hands the frame{whom} to its MAC: {size} octets from destination address to FCS. {queue}"
+        )
     }
 
     fn attempts(&self, number: usize, step: &Step, attempt: u32) -> String {
@@ -296,7 +290,7 @@ impl Words<'_> {
         }
     }
 
-    fn finds_it_busy(&self, step: &Step) -> String {
+    fn hears_busy(&self, step: &Step) -> String {
         let at = step.at;
         let sensed = |one: &&Sent| {
             let there = heard(one, self.frame.station, &self.config);
@@ -305,54 +299,48 @@ impl Words<'_> {
         let sensed: Vec<&Sent> = around(step).filter(sensed).collect();
         let named: Vec<String> = sensed.iter().take(NAMED).map(|one| self.name(one.frame)).collect();
         let what = match (named.len(), sensed.len()) {
-            (0, _) => "the medium is busy".to_owned(),
-            (named_too, all) if named_too == all => format!("the medium is busy with {}", list(&named)),
-            _ => format!("the medium is busy with {} and others", list(&named)),
+            (0, _) => "It".to_owned(),
+            (named_too, all) if named_too == all => format!("It hears {}, and", list(&named)),
+            _ => format!("It hears {} and others, and", list(&named)),
         };
         let begins =
             sensed.iter().any(|one| heard(one, self.frame.station, &self.config).is_some_and(|(begin, _)| begin == at));
         let Method::Csma(csma) = &self.config.method else { return String::new() };
         let then = match csma.persistence {
-            Persistence::One => "it waits for the first silent bit",
-            Persistence::Non => "it gives way",
-            Persistence::Millionths(_) if begins => "it gives way, since that begins before its turn",
-            Persistence::Millionths(_) => "it waits for silence",
+            Persistence::One => "waits for the first silent bit",
+            Persistence::Non => "gives way",
+            Persistence::Millionths(_) if begins => "gives way, since that begins before its turn",
+            Persistence::Millionths(_) => "waits for silence",
         };
-        format!("{} senses that {what}: {then}.", self.own())
+        format!(" {what} {then}.")
     }
 
-    fn backs_off(&self, number: usize, step: &Step, attempt: u32, slots: u64) -> String {
-        let before = self.steps[..number].iter().rev().take_while(|one| one.at == step.at).find_map(Step::kind);
+    fn backs_off(&self, number: usize, event: &Event, attempt: u32, slots: u64) -> String {
+        let before = self.steps[..number].iter().rev().take_while(|one| one.at == event.at).find_map(Step::kind);
         let failures =
             self.steps[..=number].iter().filter(|one| matches!(one.kind(), Some(Kind::Backoff { .. }))).count();
-        if let Method::Tdma(_) = self.config.method {
-            let until = self.until(step.at, slots);
-            let (own, why, later) = (self.own(), self.why_alone(attempt), many(slots, "slot"));
-            return format!("No acknowledgement: {why}. The next slot of {own} comes {later} later: {until}.");
-        }
-        let (policy, unit) = match &self.config.method {
-            Method::Aloha(own) => (&own.backoff, "frame times"),
-            Method::SlottedAloha(own) => (&own.backoff, "slots"),
-            Method::Csma(own) => (&own.backoff, "frame times"),
-            _ => return String::new(),
+        let told = self.plain(event);
+        let told = format!("{}: {}.", told.trim_end_matches('.'), self.until(event.at, slots));
+        let why = match before {
+            Some(Kind::Defer { .. } | Kind::Collision { .. }) => String::new(),
+            Some(_) | None => format!("No acknowledgement: {}. ", self.why_alone(attempt)),
+        };
+        let policy = match &self.config.method {
+            Method::Aloha(own) => &own.backoff,
+            Method::SlottedAloha(own) => &own.backoff,
+            Method::Csma(own) => &own.backoff,
+            _ => return why + &told,
         };
         let policy = contention::name(policy).unwrap_or_default();
-        let until = self.until(step.at, slots);
-        let (drawn, times) = (group(slots.saturating_sub(1)), self.times(failures));
-        let one = unit.trim_end_matches('s');
+        let times = self.times(failures);
         match before {
-            Some(Kind::Defer { .. }) => format!(
-                "Giving way counts as a failure of this frame, {times}: it waits 1 {one}, and {drawn} more as {policy} draws; \
-                 {until}."
-            ),
-            Some(Kind::Collision { .. }) => {
-                format!("A failure of this frame, {times}: {policy} draws {} {unit}; {until}.", group(slots))
+            Some(Kind::Defer { .. }) => {
+                let drawn = group(slots.saturating_sub(1));
+                format!(
+                    "Giving way counts as a failure of this frame, {times}: it waits 1, and {drawn} more as {policy} draws. {told}"
+                )
             }
-            Some(_) | None => format!(
-                "No acknowledgement: {}. A failure of this frame, {times}: {policy} draws {} {unit}; {until}.",
-                self.why_alone(attempt),
-                group(slots)
-            ),
+            _ => format!("{why}A failure of this frame, {times}: {policy} draws. {told}"),
         }
     }
 
@@ -367,13 +355,7 @@ impl Words<'_> {
 
     fn until(&self, at: BitInstant, slots: u64) -> String {
         match self.config.backoff_end(at, slots) {
-            Some(end) if slots > 0 => format!(
-                "{} x {} = {}, up to t = {}",
-                group(slots),
-                group(self.config.backoff_slot().get()),
-                self.span(end.since(at)),
-                group(end.get())
-            ),
+            Some(end) if slots > 0 => format!("{}, up to t = {}", self.span(end.since(at)), group(end.get())),
             Some(_) | None => "it is ready again at once".to_owned(),
         }
     }
@@ -392,20 +374,6 @@ impl Words<'_> {
             _ => "nothing met the frame, but whom it is for did not get it whole: it was off the medium, or what came was \
                   damaged"
                 .to_owned(),
-        }
-    }
-
-    fn discarded(&self, cause: Cause, attempts: u32) -> String {
-        match cause {
-            Cause::ExcessiveCollisions => {
-                format!("The frame is discarded: {attempts} attempts have failed, as many as it may have.")
-            }
-            Cause::Detached => {
-                format!("The frame is discarded after {attempts} attempts: its station is off the medium.")
-            }
-            Cause::TooShort | Cause::TooLong | Cause::LateCollision => {
-                format!("The frame is discarded: {}.", sentences::why(cause))
-            }
         }
     }
 }

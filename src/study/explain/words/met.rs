@@ -7,20 +7,15 @@ use medium::{BitTimes, Carried, Method};
 use sim::words::units::group;
 
 impl Words<'_> {
-    pub(super) fn collides(&self, step: &Step, attempt: u32, episode: u64) -> String {
-        let Some(last) = self.the_try(attempt) else {
-            return format!("No acknowledgement comes: the attempt met another, collision {episode} on this medium.");
+    pub(super) fn collides(&self, step: &Step, attempt: u32) -> String {
+        let Some((last, sent)) = self.the_try(attempt).and_then(|last| Some((last, last.own()?))) else {
+            return String::new();
         };
-        let Some(sent) = last.own() else { return String::new() };
-        format!(
-            "No acknowledgement: {}. {} learns it {} (collision {episode} on this medium).",
-            self.met(last),
-            self.own(),
-            match step.at.since(sent.end.unwrap_or(sent.begin)) {
-                BitTimes::ZERO => "as its last bit is out".to_owned(),
-                later => format!("now, {} after its last bit", self.span(later)),
-            }
-        )
+        let when = match step.at.since(sent.end.unwrap_or(sent.begin)) {
+            BitTimes::ZERO => "as its last bit is out".to_owned(),
+            later => format!("now, {} after its last bit", self.span(later)),
+        };
+        format!(" {} learns it {when}: {}.", self.own(), self.met(last))
     }
 
     /// What has met an attempt, and how.

@@ -14,36 +14,16 @@ impl Words<'_> {
         let spans = own.phy.spans();
         match event.kind {
             Kind::Attempt { attempt, .. } => self.has_counted(own, &spans, step, attempt),
-            Kind::Defer { .. } => self.must_draw(&spans, step),
-            Kind::Backoff { attempt: 0, slots } => self.draws_first(own, number, step, slots),
-            Kind::Backoff { attempt, slots } => self.draws_again(own, number, step, (attempt, slots)),
-            Kind::Collision { attempt, episode, .. } => self.hears_no_answer(own, (attempt, episode)),
-            Kind::Rts { reserves, .. } => format!(
-                "It asks first, with an RTS of {}, which reserves the medium for {} after it (NAV of whoever hears it).",
-                self.span(spans.rts),
-                self.span(reserves)
-            ),
-            Kind::Cts { reserves } => format!(
-                "{} answers, a SIFS of {} after the RTS: CTS, the medium is clear. Whoever hears it keeps silent for {}.",
-                self.station(event.station),
-                self.span(spans.sifs),
-                self.span(reserves)
-            ),
-            Kind::Data { .. } => {
-                format!("The CTS has come: a SIFS of {} later {} sends the frame.", self.span(spans.sifs), self.own())
+            Kind::Defer { .. } => format!("{} {}", self.plain(event), self.was_busy(step)),
+            Kind::Backoff { attempt, .. } => {
+                let why = if attempt == 0 {
+                    self.draws_first(own, number, step)
+                } else {
+                    self.draws_again(own, number, step, attempt)
+                };
+                format!("{why} {}", self.plain(event))
             }
-            Kind::Ack => format!(
-                "{} acknowledges it, a SIFS of {} after its last bit, with an ACK of {}.",
-                self.station(event.station),
-                self.span(spans.sifs),
-                self.span(spans.ack)
-            ),
-            Kind::Duplicate { .. } => {
-                format!(
-                    "{} hears the frame whole once more: the ACK was lost. It drops it.",
-                    self.station(event.station)
-                )
-            }
+            Kind::Collision { attempt, .. } => self.plain(event) + &self.hears_no_answer(own, attempt),
             _ => self.common(step, event),
         }
     }
@@ -134,36 +114,27 @@ impl Words<'_> {
         format!(" {} is hidden from the sender of {}, and does not hear it.", self.own(), list(&hidden))
     }
 
-    fn must_draw(&self, spans: &Spans, step: &Step) -> String {
+    fn was_busy(&self, step: &Step) -> String {
         let here = |one: &&Sent| heard(one, self.frame.station, &self.config).is_some_and(|(begin, _)| begin < step.at);
         let named: Vec<String> = around(step).filter(here).take(NAMED).map(|one| self.signal_name(one)).collect();
-        let why = match named.is_empty() {
-            false => format!("The medium is busy with {}", list(&named)),
-            true => "The medium was busy or reserved".to_owned(),
-        };
-        format!(
-            "{why}, so it was not silent for a DIFS of {}: {} must draw a number of slots before its first attempt.",
-            self.span(spans.difs),
-            self.own()
-        )
+        match named.is_empty() {
+            false => format!("It is busy with {}.", list(&named)),
+            true => "It was busy or reserved.".to_owned(),
+        }
     }
 
-    fn draws_first(&self, own: &CsmaCa, number: usize, step: &Step, slots: u64) -> String {
+    fn draws_first(&self, own: &CsmaCa, number: usize, step: &Step) -> String {
         let before = number.checked_sub(1).map(|before| &self.steps[before]).filter(|before| before.at == step.at);
         let most = group(u64::from(own.window.saturating_sub(1)));
-        let s = if slots == 1 { "" } else { "s" };
-        let slots_of = format!("{} slot{s} of {}", group(slots), self.span(self.config.backoff_slot()));
-        let freezes = "They count while the medium is silent, from a DIFS after each signal on";
-        if let Some(Kind::Defer { .. }) = before.and_then(Step::kind) {
-            return format!("Of 0 to {most} it draws {slots_of}. {freezes}.");
+        match before.and_then(Step::kind) {
+            Some(Kind::Defer { .. }) => {
+                format!("It draws of 0 to {most}, and slots count from a DIFS after each signal on.")
+            }
+            _ => format!("After each frame {} draws of 0 to {most}, and what is left counts for this one.", self.own()),
         }
-        format!(
-            "{} has {slots_of} to wait, what is left of the 0 to {most} that it draws after each frame. {freezes}.",
-            self.own()
-        )
     }
 
-    fn draws_again(&self, own: &CsmaCa, number: usize, step: &Step, (attempt, slots): (u32, u64)) -> String {
+    fn draws_again(&self, own: &CsmaCa, number: usize, step: &Step, attempt: u32) -> String {
         let window = u64::from(own.window) << attempt.min(32);
         let most = window.min(u64::from(own.most_window)).saturating_sub(1);
         let told = self.steps[..number].iter().rev().take_while(|one| one.at == step.at).find_map(Step::kind);
@@ -172,12 +143,7 @@ impl Words<'_> {
             Some(_) | None => format!("{} ", self.no_answer(own, attempt)),
         };
         let limited = if window > u64::from(own.most_window) { " (no more than CWmax)" } else { "" };
-        format!(
-            "{why}The window is doubled: of 0 to {}{limited} it draws {} slots of {}.",
-            group(most),
-            group(slots),
-            self.span(self.config.backoff_slot())
-        )
+        format!("{why}The window is doubled: it draws of 0 to {}{limited}.", group(most))
     }
 
     /// What it waits for after the last part that it sent.
@@ -186,16 +152,11 @@ impl Words<'_> {
         if mine.is_some_and(|mine| mine.what == Carried::Rts) { "CTS" } else { "ACK" }
     }
 
-    fn hears_no_answer(&self, own: &CsmaCa, (attempt, episode): (u32, u64)) -> String {
-        let Some(last) = self.the_try(attempt) else {
-            return format!("No answer comes (collision {episode} on this medium).");
-        };
+    fn hears_no_answer(&self, own: &CsmaCa, attempt: u32) -> String {
+        let Some(last) = self.the_try(attempt) else { return String::new() };
         let answer = self.awaited(last);
-        format!(
-            "No {answer} has come within {} of the last bit: {} (collision {episode} on this medium).",
-            self.span(own.phy.spans().timeout),
-            self.met(last)
-        )
+        let timeout = self.span(own.phy.spans().timeout);
+        format!(" No {answer} has come within {timeout} of the last bit: {}.", self.met(last))
     }
 
     /// The attempt failed, and nothing that matters has met it.
