@@ -3,7 +3,7 @@
 
 use ethbus::show::watch::screen::{Look, Screen, draw};
 use ethbus::study::report::gather::Run;
-use ethbus::study::report::page::{Stretch, page};
+use ethbus::study::report::page::{Form, Stretch, page};
 use libfuzzer_sys::fuzz_target;
 use medium::StationId;
 use ratatui::buffer::Buffer;
@@ -53,7 +53,9 @@ fn view(data: &[u8]) {
     let Some(mut log) = reader(data) else { return };
     let names = log.header().stations.clone();
     let mut view = View::new(Arc::new(log.header().config()));
+    let mut projector = false;
     while let Ok(Some(entry)) = log.next_entry() {
+        projector = !projector;
         let note = match entry {
             Entry::Medium(event) => Note::Event(event),
             Entry::Input { at, input } => Note::Input { at, input },
@@ -69,9 +71,10 @@ fn view(data: &[u8]) {
             message: "",
             chosen: StationId::new(0),
             followed: None,
-            row_bt: 512,
+            row_bt: Some(512),
             help: None,
             look: Look { colour: true, unicode: true },
+            projector,
         };
         let area = Rect::new(0, 0, 80, 24);
         draw(&screen, area, &mut Buffer::empty(area));
@@ -83,6 +86,6 @@ fn report(data: &[u8]) {
     let path = env::temp_dir().join(format!("windows-{}", process::id()));
     fs::write(&path, data).expect("room for a log");
     if let Ok(run) = Run::read(&path) {
-        let _ = page(&[run], &[], Stretch::default(), "ethbus report");
+        let _ = page(&[run], &[], Stretch::default(), Form::Page, "ethbus report");
     }
 }

@@ -237,6 +237,9 @@ pub struct ReportArgs {
     /// Open the drawing here [default: at the first collision]
     #[arg(long, value_name = "BT", value_parser = instant)]
     pub at: Option<u64>,
+    /// Fill the window with one picture after the other, to show them in a room
+    #[arg(long)]
+    pub slides: bool,
     /// Write the plots into this folder too, as SVG
     #[arg(long, value_name = "FOLDER")]
     pub svg: Option<PathBuf>,

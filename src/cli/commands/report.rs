@@ -6,7 +6,7 @@ use crate::study::plot::PlotError;
 use crate::study::plot::picture::{Kind, write};
 use crate::study::report::figures::plots;
 use crate::study::report::gather::Run;
-use crate::study::report::page::{Stretch, page};
+use crate::study::report::page::{Form, Stretch, page};
 use sim::files::output::{HTML, ready, replace};
 use std::io;
 use std::path::Path;
@@ -21,7 +21,8 @@ pub fn report(args: &ReportArgs) -> Outcome {
     let runs = args.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;
     let plots = plots(&runs);
     let stretch = Stretch { from: args.from, to: args.to, open: args.at };
-    let page = page(&runs, &plots, stretch, &command(args))?;
+    let form = if args.slides { Form::Slides } else { Form::Page };
+    let page = page(&runs, &plots, stretch, form, &command(args))?;
     replace(&args.out, HTML, page.as_bytes()).map_err(PlotError::from)?;
     for (folder, kind, ending) in [(&args.svg, Kind::Svg, "svg"), (&args.png, Kind::Png, "png")] {
         let Some(folder) = folder else { continue };
@@ -47,6 +48,7 @@ fn command(args: &ReportArgs) -> String {
     let mut words = vec!["ethbus report".to_owned()];
     words.extend(args.runs.iter().map(|path| path.display().to_string()));
     words.push(format!("-o {}", args.out.display()));
+    words.extend(args.slides.then(|| "--slides".to_owned()));
     let given = [("--from", args.from), ("--to", args.to), ("--at", args.at)];
     words.extend(given.into_iter().filter_map(|(option, at)| Some(format!("{option} {}", at?))));
     words.join(" ")

@@ -257,6 +257,8 @@ const Ethbus = (() => {
       this.told = section.querySelector("output");
       this.tip = section.querySelector(".tip");
       this.dark = matchMedia("(prefers-color-scheme: dark)");
+      // For a room everything is drawn larger.
+      this.larger = section.closest(".slide") ? 1.5 : 1;
       const last = Math.max(1, run.places.length - 1);
       const low = run.topology.bus ? run.topology.bus[run.places[0]] : 0;
       const high = run.topology.bus ? run.topology.bus[run.places[last]] ?? low : 0;
@@ -268,7 +270,7 @@ const Ethbus = (() => {
       this.listen();
       this.open();
     }
-    whole() { this.from = this.run.packed_from; this.to = Math.max(this.from + 8, this.run.end + this.run.longest); this.draw(); }
+    whole() { this.from = this.run.packed_from; this.to = Math.max(this.from + 8, this.run.end + this.run.longest); this.draw(); this.lead(); }
     open() {
       const wanted = new URLSearchParams(location.hash.slice(1));
       let i = this.run.open;
@@ -286,10 +288,11 @@ const Ethbus = (() => {
         this.canvas.width = Math.round(width * scale); this.canvas.height = Math.round(height * scale);
       }
       const pen = this.canvas.getContext("2d"), style = getComputedStyle(this.canvas);
-      pen.setTransform(scale, 0, 0, scale, 0, 0);
+      const { larger } = this;
+      pen.setTransform(scale * larger, 0, 0, scale * larger, 0, 0);
       pen.clearRect(0, 0, width, height);
       pen.font = `12px ${style.fontFamily}`;
-      this.picture(pen, style, width, height);
+      this.picture(pen, style, width / larger, height / larger);
     }
     picture(pen, style, width, height) {
       const names = this.run.places.map((station) => pen.measureText(this.run.names[station]).width);
@@ -334,7 +337,7 @@ const Ethbus = (() => {
       return found;
     }
     ticks(pen, style, width) {
-      const least = (this.to - this.from) / 9, steps = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+      const least = (this.to - this.from) * Math.max(1 / 9, 36 / (this.bottom - this.top)), steps = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
       const step = steps.find((step) => step >= least) || 10 ** Math.ceil(Math.log10(least));
       pen.fillStyle = style.getPropertyValue("--faint"); pen.strokeStyle = style.getPropertyValue("--line"); pen.lineWidth = 1;
       for (let t = Math.max(0, Math.ceil(this.from / step) * step); t <= this.to; t += step) {
@@ -495,12 +498,27 @@ const Ethbus = (() => {
       pen.beginPath(); pen.moveTo(this.left - 6, y); pen.lineTo(width - 20, y); pen.stroke(); pen.setLineDash([]);
       pen.beginPath(); pen.arc(x, y, 9, 0, 7); pen.stroke();
     }
-    // Selects an event, tells it, and brings it into view.
-    select(i, near) {
-      if (i < 0 || i >= this.events.n) return;
+    // Selects an event and tells it.
+    tell(i) {
       this.selected = i;
       const t = this.events.t[i], frame = name(this.run, this.events.of[i], this.events.serial[i]);
       this.told.textContent = `t = ${group(t)} BT, ${frame}: ${sentence(this.run, this.events, this.scene, i)}`;
+    }
+    // Diagrams in step show the same time, and the first event from the same instant on.
+    lead() {
+      if (!document.querySelector("#step")?.checked) return;
+      for (const peer of this.peers || []) {
+        Object.assign(peer, { from: this.from, to: this.to });
+        const at = peer.events.t.findIndex((t) => t >= this.events.t[this.selected]);
+        if (at >= 0) peer.tell(at);
+        peer.draw();
+      }
+    }
+    // Selects an event, tells it, and brings it into view.
+    select(i, near) {
+      if (i < 0 || i >= this.events.n) return;
+      this.tell(i);
+      const t = this.events.t[i];
       // Without collision detection a sender learns of a collision when its signal is over: both are in view.
       const { at, of, serial } = this.events;
       const own = (one) => one.begin <= t && one.of === at[i] && one.about === of[i] && one.serial === serial[i];
@@ -512,6 +530,7 @@ const Ethbus = (() => {
         this.to = this.from + span;
       }
       this.draw();
+      this.lead();
     }
     zoom(factor, t = (this.from + this.to) / 2) {
       const most = this.run.end + this.run.longest - this.run.packed_from + 64;
@@ -521,7 +540,7 @@ const Ethbus = (() => {
     pan(bits) {
       const span = this.to - this.from;
       this.from = Math.min(Math.max(this.from + bits, this.run.packed_from - span / 2), this.run.end + span / 2);
-      this.to = this.from + span; this.draw();
+      this.to = this.from + span; this.draw(); this.lead();
     }
     next(way, wanted) {
       let i = this.selected < 0 ? this.events.t.findIndex((t) => t >= this.from) - (way > 0 ? 1 : 0) : this.selected;
@@ -612,15 +631,17 @@ const Ethbus = (() => {
     listen() {
       const canvas = this.canvas;
       let held = null, moved = 0;
-      canvas.addEventListener("wheel", (event) => { event.preventDefault(); this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.time(event.offsetY)); }, { passive: false });
-      canvas.addEventListener("pointerdown", (event) => { held = event.offsetY; moved = 0; canvas.setPointerCapture(event.pointerId); });
+      const at = (event) => [event.offsetX / this.larger, event.offsetY / this.larger];
+      canvas.addEventListener("wheel", (event) => { event.preventDefault(); this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.time(at(event)[1])); }, { passive: false });
+      canvas.addEventListener("pointerdown", (event) => { held = at(event)[1]; moved = 0; canvas.setPointerCapture(event.pointerId); });
       canvas.addEventListener("pointerup", (event) => {
-        if (held !== null && moved < 4) { const i = this.eventAt(event.offsetX, event.offsetY); if (i >= 0 || this.followed) this.follow(i); }
+        if (held !== null && moved < 4) { const i = this.eventAt(...at(event)); if (i >= 0 || this.followed) this.follow(i); }
         held = null;
       });
       canvas.addEventListener("pointermove", (event) => {
-        if (held !== null) { moved += Math.abs(event.offsetY - held); this.pan(this.time(held) - this.time(event.offsetY)); held = event.offsetY; }
-        const told = this.hover(event.offsetX, event.offsetY);
+        const [x, y] = at(event);
+        if (held !== null) { moved += Math.abs(y - held); this.pan(this.time(held) - this.time(y)); held = y; }
+        const told = this.hover(x, y);
         this.tip.textContent = told; this.tip.hidden = !told;
         this.tip.style.left = `${Math.min(event.offsetX + 14, canvas.clientWidth - 330)}px`; this.tip.style.top = `${event.offsetY + 14}px`;
       });
@@ -643,6 +664,22 @@ const Ethbus = (() => {
     return all;
   }
 
+  // The keys of slides: a clicker's two turn the page, and all others are the diagram's.
+  function present(slides) {
+    if (!slides.length) return;
+    addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+      const at = Math.max(0, slides.findIndex((slide) => slide.getBoundingClientRect().bottom > innerHeight / 2));
+      const way = { PageDown: 1, " ": 1, PageUp: -1 }[event.key];
+      const diagram = slides[at].querySelector("section.diagram");
+      if (way) slides[Math.min(Math.max(at + way, 0), slides.length - 1)].scrollIntoView();
+      else if (event.key === "F") document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
+      else if (event.target.matches("canvas, button") || !diagram || !diagram.diagram.key(event.key)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    }, true);
+  }
+
   function start() {
     const begin = performance.now();
     document.querySelectorAll("section.diagram").forEach((section) => {
@@ -651,6 +688,10 @@ const Ethbus = (() => {
       const scene = collide(signals(run, octets(section.querySelector("script.signals").textContent)), events);
       section.diagram = new Diagram(section, run, events, scene);
     });
+    const all = [...document.querySelectorAll("section.diagram")].map((section) => section.diagram);
+    all.forEach((diagram) => { diagram.peers = all.filter((other) => other !== diagram); });
+    if (all.length) all[0].lead();
+    present([...document.querySelectorAll("section.slide")]);
     document.body.dataset.opened = Math.round(performance.now() - begin);
   }
 

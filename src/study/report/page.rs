@@ -37,40 +37,75 @@ pub struct Stretch {
     pub open: Option<u64>,
 }
 
+/// What the page is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// To hand out.
+    Page,
+    /// To show in a room: a picture or a table fills the window.
+    Slides,
+}
+
 /// Makes the page.
 ///
 /// # Errors
 /// A plot that cannot be drawn.
-pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, command: &str) -> Result<String, PlotError> {
+pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, form: Form, command: &str) -> Result<String, PlotError> {
     let title = runs.iter().map(title).collect::<Vec<_>>().join(" and ");
-    let mut text = format!(
+    let style = include_str!("diagram.css");
+    let mut first = format!(
         "<p class=\"faint\">A report of {}. It is one file, and needs no network.</p>\n",
         concat!("ethbus ", env!("CARGO_PKG_VERSION"))
     );
-    text += &what(runs, command);
+    first += &what(runs, command);
     for run in runs.iter().filter(|run| run.is_empty()) {
-        writeln!(text, "<p><strong>Nothing happened</strong> in {}.</p>", escape(&run.label())).expect(ANY);
+        writeln!(first, "<p><strong>Nothing happened</strong> in {}.</p>", escape(&run.label())).expect(ANY);
     }
     if runs.iter().all(Run::is_empty) {
-        return Ok(whole(&title, include_str!("diagram.css"), &text));
+        return Ok(whole(&title, style, &first));
     }
-    text += &key_figures(runs);
-    for run in runs.iter().filter(|run| !run.is_empty()) {
-        text += &diagram(run, stretch);
+    if form == Form::Slides {
+        first += "<p class=\"faint\">Page keys turn the page. n, arrows, +, −, f and / are the diagram's. F fills the screen.</p>\n";
     }
-    text += "<h2>Plots</h2>\n<div class=\"plots\">\n";
-    for plot in plots {
-        let svg = String::from_utf8_lossy(&plot.picture(Picture::Svg)?).into_owned();
-        let svg = svg.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
-        let told = escape(plot.told);
-        writeln!(text, "<figure role=\"img\" aria-label=\"{told}\">{svg}<figcaption>{told}</figcaption></figure>")
-            .expect(ANY);
+    let mut parts = vec![first, key_figures(runs), diagrams(runs, stretch)];
+    let figures = plots.iter().map(figure).collect::<Result<Vec<String>, PlotError>>()?;
+    let script = format!("<script>\n{}</script>\n", include_str!("page.js"));
+    match form {
+        Form::Page => {
+            parts.push(format!("<h2>Plots</h2>\n<div class=\"plots\">\n{}</div>\n", figures.concat()));
+            parts.push(beside(runs));
+            parts.extend(runs.iter().map(tables));
+            Ok(whole(&title, style, &(parts.concat() + &script)))
+        }
+        Form::Slides => {
+            parts.extend(figures);
+            parts.push(beside(runs));
+            let slide = |part: &String| format!("<section class=\"slide\">\n{part}</section>\n");
+            let slides: String = parts.iter().filter(|part| !part.is_empty()).map(slide).collect();
+            Ok(whole(&title, &format!("{style}{}", include_str!("slides.css")), &(slides + &script)))
+        }
     }
-    text += "</div>\n";
-    text += &beside(runs);
-    runs.iter().for_each(|run| text += &tables(run));
-    write!(text, "<script>\n{}</script>\n", include_str!("page.js")).expect(ANY);
-    Ok(whole(&title, include_str!("diagram.css"), &text))
+}
+
+/// What happened in each run. Two runs are side by side and in step.
+fn diagrams(runs: &[Run], stretch: Stretch) -> String {
+    let all: Vec<String> =
+        runs.iter().filter(|run| !run.is_empty() && run.told.is_some()).map(|run| diagram(run, stretch)).collect();
+    if all.len() < 2 {
+        return all.concat();
+    }
+    let together: String = all.iter().map(|one| format!("<div>\n{one}</div>\n")).collect();
+    format!(
+        "<p class=\"keys\"><label><input type=\"checkbox\" id=\"step\" checked> The diagrams show the same time, in \
+         step.</label></p>\n<div class=\"together\">\n{together}</div>\n"
+    )
+}
+
+fn figure(plot: &Plot) -> Result<String, PlotError> {
+    let svg = String::from_utf8_lossy(&plot.picture(Picture::Svg)?).into_owned();
+    let svg = svg.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
+    let told = escape(plot.told);
+    Ok(format!("<figure role=\"img\" aria-label=\"{told}\">{svg}<figcaption>{told}</figcaption></figure>\n"))
 }
 
 fn title(run: &Run) -> String {
@@ -318,7 +353,7 @@ fn legend(config: &medium::Config) -> String {
     };
     let jam = if config.detects_collisions() { "<span class=\"jam\"></span>jam" } else { "" };
     format!(
-        "<p>{stations} A name has the colour of the station's signals. {cross}</p>\n<p class=\"legend faint\">{turns}\
+        "<p class=\"how\">{stations} A name has the colour of the station's signals. {cross}</p>\n<p class=\"legend faint\">{turns}\
          <span style=\"opacity:.2\"></span>preamble and SFD<span style=\"opacity:.38\"></span>frame{jam}\
          <span class=\"met\"></span>several signals</p>\n"
     )
