@@ -205,6 +205,9 @@ pub enum CommandError {
     /// A frame cannot be explained.
     #[error(transparent)]
     Explain(ExplainError),
+    /// The story cannot be told.
+    #[error(transparent)]
+    Story(#[from] crate::study::story::StoryError),
     /// A sweep's table cannot be made or continued.
     #[error(transparent)]
     Table(#[from] TableError),

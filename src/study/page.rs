@@ -6,6 +6,7 @@ use super::plot::PlotError;
 use super::plot::axis::Axis;
 use super::plot::data::{Figure, Point, Series};
 use super::plot::picture::Kind;
+use super::report::pack::base64;
 use sim::files::output::{self, HTML, HTML_BEGINNING};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -44,6 +45,13 @@ pub enum Part {
     /// A picture, and what it shows.
     Figure {
         /// The picture as SVG.
+        svg: String,
+        /// What it shows.
+        caption: String,
+    },
+    /// A picture that has a style of its own, and what it shows.
+    Picture {
+        /// The picture as SVG, which follows light and dark by itself.
         svg: String,
         /// What it shows.
         caption: String,
@@ -116,6 +124,13 @@ impl Part {
             Part::Figure { svg, caption } => {
                 let svg = svg.trim_start_matches(|it| it != '<');
                 let _ = writeln!(html, "<figure>\n{svg}\n<figcaption>{}</figcaption>\n</figure>", escape(caption));
+            }
+            Part::Picture { svg, caption } => {
+                let (data, caption) = (base64(svg.as_bytes()), escape(caption));
+                let _ = writeln!(
+                    html,
+                    "<figure>\n<img alt=\"{caption}\" src=\"data:image/svg+xml;base64,{data}\">\n<figcaption>{caption}</figcaption>\n</figure>"
+                );
             }
             Part::Table { head, rows } => table(html, head, rows),
             Part::Commands(commands) => {

@@ -5,12 +5,14 @@
 mod aloha;
 mod clients;
 mod ethernet;
+mod life;
 mod sensing;
 mod stability;
 mod wireless;
 
 use super::page::{Page, Part, Section};
 use super::plot::PlotError;
+use life::{LifeError, picture};
 use medium::{BitTimes, Event, Kind};
 use sim::figures::row::{Value, columns};
 use sim::run::measure::{self, RunError};
@@ -47,6 +49,14 @@ pub enum StoryError {
     /// A figure cannot be drawn.
     #[error(transparent)]
     Draw(#[from] PlotError),
+    /// A frame's life cannot be drawn.
+    #[error("`{command}`: {source}; choose another --seed")]
+    Life {
+        /// The run.
+        command: String,
+        /// Why.
+        source: LifeError,
+    },
 }
 
 /// A section before it is run.
@@ -74,6 +84,8 @@ enum Watch {
     Backlog(u64),
     /// When the backlog is above this for the first time; the run ends then.
     Exit(f64),
+    /// The life of the first frame that matches, in the words of `ethbus explain --pick`; no figures.
+    Life(&'static str),
 }
 
 /// What a run gave.
@@ -83,6 +95,8 @@ struct Ran {
     /// Slots and backlogs.
     backlog: Vec<(f64, f64)>,
     exit_slots: Option<f64>,
+    /// A frame's life as a picture, and the command that draws it.
+    life: Option<(String, String)>,
 }
 
 impl Job {
@@ -90,9 +104,25 @@ impl Job {
         Job { arguments, seed: 0, watch: Watch::Nothing }
     }
 
-    fn run(&self, options: &Options, goes_on: &dyn Fn() -> bool) -> Ran {
+    /// A short run whose first frame that matches `pick` is drawn.
+    fn life(arguments: &str, pick: &'static str) -> Job {
+        let arguments = format!("{arguments} --warmup 0s --duration 1s");
+        Job { arguments, seed: 0, watch: Watch::Life(pick) }
+    }
+
+    fn run(&self, options: &Options, goes_on: &dyn Fn() -> bool) -> Result<Ran, StoryError> {
         let command = format!("ethbus sim {} --seed {}", self.arguments, options.seed + self.seed);
         let plan = (options.plan)(&command);
+        if let Watch::Life(pick) = self.watch {
+            let command = format!("{command} --events run.events");
+            return match picture(&plan, pick) {
+                Ok(life) => {
+                    let (figures, backlog) = (HashMap::new(), Vec::new());
+                    Ok(Ran { command, figures, backlog, exit_slots: None, life: Some(life) })
+                }
+                Err(source) => Err(StoryError::Life { command, source }),
+            };
+        }
         let slot = slot(&plan.medium.method).map_or(1, BitTimes::get);
         let is_out = Cell::new(false);
         let (watch, samples) = (self.watch, Vec::new());
@@ -109,7 +139,7 @@ impl Job {
             columns(&results).into_iter().filter_map(|(name, value)| Some((name, number(value)?))).collect();
         let collided = results.medium.collision_frames.len() as f64;
         figures.insert("attempt_places".to_owned(), collided);
-        Ran { command, figures, backlog: watcher.samples, exit_slots: watcher.exit }
+        Ok(Ran { command, figures, backlog: watcher.samples, exit_slots: watcher.exit, life: None })
     }
 }
 
@@ -148,7 +178,7 @@ impl Observer for Watcher<'_> {
         }
         let (slots, backlog) = (event.at.get() as f64 / self.slot as f64, self.backlog as f64);
         match self.watch {
-            Watch::Nothing => {}
+            Watch::Nothing | Watch::Life(_) => {}
             Watch::Backlog(every) => {
                 if self.samples.last().is_none_or(|(last, _)| slots >= last + every as f64) {
                     self.samples.push((slots, backlog));
@@ -202,7 +232,7 @@ pub fn run(options: &Options) -> Result<Page, StoryError> {
     let finished = AtomicUsize::new(0);
     let one = |number: usize, _: &Stop| {
         let so_far = || finished.load(Ordering::Relaxed) as f64 / jobs.len() as f64;
-        let ran = jobs[number].run(options, &|| (options.go_on)(so_far()));
+        let ran = jobs[number].run(options, &|| (options.go_on)(so_far()))?;
         if !(options.go_on)(so_far()) {
             return Ok(None);
         }
@@ -249,6 +279,12 @@ fn text(text: &str) -> Part {
 
 fn formula(text: &str) -> Part {
     Part::Formula(text.to_owned())
+}
+
+/// A frame's life, what it shows, and its commands.
+fn life(ran: &Ran, caption: &str) -> [Part; 2] {
+    let (svg, explain) = ran.life.clone().unwrap_or_default();
+    [Part::Picture { svg, caption: caption.to_owned() }, Part::Commands(vec![ran.command.clone(), explain])]
 }
 
 /// The command of one run.

@@ -36,7 +36,7 @@ pub fn story(args: &StoryArgs) -> Outcome {
             say("ethbus: interrupted; no page was written\n");
             Ok(ExitCode::from(INTERRUPTED))
         }
-        Err(StoryError::Draw(error)) => Err(error.into()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! ALOHA and slotted ALOHA of infinitely many users.
 
-use super::{Chapter, Job, Ran, Watch, along, command, formula, text};
+use super::{Chapter, Job, Ran, Watch, along, command, formula, life, text};
 use crate::study::page::{Chart, Part};
 use crate::study::plot::PlotError;
 use crate::study::theory::aloha::{Time, throughput};
@@ -30,11 +30,16 @@ pub(super) fn abramson(quick: bool) -> Chapter {
         id: "abramson",
         title: "Abramson, 1970: send, and see",
         source: "N. Abramson, The ALOHA System, AFIPS Fall Joint Computer Conference 37, 1970",
-        runs: loads.map(|load| users("aloha", load, "uniform:1000", long(quick))).into(),
+        runs: loads
+            .map(|load| users("aloha", load, "uniform:1000", long(quick)))
+            .into_iter()
+            .chain([meeting()])
+            .collect(),
         tell: |runs, _| {
+            let (meeting, runs) = runs.split_last().expect("seven runs");
             let curve = along(0.0, 3.0, 90).filter_map(|g| Some((g, throughput(Time::Pure, g, None).ok()?)));
             let chart = Chart { labels: AXES, ..Chart::default() };
-            Ok(vec![
+            Ok([
                 text(
                     "Terminals on the islands of Hawaii share one radio channel. A terminal sends a packet when it has one. If \
                      another packet overlaps it, both are lost; no acknowledgement comes, and each is sent again after a \
@@ -45,9 +50,17 @@ pub(super) fn abramson(quick: bool) -> Chapter {
                     "At its best the channel carries 18 % of what it could. Beyond G = 1/2 more attempts carry less.",
                 )?,
                 command(&runs[4]),
-            ])
+            ]
+            .into_iter()
+            .chain(life(meeting, "A packet that met another, and its second attempt. Hatched is what both lost."))
+            .collect())
         },
     }
+}
+
+/// Two packets that meet, on islands 2 km apart.
+fn meeting() -> Job {
+    Job::life("--access aloha --stations 4 --topology bus:6km --frame-size 64 --traffic poisson:0.1", "collisions=1")
 }
 
 pub(super) fn roberts(quick: bool) -> Chapter {

@@ -1,6 +1,6 @@
 //! Ethernet: efficiency, what truncation costs, and capture.
 
-use super::{Chapter, Job, command, formula, text};
+use super::{Chapter, Job, command, formula, life, text};
 use crate::study::page::{Chart, Part};
 use crate::study::theory::contention::efficiency;
 
@@ -14,8 +14,13 @@ pub(super) fn metcalfe_boggs(quick: bool) -> Chapter {
         id: "metcalfe-boggs",
         title: "Metcalfe and Boggs, 1976: listen, and stop on a collision",
         source: "R. Metcalfe and D. Boggs, Ethernet: Distributed Packet Switching for Local Computer Networks, CACM 19 (7), 1976",
-        runs: SIZES.into_iter().flat_map(|size| STATIONS.map(|stations| run(size, stations))).collect(),
+        runs: SIZES
+            .into_iter()
+            .flat_map(|size| STATIONS.map(|stations| run(size, stations)))
+            .chain([meeting()])
+            .collect(),
         tell: |runs, _| {
+            let (meeting, runs) = runs.split_last().expect("nineteen runs");
             let places = || STATIONS.iter().map(|&stations| f64::from(stations));
             let chart =
                 Chart { labels: ["stations", "part of the time with frames"], log: [true, false], ..Chart::default() };
@@ -27,7 +32,7 @@ pub(super) fn metcalfe_boggs(quick: bool) -> Chapter {
                     places().zip(runs).map(|(x, run)| run.point(x, "utilization_frame")),
                 )
             });
-            Ok(vec![
+            Ok([
                 text(
                     "A station on a cable hears the others. It sends only into silence, and stops as soon as it hears that it is \
                      not alone, so a collision costs a slot and not a frame. Metcalfe and Boggs asked what is left if each of Q \
@@ -39,9 +44,17 @@ pub(super) fn metcalfe_boggs(quick: bool) -> Chapter {
                     "10 Mb/s, slots of 512 bit, all stations saturated. The formula knows neither preamble nor gap.",
                 )?,
                 command(&runs[2]),
-            ])
+            ]
+            .into_iter()
+            .chain(life(meeting, "Two stations send before they hear each other. Each notices, jams and draws a wait."))
+            .collect())
         },
     }
+}
+
+/// A collision on a cable of 2 km.
+fn meeting() -> Job {
+    Job::life("--stations 3 --topology bus:2000m --frame-size 64 --traffic poisson:0.3", "collisions=1")
 }
 
 const CEILINGS: [u32; 7] = [4, 16, 64, 256, 1024, 4096, 16384];
@@ -134,7 +147,7 @@ pub(super) fn capture(quick: bool) -> Chapter {
     };
     Chapter {
         id: "capture",
-        title: "Capture on Ethernet: whoever wins goes on winning",
+        title: "Capture on Ethernet: the winner keeps winning",
         source: "IEEE 802.3, 4.2.3.2.5; K. Ramakrishnan and H. Yang, The Ethernet Capture Effect, LCN 1994",
         runs: BACKOFFS.into_iter().flat_map(|(_, backoff)| FEW.map(|stations| run(stations, backoff))).collect(),
         tell: |runs, _| {

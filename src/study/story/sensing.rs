@@ -1,6 +1,6 @@
 //! What came between ALOHA and Ethernet: sense before you send, and slots of one's own.
 
-use super::{Chapter, Job, Ran, along, command, formula, text};
+use super::{Chapter, Job, Ran, along, command, formula, life, text};
 use crate::study::page::Chart;
 use crate::study::theory::aloha::{self, Time};
 use crate::study::theory::csma::{Csma, Persistence};
@@ -80,12 +80,18 @@ pub(super) fn own_slots(quick: bool) -> Chapter {
     let tdma = TDMA.map(|load| {
         Job::new(format!("--access tdma --stations {STATIONS} --traffic poisson:{load} --duration {time}"))
     });
+    let slot = Job::life(
+        "--access tdma --stations 4 --slots st1,st2,st1,st3,st4 --topology bus:5km --slot 1000bt --guard 300bt \
+         --frame-size 64 --traffic poisson:0.3",
+        "station=st2,end=transmitted",
+    );
     Chapter {
         id: "tdma",
         title: "Slots of one's own: TDMA beside slotted ALOHA",
         source: "S. Lam, Delay Analysis of a TDMA Channel, IEEE Trans. Comm. 25 (12), 1977; Bertsekas and Gallager 1992, 3.5.1",
-        runs: aloha.into_iter().chain(tdma).collect(),
+        runs: aloha.into_iter().chain(tdma).chain([slot]).collect(),
         tell: |runs, _| {
+            let (slot, runs) = runs.split_last().expect("ten runs");
             let (aloha, tdma_runs) = runs.split_at(ALOHA.len());
             let chain = |load| {
                 let channel = Channel::new(Population::Finite(STATIONS), load, RETRANSMIT, 0).ok()?;
@@ -102,7 +108,7 @@ pub(super) fn own_slots(quick: bool) -> Chapter {
                 .points("slotted ALOHA", ALOHA.iter().zip(aloha).map(|(&load, run)| run.point(load, "delay")))
                 .curve("TDMA, formula", along(0.01, 0.9, 60).filter_map(own))
                 .points("TDMA", TDMA.iter().zip(tdma_runs).map(in_slots));
-            Ok(vec![
+            Ok([
                 text(&format!(
                     "A satellite channel of the ARPANET had {STATIONS} stations to serve, say. With TDMA each sends in its own \
                      slot of a frame and never collides, but waits half a frame on average, also when nobody else sends. \
@@ -113,7 +119,10 @@ pub(super) fn own_slots(quick: bool) -> Chapter {
                 chart.figure("50 stations. Users of ALOHA have one packet at most, stations of TDMA a queue.")?,
                 command(&runs[2]),
                 command(&tdma_runs[2]),
-            ])
+            ]
+            .into_iter()
+            .chain(life(slot, "A frame in its slot on a cable of 5 km. Guard time keeps the next slot's frame off."))
+            .collect())
         },
     }
 }

@@ -1,6 +1,6 @@
 //! 802.11: acknowledged frames, a count of slots that pauses, and stations that do not hear each other.
 
-use super::{Chapter, Job, Ran, command, formula, text};
+use super::{Chapter, Job, Ran, command, formula, life, text};
 use crate::study::page::{Chart, Part};
 use crate::study::theory::bianchi::{Dcf, Phy};
 
@@ -70,19 +70,22 @@ pub(super) fn hidden(quick: bool) -> Chapter {
     let run = |(rts, range): (&str, u32)| {
         Job::new(format!("examples/hidden.toml --rts {rts} --range {range}m --duration {time}"))
     };
+    let lives = ["off", "on"]
+        .map(|rts| Job::life(&format!("examples/hidden.toml --rts {rts} --range 120m"), "end=transmitted"));
     Chapter {
         id: "hidden",
         title: "A hidden station",
         source: "F. Tobagi and L. Kleinrock, Packet Switching in Radio Channels: Part II, IEEE Trans. Comm. 23 (12), 1975; IEEE \
                  802.11, 10.3.2.7",
-        runs: [("off", 250), ("on", 250), ("off", 120), ("on", 120)].into_iter().map(run).collect(),
+        runs: [("off", 250), ("on", 250), ("off", 120), ("on", 120)].into_iter().map(run).chain(lives).collect(),
         tell: |runs, _| {
+            let (runs, lives) = runs.split_at(4);
             let (heard, apart) = runs.split_at(2);
             let goodput = |run: &Ran| run.figure("goodput_mbps");
             let factor = goodput(&apart[1]) / goodput(&apart[0]);
-            Ok(vec![
+            Ok([
                 text(
-                    "Two senders stand at the ends of a line of 200 m, and both send to the station in the middle. Where all hear \
+                    "Two senders are at the ends of a line of 200 m, and both send to the station in the middle. Where all hear \
                      each other, carrier sense keeps the two apart, and RTS and CTS only cost time.",
                 ),
                 with_and_without_rts("all in range (250 m)", heard),
@@ -95,7 +98,11 @@ pub(super) fn hidden(quick: bool) -> Chapter {
                 with_and_without_rts("ends hidden (120 m)", apart),
                 command(&runs[2]),
                 command(&runs[3]),
-            ])
+            ]
+            .into_iter()
+            .chain(life(&lives[0], "Without RTS: hidden senders meet in the middle, attempt after attempt."))
+            .chain(life(&lives[1], "With RTS and CTS: the CTS from the middle keeps the other sender silent."))
+            .collect())
         },
     }
 }
