@@ -3,7 +3,8 @@
 use core::mem::offset_of;
 use core::num::NonZeroU32;
 
-use backoff_core::{Generator, Limits, high_bits};
+use backoff_core::internals::high_bits;
+use backoff_core::{Generator, Limits};
 
 use crate::Status;
 use crate::config::{Sized32, or_default, read};

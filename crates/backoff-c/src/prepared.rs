@@ -2,7 +2,8 @@
 
 use core::mem::offset_of;
 
-use backoff_core::{Generator, Uniform};
+use backoff_core::Generator;
+use backoff_core::internals::Uniform;
 
 use crate::Status;
 use crate::config::read;

@@ -8,7 +8,8 @@
 
 use core::hint::black_box;
 
-use backoff_core::{Around, Generator, Hint, Jitter as CoreJitter, Law as CoreLaw, Uniform, exponential_slots, parts};
+use backoff_core::internals::{Around, Hint, Uniform, exponential_slots, geometric_within, parts};
+use backoff_core::{Generator, Jitter as CoreJitter, Law as CoreLaw};
 
 use crate::Status;
 use crate::policy::{
@@ -630,7 +631,7 @@ impl Policy {
         let (slot, limit) = (or_default(self.slot_ns, SLOT.into()), if ceiling < cap { ceiling } else { cap });
         // A cap below a slot makes another law of it.
         let plain = self.priority_percent == 0 && slots > 1 && cap >= slot;
-        if plain { backoff_core::geometric_within(slots, slot, limit, word) } else { None }
+        if plain { geometric_within(slots, slot, limit, word) } else { None }
     }
 
     /// The geometric law.

@@ -8,7 +8,7 @@ use core::ptr::null_mut;
 use core::slice::from_raw_parts_mut;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use backoff_core::{
+use backoff_core::internals::{
     Chunk, Count, Expired, Handle, Head as CoreHead, Inserted, Memory, Near, Place, Plain, Shape, Stop,
     Ticket as CoreTicket, Waiting, Work,
 };

@@ -18,7 +18,7 @@
 //! - [`Retry`] applies a policy to one operation at the caller's time; [`Delays`] is its plain `Iterator<Item = Duration>`.
 //! - [`Rate`] and [`Budget`] bound how often a client acts and retries at all; [`Tokens`], [`Window`] and [`share_allows`] do
 //!   it as AWS, gRPC, Finagle and Envoy do.
-//! - [`Head`] and its [`Memory`], and with the feature `alloc` `Schedule`, hold who attempts in which slot.
+//! - With the feature `alloc`, `Schedule` holds who attempts in which slot. That of libbackoff is in the caller's memory.
 //! - [`Generator`] gives the random words: the same seed gives the same words on every machine, in every version. With the
 //!   feature `system`, `Generator::from_system` takes the seed from the operating system.
 //!
@@ -51,26 +51,27 @@ mod tokens;
 mod window;
 
 pub use generator::Generator;
-#[doc(hidden)]
-pub use generator::high_bits;
-#[doc(hidden)]
-pub use growth::parts;
 pub use ieee_802_3::{Backoff, Limits};
 pub use law::{Law, Raised};
-#[doc(hidden)]
-pub use law::{Uniform, geometric_within};
-#[doc(hidden)]
-pub use policy::{Around, Hint, exponential_slots};
 pub use policy::{DEFAULT_BASE, DEFAULT_SLOT, Jitter, Policy, RCP_ENTRIES};
 /// The traits that [`Generator`] implements and [`Backoff::collide_with`] asks for.
 pub use rand_core;
 pub use rate::{Budget, BudgetLimits, Rate, RateLimits, RateParts};
 pub use retry::{Delays, GiveUp, Retry};
-pub use schedule::{
-    Chunk, Count, Expired, Handle, Head, Inserted, Memory, Near, Place, Plain, Shape, Stop, Ticket, Waiting, Work,
-};
 #[cfg(feature = "alloc")]
-pub use schedule::{Due, Schedule};
+pub use schedule::{Due, Schedule, Ticket};
 #[cfg(target_has_atomic = "32")]
 pub use tokens::{Pushback, QuotaLimits, ThrottleLimits, Tokens};
 pub use window::{Window, WindowLimits, share_allows};
+
+/// What libbackoff is built from beside the items above. Any version may change it.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::generator::high_bits;
+    pub use crate::growth::parts;
+    pub use crate::law::{Uniform, geometric_within};
+    pub use crate::policy::{Around, Hint, exponential_slots};
+    pub use crate::schedule::{
+        Chunk, Count, Expired, Handle, Head, Inserted, Memory, Near, Place, Plain, Shape, Stop, Ticket, Waiting, Work,
+    };
+}

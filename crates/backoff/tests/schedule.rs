@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use backoff::{
-    Chunk, Count, Due, Expired, Generator, Handle, Head, Inserted, Memory, Near, Plain, Schedule, Shape, Stop, Ticket,
-    Waiting, Work,
+use backoff::internals::{
+    Chunk, Count, Expired, Handle, Head, Inserted, Memory, Near, Plain, Shape, Stop, Waiting, Work,
 };
+use backoff::{Due, Generator, Schedule, Ticket};
 
 /// What both must do. The serial number is the value.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use backoff::Policy;
-use backoff_tower::{Decision, Retries, every_error};
+use backoff_retry::{Decision, Retries, every_error};
 use tokio::time::Instant;
 use tower::{ServiceBuilder, ServiceExt, service_fn};
 
