@@ -48,6 +48,9 @@ pub struct RetryDelaysArgs {
     /// How many delays
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub count: u64,
+    /// Count the attempts within this time too
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub within: Option<Duration>,
     /// Seed of the samples
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
@@ -132,8 +135,10 @@ fn argument(key: &'static Key) -> Arg {
         (default, "") => format!("\n\n[default: {default}]"),
         (default, more) => format!("\n\n{more}\n\n[default: {default}]"),
     };
-    let short =
-        if key.default.is_empty() { key.help.to_owned() } else { format!("{} [default: {}]", key.help, key.default) };
+    let short = match key.default {
+        "" | "none" => key.help.to_owned(),
+        default => format!("{} [default: {default}]", key.help),
+    };
     let argument = Arg::new(key.name).long(key.name).value_name(key.value).help(short);
     let argument = argument.long_help(format!("{}{more}", key.help)).hide_short_help(!key.in_short);
     argument.action(if key.is_list { ArgAction::Append } else { ArgAction::Set })

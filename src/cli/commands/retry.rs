@@ -46,7 +46,7 @@ fn named(policies: &[String]) -> Result<Vec<Named>, NamedError> {
 }
 
 fn show_delays(args: &RetryDelaysArgs) -> Result<(), CommandError> {
-    let comparison = delays::Comparison::new(&named(&args.policies)?, args.count, args.seed);
+    let comparison = delays::Comparison::new(&named(&args.policies)?, args.count, args.seed, args.within);
     let series = comparison.policies.iter().flat_map(|policy| lines(policy, args.picture.log_y)).collect();
     draw(&args.picture, "failures", "delay, s", "bands: shortest to longest", series)?;
     print_result(args.format, &comparison, delays::Comparison::table)

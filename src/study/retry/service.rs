@@ -18,6 +18,7 @@ mod tests;
 mod tip;
 
 pub use capacity::Dip;
+pub use chain::Mean;
 pub use config::Settings;
 pub(in crate::study::retry) use engine::{Counts, Observe, Run, TooMany};
 pub(in crate::study::retry) use figures::{BUCKET, count};

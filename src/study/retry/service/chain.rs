@@ -20,7 +20,7 @@ const MOST_STEPS: u64 = 1_000_000;
 
 /// What the recursion gives.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Mean {
+pub struct Mean {
     /// Requests in each second.
     pub requests_over_time: Vec<f64>,
     /// Operations that succeed in each second.
@@ -72,7 +72,7 @@ impl Service {
     ///
     /// # Errors
     /// Why the recursion does not describe it.
-    pub(super) fn mean(&self, named: &Named) -> Result<Mean, &'static str> {
+    pub fn mean(&self, named: &Named) -> Result<Mean, &'static str> {
         if let Some(why) = self.why_no_chain(named) {
             return Err(why);
         }

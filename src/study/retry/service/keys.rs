@@ -42,7 +42,7 @@ pub const KEYS: &[Key] = &[
         more: "A client begins its next operation this long, on average, after the end of the last one.",
         ..KEY
     },
-    Key { name: "clients", value: "N", default: "100", in_short: true, help: "How many clients", ..KEY },
+    Key { name: "clients", value: "N", default: "100", help: "How many clients", ..KEY },
     Key {
         name: "timeout",
         value: "TIME",
@@ -56,7 +56,6 @@ pub const KEYS: &[Key] = &[
         name: "lost",
         value: "SHARE",
         default: "0%",
-        in_short: true,
         help: "Answers that get lost after the work",
         ..KEY
     },

@@ -2,7 +2,7 @@
 
 use super::figures::{Figures, Oscillation};
 use super::{Crowd, Outcome, Service, Verdict};
-use crate::study::retry::{side_by_side, span};
+use crate::study::retry::{side_by_side, span, wrapped};
 use serde::Serialize;
 
 /// Version of the JSON form.
@@ -127,14 +127,15 @@ impl Comparison {
 
     /// For people, at most 80 characters wide. Rows in which all runs have 0 are left out.
     pub fn table(&self) -> String {
-        let mut text = format!(
-            "{}, capacity {}/s, {} with {} of warm-up, seed {}\n\n",
+        let what = format!(
+            "{}, capacity {}/s, {} with {} of warm-up, seed {}",
             self.crowd,
             number(self.capacity_per_s),
             time(self.duration_s),
             time(self.warm_up_s),
             self.seed
         );
+        let mut text = wrapped("", &what) + "\n";
         let heads: Vec<String> = self.runs.iter().map(Outcome::name).collect();
         let told: Vec<(&str, Vec<String>)> = (ROWS.iter())
             .map(|(label, of)| (*label, self.runs.iter().map(of).collect()))
@@ -154,7 +155,7 @@ impl Comparison {
         }
         text += &side_by_side("", &labels, &heads, &columns);
         let verdicts = self.runs.iter().filter_map(|run| Some((run.name(), run.verdict?)));
-        let verdicts: String = verdicts.map(|(name, verdict)| format!("{name}: {}\n", verdict.text())).collect();
+        let verdicts: String = verdicts.map(|(name, verdict)| wrapped(&format!("{name}: "), &verdict.text())).collect();
         if !verdicts.is_empty() {
             text += &format!("\n{verdicts}");
         }

@@ -1,7 +1,7 @@
 //! What tips a service: the shortest dip after which it does not recover, predicted by the recursion and confirmed by runs.
 
 use super::{Dip, Service, Verdict};
-use crate::study::retry::{Named, RunError, side_by_side, span};
+use crate::study::retry::{Named, RunError, side_by_side, span, wrapped};
 use serde::Serialize;
 use sim::figures::intervals::half_width;
 
@@ -163,7 +163,7 @@ impl Tips {
         let heads: Vec<String> = self.tips.iter().map(|tip| tip.policy.clone()).collect();
         let labels = ["shortest dip, predicted", "shortest dip, simulated", "difference"].map(str::to_owned);
         let mut text = format!(
-            "dips to {:.0} % of the capacity from {} on, watched for {} after their end, {} seeds from {}\n\n",
+            "dips to {:.0} % of the capacity at {}, watched for {} after it, {} seeds from {}\n\n",
             100.0 * self.capacity_left,
             time(self.dip_start_s),
             time(self.after_dip_s),
@@ -173,7 +173,7 @@ impl Tips {
         text += &side_by_side("", &labels, &heads, &self.tips.iter().map(column).collect::<Vec<_>>());
         for tip in &self.tips {
             if let Some(why) = tip.not_predicted {
-                text += &format!("{}: no prediction: {why}\n", tip.policy);
+                text += &wrapped(&format!("{}: no prediction: ", tip.policy), why);
             }
         }
         text
