@@ -21,6 +21,17 @@ mod settings {
     pub(crate) mod table;
 }
 
+/// The settings of `ethbus retry service`.
+#[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
+#[path = "src/study"]
+mod study {
+    pub mod retry {
+        pub mod service {
+            pub mod keys;
+        }
+    }
+}
+
 use clap::{Command, CommandFactory, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -31,6 +42,7 @@ fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=crates/sim/src/words/units.rs");
     println!("cargo::rerun-if-changed=crates/sim/src/settings/options.rs");
     println!("cargo::rerun-if-changed=crates/sim/src/settings/table.rs");
+    println!("cargo::rerun-if-changed=src/study/retry/service/keys.rs");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let (completions, man) = (out.join("completions"), out.join("man"));
     std::fs::create_dir_all(&completions)?;

@@ -76,7 +76,7 @@ fn main() -> ExitCode {
             | CommandError::Scenario(_)
             | CommandError::Theory(_)
             | CommandError::Policy(_)
-            | CommandError::Herd(_)
+            | CommandError::Retry(_)
             | CommandError::Plot(PlotError::Option { .. })
             | CommandError::Explain(
                 ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },

@@ -41,8 +41,7 @@ use crate::live::supervisor::SupervisorError;
 use crate::show::{making, messages, say, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
-use crate::study::retry::NamedError;
-use crate::study::retry::herd::HerdError;
+use crate::study::retry::{NamedError, RunError};
 use crate::study::sweep::output::TableError;
 use crate::study::theory::Refusal;
 use ::sim::files::json_lines::{ReadError, WriteError};
@@ -230,7 +229,7 @@ pub enum CommandError {
     Policy(#[from] NamedError),
     /// Clients and service that cannot be.
     #[error(transparent)]
-    Herd(#[from] HerdError),
+    Retry(#[from] RunError),
     /// The live view has nothing to be drawn on.
     #[error(
         "the live view needs a terminal that can place text, and standard output is none: leave `> FILE` or `|` out; \

@@ -1,5 +1,5 @@
-//! How clients retry: the delays of policies side by side, the tables that the literature prints, and a service to which many
-//! clients come back at once.
+//! How clients retry: the delays of policies side by side, the tables that the literature prints, a service under load, and
+//! one to which many clients come back at once.
 //!
 //! Policies are those of `libbackoff`. Nothing here may know the medium, a clock or a socket.
 
@@ -7,8 +7,28 @@ pub mod delays;
 pub mod herd;
 pub mod named;
 pub mod published;
+pub mod service;
 
 pub use named::{Named, NamedError};
+
+/// Why clients and a service cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{option}: {what}")]
+pub struct RunError {
+    option: &'static str,
+    what: String,
+}
+
+impl RunError {
+    /// What is wrong with an option.
+    pub fn new(option: &'static str, what: impl Into<String>) -> RunError {
+        RunError { option, what: what.into() }
+    }
+
+    fn too_many(named: &Named, most: u64) -> RunError {
+        RunError::new("POLICY", format!("{} makes more than {most} requests: it hardly waits", named.name))
+    }
+}
 
 /// Characters in a line of a table.
 const WIDTH: usize = 80;

@@ -213,6 +213,7 @@ fn chapters(quick: bool) -> Vec<Chapter> {
         wireless::bianchi(quick),
         wireless::hidden(quick),
         clients::herd(quick),
+        clients::overload(quick),
     ]
 }
 

@@ -2,6 +2,7 @@
 
 mod check;
 pub mod file;
+pub mod flat;
 pub mod plan;
 
 pub use crate::settings::wrong;

@@ -17,6 +17,7 @@ mod sizes;
 pub use arrivals::{Arrivals, Window};
 pub use capture::{Capture, CaptureError, Recorded};
 pub use destination::To;
+pub use draw::exponential;
 pub use sizes::Sizes;
 
 use self::draw::Misses;

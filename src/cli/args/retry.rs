@@ -1,8 +1,9 @@
 //! Arguments of `ethbus retry`.
 
 use super::Format;
-use clap::{Args, Subcommand};
-use sim::words::units::{duration, duration_or_zero};
+use crate::study::retry::service::keys::{KEYS, Key};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+use sim::words::units::{duration, duration_or_zero, per_second};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,6 +23,12 @@ pub struct RetryArgs {
 #[derive(Clone, Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "one value in a run of the program")]
 pub enum RetryCommand {
+    /// Run a service under load: overload, budgets, breakers, recovery
+    #[command(after_help = "Example:\n  ethbus retry service --dip 60s,20s,10% constant:1s/attempts=4")]
+    Service(ServiceArgs),
+    /// Find the shortest dip after which a service does not recover
+    #[command(after_help = "Example:\n  ethbus retry tip --dip 60s,20s,10% constant:1s/attempts=4")]
+    Tip(TipArgs),
     /// Let many clients come back at once to a service that was out
     #[command(after_help = "Example:\n  ethbus retry herd google-http full-jitter:100ms,20s")]
     Herd(HerdArgs),
@@ -41,6 +48,9 @@ pub struct RetryDelaysArgs {
     /// How many delays
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub count: u64,
+    /// Count the attempts within this time too
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub within: Option<Duration>,
     /// Seed of the samples
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
@@ -69,6 +79,108 @@ pub struct PublishedArgs {
     /// Tell as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
+}
+
+/// Options of `retry service`.
+#[derive(Args, Clone, Debug)]
+pub struct ServiceArgs {
+    /// The service.
+    #[command(flatten)]
+    pub what: ServiceWhat,
+    /// Values of a key: a column each
+    ///
+    /// Like `clients=10,100`.
+    /// A value with a comma in it is in quotes: `--set 'budget=none,"bucket:10,10%"'`. May be given again.
+    #[arg(long, value_name = "KEY=VALUES")]
+    pub set: Vec<String>,
+    /// Tell as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+    /// Draw load and goodput over time too.
+    #[command(flatten)]
+    pub picture: PictureArgs,
+}
+
+/// Options of `retry tip`.
+#[derive(Args, Clone, Debug)]
+pub struct TipArgs {
+    /// The service.
+    #[command(flatten)]
+    pub what: ServiceWhat,
+    /// How many seeds
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+    /// Tell as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}
+
+/// A service: a file, policies, and the options from the table of keys, each as it was written.
+#[derive(Clone, Debug, Default)]
+pub struct ServiceWhat {
+    /// The file with settings.
+    pub file: Option<PathBuf>,
+    /// The policies.
+    pub policies: Vec<String>,
+    /// The options that were given.
+    pub options: Vec<(&'static str, String)>,
+}
+
+const WHAT: &str = "POLICY";
+
+fn argument(key: &'static Key) -> Arg {
+    let more = match (key.default, key.more) {
+        ("", "") => String::new(),
+        ("", more) => format!("\n\n{more}"),
+        (default, "") => format!("\n\n[default: {default}]"),
+        (default, more) => format!("\n\n{more}\n\n[default: {default}]"),
+    };
+    let short = match key.default {
+        "" | "none" => key.help.to_owned(),
+        default => format!("{} [default: {default}]", key.help),
+    };
+    let argument = Arg::new(key.name).long(key.name).value_name(key.value).help(short);
+    let argument = argument.long_help(format!("{}{more}", key.help)).hide_short_help(!key.in_short);
+    argument.action(if key.is_list { ArgAction::Append } else { ArgAction::Set })
+}
+
+impl Args for ServiceWhat {
+    fn augment_args(command: Command) -> Command {
+        let what = Arg::new(WHAT).value_name(WHAT).num_args(0..).help("Policies, and a file of settings, FILE.toml");
+        let what = what.long_help(
+            "Policies as for `ethbus retry`, and a file of settings, whose name ends in .toml.\n\nPolicies take the place of those of the file, and options that of its settings.",
+        );
+        KEYS.iter().fold(command.arg(what), |command, key| command.arg(argument(key)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ServiceWhat {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let all: Vec<&String> = matches.get_many(WHAT).into_iter().flatten().collect();
+        let (files, policies): (Vec<&String>, Vec<&String>) = all.into_iter().partition(|it| it.ends_with(".toml"));
+        if let [_, second, ..] = files[..] {
+            let what = format!("`{second}`: there is one file of settings at most\n");
+            return Err(Error::raw(clap::error::ErrorKind::TooManyValues, what));
+        }
+        let values = |key: &'static Key| {
+            let texts = matches.get_many::<String>(key.name).into_iter().flatten();
+            texts.map(|text| (key.name, text.clone()))
+        };
+        Ok(ServiceWhat {
+            file: files.first().map(PathBuf::from),
+            policies: policies.into_iter().cloned().collect(),
+            options: KEYS.iter().flat_map(values).collect(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// Options of `retry herd`.
@@ -115,8 +227,8 @@ pub struct HerdArgs {
     /// Clients with a priority, like `emergency:5:25`
     ///
     /// 5 % of them, whose delays are 25 % of the others'. May be given again.
-    #[arg(long, hide_short_help = true, value_name = "NAME:PERCENT:PRIORITY", value_parser = class)]
-    pub class: Vec<ClassArg>,
+    #[arg(long, hide_short_help = true, value_name = "NAME:PERCENT:PRIORITY")]
+    pub class: Vec<String>,
     /// How long is looked at [default: the outage and 10 minutes]
     #[arg(long, hide_short_help = true, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
@@ -129,36 +241,4 @@ pub struct HerdArgs {
     /// Draw the requests over time too.
     #[command(flatten)]
     pub picture: PictureArgs,
-}
-
-/// A class of clients.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassArg {
-    /// Its name.
-    pub name: String,
-    /// How many of 100 clients.
-    pub percent: u32,
-    /// What its delays are of the others', in percent.
-    pub priority: u32,
-}
-
-fn per_second(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix("/s").unwrap_or(text).trim().parse::<f64>();
-    match number {
-        Ok(rate) if rate > 0.0 && rate <= 1e9 => Ok(rate),
-        _ => Err("it is a number above 0 and up to 1e9, like `1000/s`".to_owned()),
-    }
-}
-
-fn class(text: &str) -> Result<ClassArg, String> {
-    let parts: Vec<&str> = text.split(':').collect();
-    let number = |text: &str, most: u32| text.parse().ok().filter(|number| (1..=most).contains(number));
-    if let [name, percent, priority] = parts[..]
-        && !name.is_empty()
-        && let (Some(percent), Some(priority)) = (number(percent, 100), number(priority, 10_000))
-    {
-        return Ok(ClassArg { name: name.to_owned(), percent, priority });
-    }
-    Err("a class has a name, 1 to 100 percent of the clients and a priority from 1 to 10000, like `emergency:5:25`"
-        .to_owned())
 }

@@ -1,16 +1,23 @@
 //! `ethbus retry`: delays of policies, tables of the literature, and a service to which many clients come back.
 
 use super::{CommandError, Outcome, print_result};
-use crate::cli::args::retry::{HerdArgs, PictureArgs, RetryArgs, RetryCommand, RetryDelaysArgs};
+use crate::cli::args::retry::{
+    HerdArgs, PictureArgs, RetryArgs, RetryCommand, RetryDelaysArgs, ServiceArgs, ServiceWhat, TipArgs,
+};
 use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
 use crate::study::plot::data::{Figure, Point, Series};
 use crate::study::plot::picture::{Kind, write};
 use crate::study::retry::delays::{self, Delay, Delays};
-use crate::study::retry::herd::{self, Class, Herd};
+use crate::study::retry::herd::{self, Herd};
 use crate::study::retry::published::Published;
-use crate::study::retry::{Named, NamedError};
+use crate::study::retry::service::keys::{KEYS, key};
+use crate::study::retry::service::{self, Class, Settings, Tips};
+use crate::study::retry::{Named, NamedError, RunError};
+use crate::study::sweep::values::{Value, values};
 use backoff::{BudgetLimits, RateLimits};
+use sim::scenario::file::ScenarioError;
+use sim::scenario::wrong::meant;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -26,6 +33,8 @@ const AFTERWARDS: Duration = Duration::from_secs(600);
 pub fn retry(args: &RetryArgs) -> Outcome {
     match &args.command {
         None => show_delays(&args.delays)?,
+        Some(RetryCommand::Service(args)) => run_service(args)?,
+        Some(RetryCommand::Tip(args)) => find_tips(args)?,
         Some(RetryCommand::Herd(args)) => run_herd(args)?,
         Some(RetryCommand::Published(args)) => print_result(args.format, &Published::new(), Published::table)?,
     }
@@ -37,7 +46,7 @@ fn named(policies: &[String]) -> Result<Vec<Named>, NamedError> {
 }
 
 fn show_delays(args: &RetryDelaysArgs) -> Result<(), CommandError> {
-    let comparison = delays::Comparison::new(&named(&args.policies)?, args.count, args.seed);
+    let comparison = delays::Comparison::new(&named(&args.policies)?, args.count, args.seed, args.within);
     let series = comparison.policies.iter().flat_map(|policy| lines(policy, args.picture.log_y)).collect();
     draw(&args.picture, "failures", "delay, s", "bands: shortest to longest", series)?;
     print_result(args.format, &comparison, delays::Comparison::table)
@@ -96,7 +105,7 @@ fn nanos(span: Duration) -> u64 {
 }
 
 fn run_herd(args: &HerdArgs) -> Result<(), CommandError> {
-    let classes = args.class.iter();
+    let classes = args.class.iter().map(|text| Class::parse(text)).collect::<Result<Vec<_>, _>>();
     let herd = Herd {
         clients: args.clients,
         outage: nanos(args.outage),
@@ -108,28 +117,74 @@ fn run_herd(args: &HerdArgs) -> Result<(), CommandError> {
         rate: args
             .rate
             .map(|rate| RateLimits::new(Duration::from_secs_f64(1.0 / rate)).with_cooling_off(args.cooling_off)),
-        classes: classes
-            .map(|class| Class { name: class.name.clone(), percent: class.percent, priority: class.priority })
-            .collect(),
+        classes: classes.map_err(|what| RunError::new("--class", what))?,
         duration: nanos(args.duration.unwrap_or(args.outage.saturating_add(AFTERWARDS))),
         seed: args.seed,
     };
     let policies = named(&args.policies)?;
     let reports = policies.iter().map(|policy| herd.run(policy)).collect::<Result<Vec<_>, _>>()?;
-    let line = |report: &herd::Report| {
-        let point = |(second, &requests): (usize, &u64)| {
-            let requests = requests as f64;
-            (!args.picture.log_y || requests > 0.0).then_some(Point {
-                x: second as f64,
-                mean: requests,
-                half: None,
-                below: None,
-                seeds: 1,
-            })
-        };
-        let points = report.requests_over_time.iter().enumerate().filter_map(point).collect();
-        Series { name: report.policy.clone(), points, is_curve: false }
-    };
+    let line = |report: &herd::Report| over_time(report.policy.clone(), &report.requests_over_time, args.picture.log_y);
     draw(&args.picture, "time, s", "requests in 1 s", "", reports.iter().map(line).collect())?;
     print_result(args.format, &herd::Comparison::new(&herd, reports), herd::Comparison::table)
+}
+
+/// A number a second as a line; on a logarithmic axis 0 has no place.
+fn over_time(name: String, numbers: &[u64], is_log: bool) -> Series {
+    let point = |(second, &number): (usize, &u64)| {
+        let mean = number as f64;
+        (!is_log || number > 0).then_some(Point { x: second as f64, mean, half: None, below: None, seeds: 1 })
+    };
+    Series { name, points: numbers.iter().enumerate().filter_map(point).collect(), is_curve: false }
+}
+
+fn settings(what: &ServiceWhat) -> Result<Settings, ScenarioError> {
+    Settings::read(what.file.as_deref(), &what.options, &what.policies)
+}
+
+fn run_service(args: &ServiceArgs) -> Result<(), CommandError> {
+    let settings = settings(&args.what)?;
+    let mut varied = vec![(String::new(), settings.clone())];
+    for set in &args.set {
+        varied = with_values(set, &varied)?;
+    }
+    let mut runs = Vec::new();
+    for (text, settings) in &varied {
+        let service = settings.service().map_err(ScenarioError::Content)?;
+        for policy in &settings.policies {
+            runs.push(service::Outcome { varied: text.clone(), ..service.run(policy)? });
+        }
+    }
+    let lines = runs.iter().flat_map(|run| {
+        let line = |what, numbers| over_time(format!("{}, {what}", run.name()), numbers, args.picture.log_y);
+        [line("load", &run.requests_over_time), line("goodput", &run.served_over_time)]
+    });
+    draw(&args.picture, "time, s", "in 1 s", "requests, and operations that succeed", lines.collect())?;
+    let service = settings.service().map_err(ScenarioError::Content)?;
+    print_result(args.format, &service::Comparison::new(&service, runs), service::Comparison::table)
+}
+
+/// Each of the settings with each value of one more key.
+fn with_values(set: &str, varied: &[(String, Settings)]) -> Result<Vec<(String, Settings)>, RunError> {
+    let wrong = |what: String| RunError::new("--set", format!("`{set}`: {what}"));
+    let (name, written) = set.split_once('=').ok_or_else(|| wrong("write it like `clients=10,100`".to_owned()))?;
+    let names = || KEYS.iter().map(|key| key.name);
+    let key = key(&name.trim().replace('_', "-")).ok_or_else(|| {
+        let near = meant(name, names()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        wrong(format!("no such key: {near}Known: {}", names().collect::<Vec<_>>().join(", ")))
+    })?;
+    let values = values(written).map_err(wrong)?;
+    let each = |(text, settings): &(String, Settings)| {
+        let space = if text.is_empty() { "" } else { " " };
+        let with =
+            |value: &Value| (format!("{text}{space}{}={value}", key.name), settings.with(key, &value.to_string()));
+        values.iter().map(with).collect::<Vec<_>>()
+    };
+    Ok(varied.iter().flat_map(each).collect())
+}
+
+fn find_tips(args: &TipArgs) -> Result<(), CommandError> {
+    let settings = settings(&args.what)?;
+    let service = settings.service().map_err(ScenarioError::Content)?;
+    let tips = settings.policies.iter().map(|policy| service.tip(policy, args.seeds)).collect::<Result<_, _>>()?;
+    print_result(args.format, &Tips::new(&service, args.seeds, tips), Tips::table)
 }

@@ -3,6 +3,7 @@
 use super::{Named, side_by_side, span};
 use backoff::{Generator, Retry};
 use serde::Serialize;
+use std::time::Duration;
 
 /// Version of the JSON form.
 const VERSION: u32 = 1;
@@ -14,6 +15,8 @@ const NS: f64 = 1e9;
 pub struct Comparison {
     version: u32,
     seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within_s: Option<f64>,
     /// The policies.
     pub policies: Vec<Delays>,
 }
@@ -31,6 +34,11 @@ pub struct Delays {
     pub delays: Vec<Delay>,
     /// The failure after which the sample gives up.
     pub sample_gives_up_after: Option<u64>,
+    /// Attempts of the sample within the span that was asked for, the first one not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts_within: Option<u64>,
+    /// The status codes that its source retries; empty: any failure.
+    pub retried_answers: &'static [&'static str],
 }
 
 /// The delay after one failure, in seconds. For decorrelated jitter bounds, mean and variance are those given the sample's
@@ -54,16 +62,22 @@ pub struct Delay {
 }
 
 impl Comparison {
-    /// The first `count` delays of each policy, with samples of `seed`.
-    pub fn new(policies: &[Named], count: u64, seed: u64) -> Comparison {
-        let delays = |(number, named): (u64, &Named)| Delays::new(named, count, Generator::operation(seed, number));
-        Comparison { version: VERSION, seed, policies: (0..).zip(policies).map(delays).collect() }
+    /// The first `count` delays of each policy, with samples of `seed`, and how many attempts come `within` a span.
+    pub fn new(policies: &[Named], count: u64, seed: u64, within: Option<Duration>) -> Comparison {
+        let delays = |(number, named): (u64, &Named)| {
+            let generator = Generator::operation(seed, number);
+            let attempts_within = within.map(|within| attempts(named, within, generator.clone()));
+            Delays { attempts_within, ..Delays::new(named, count, generator) }
+        };
+        let policies = (0..).zip(policies).map(delays).collect();
+        Comparison { version: VERSION, seed, within_s: within.map(|within| within.as_secs_f64()), policies }
     }
 
     /// For people, at most 80 characters wide.
     pub fn table(&self) -> String {
+        let within = self.attempts_table();
         if let [only] = self.policies.as_slice() {
-            return only.table();
+            return only.table() + &within;
         }
         let rows = self.policies.iter().map(|policy| policy.delays.len()).max().unwrap_or(0);
         let labels: Vec<String> = (1..=rows).map(|failures| failures.to_string()).collect();
@@ -81,7 +95,22 @@ impl Comparison {
             cells
         };
         let columns: Vec<Vec<String>> = self.policies.iter().map(column).collect();
-        format!("mean [shortest, longest]\n\n{}", side_by_side("failures", &labels, &heads, &columns))
+        format!("mean [shortest, longest]\n\n{}{within}", side_by_side("failures", &labels, &heads, &columns))
+    }
+
+    /// How many attempts come within the span, and how many fewer these are than of the first policy.
+    fn attempts_table(&self) -> String {
+        let Some(within) = self.within_s else { return String::new() };
+        let first = self.policies.first().and_then(|first| first.attempts_within).unwrap_or(0);
+        let labels: Vec<String> = self.policies.iter().map(|policy| policy.policy.clone()).collect();
+        let attempts: Vec<u64> = self.policies.iter().map(|policy| policy.attempts_within.unwrap_or(0)).collect();
+        let saved = |&attempts: &u64| match attempts == first {
+            true => "-".to_owned(),
+            false => format!("{:.1} %", 100.0 * (1.0 - attempts as f64 / first.max(1) as f64)),
+        };
+        let columns = [attempts.iter().map(u64::to_string).collect(), attempts.iter().map(saved).collect()];
+        let heads = [format!("attempts in {}", span(within * NS)), "fewer than the first".to_owned()];
+        format!("\n{}", side_by_side("policy", &labels, &heads, &columns))
     }
 }
 
@@ -89,6 +118,22 @@ impl Comparison {
 fn longest(delay: &Delay) -> String {
     // What a count of nanoseconds cannot hold ends short of 585 years.
     if delay.longest_s * NS >= (u64::MAX / 2) as f64 { "unbounded".to_owned() } else { span(delay.longest_s * NS) }
+}
+
+/// The most attempts that are counted.
+const MOST: u64 = 1_000_000;
+
+/// Attempts of a sample after the first one, up to [`MOST`].
+fn attempts(named: &Named, within: Duration, mut generator: Generator) -> u64 {
+    let (within, mut retry, mut now) = (within.as_nanos() as u64, Retry::resume(0, 0, 0), 0_u64);
+    let next = || match retry.fail_ns(&named.policy, now, 0, &mut generator) {
+        Ok(delay) => {
+            now = now.saturating_add(delay);
+            (now <= within).then_some(())
+        }
+        Err(_) => None,
+    };
+    std::iter::from_fn(next).take(MOST as usize).count() as u64
 }
 
 impl Delays {
@@ -136,6 +181,8 @@ impl Delays {
             attempt_limit: policy.attempt_limit(),
             elapsed_limit_s: policy.elapsed_limit_ns().map(|limit| limit as f64 / NS),
             sample_gives_up_after: gives_up.or((next <= count).then_some(next)),
+            attempts_within: None,
+            retried_answers: named.answers,
             delays,
         }
     }
@@ -162,6 +209,9 @@ impl Delays {
         if let Some(elapsed) = self.elapsed_limit_s {
             limit(format!("nothing is tried later than {} after the start", span(elapsed * NS)));
         }
+        if !self.retried_answers.is_empty() {
+            limit(format!("only answers with status {} are retried", self.retried_answers.join(", ")));
+        }
         if let Some(failures) = self.sample_gives_up_after {
             limit(format!("the sample gives up after failure {failures}"));
         }
@@ -175,7 +225,7 @@ mod tests {
 
     fn of(text: &str, count: u64) -> Delays {
         let named = Named::parse(text).expect("a policy");
-        Comparison::new(&[named], count, 1).policies.remove(0)
+        Comparison::new(&[named], count, 1, None).policies.remove(0)
     }
 
     /// RFC 3261: timer E fires after 0.5, 1, 2, 4, 4 … s; the last of ten retransmissions comes 31.5 s after the start.
@@ -210,9 +260,22 @@ mod tests {
         }
     }
 
+    /// Seed 002: an app that is not used since its last update polls less and less.
+    #[test]
+    fn an_app_that_backs_off_wakes_up_less_often() {
+        let named: Vec<Named> = ["constant:1m", "exponential:1m/ceiling=1h", "constant:1m/attempts=4"]
+            .map(|text| Named::parse(text).expect("a policy"))
+            .into();
+        let comparison = Comparison::new(&named, 3, 1, Some(Duration::from_secs(8 * 3600)));
+        let attempts = [0, 1, 2].map(|policy| comparison.policies[policy].attempts_within);
+        // 1 + 2 + 4 + … + 32 = 63 minutes, then one an hour.
+        assert_eq!(attempts, [Some(480), Some(12), Some(3)]);
+        assert!(comparison.table().contains("97.5 %"), "{}", comparison.table());
+    }
+
     #[test]
     fn a_geometric_delay_has_no_longest() {
-        let table = Comparison::new(&[Named::parse("geometric:60").expect("a policy")], 2, 1).table();
+        let table = Comparison::new(&[Named::parse("geometric:60").expect("a policy")], 2, 1, None).table();
         assert!(table.contains("unbounded") && !table.contains("18446744074"), "{table}");
     }
 
@@ -221,7 +284,7 @@ mod tests {
         let policies: Vec<Named> =
             super::super::named::FAMILIES.iter().map(|text| Named::parse(text).expect("a policy")).collect();
         for some in [&policies[..1], &policies[..2], &policies[..]] {
-            let table = Comparison::new(some, 12, 1).table();
+            let table = Comparison::new(some, 12, 1, None).table();
             assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
         }
     }

@@ -12,6 +12,8 @@ pub struct Named {
     pub name: String,
     /// What it is.
     pub policy: Policy,
+    /// The status codes that its source retries; empty: any failure.
+    pub answers: &'static [&'static str],
 }
 
 /// Why a text is no policy.
@@ -28,25 +30,33 @@ impl NamedError {
     }
 }
 
-/// Names that need no numbers, and where they come from.
-pub const PRESETS: [(&str, Policy, &str); 17] = [
-    ("ieee-802.3", Policy::IEEE_802_3, "IEEE 802.3, 4.2.3.2.5"),
-    ("sip-e", Policy::SIP_TIMER_E, "RFC 3261, 17.1.2.2: T1 = 500 ms, T2 = 4 s"),
-    ("sip-a", Policy::SIP_TIMER_A, "RFC 3261, 17.1.1.2: T1 = 500 ms"),
-    ("google-http", Policy::GOOGLE_HTTP, "google-http-java-client, ExponentialBackOff"),
-    ("google-drive", Policy::GOOGLE_DRIVE, "Drive SDK, guide to errors, 2013"),
-    ("simpledb", Policy::AMAZON_SIMPLEDB, "AWS article 1394"),
-    ("polling", Policy::POLLING, "AWS guide to exponential backoff: 100 ms * 2^(n - 1)"),
-    ("aws", Policy::AWS_STANDARD, "AWS SDKs, standard mode, November 2026"),
-    ("aws-throttling", Policy::AWS_THROTTLING, "the same after a throttling error"),
-    ("aws-dynamodb", Policy::AWS_DYNAMODB, "the same for DynamoDB"),
-    ("aws-before", Policy::AWS_STANDARD_BEFORE, "AWS SDKs, standard mode before November 2026"),
-    ("kubernetes-queue", Policy::KUBERNETES_QUEUE, "client-go, default controller rate limiter"),
-    ("kubernetes-crash-loop", Policy::KUBERNETES_CRASH_LOOP, "Kubernetes, pod lifecycle: CrashLoopBackOff"),
-    ("tcp-rto", Policy::TCP_RTO, "RFC 6298, 2.1 to 2.5, 5.5"),
-    ("trickle", Policy::TRICKLE, "RFC 6206, 4.2; RFC 6550, 17"),
-    ("ieee-802.15.4", Policy::IEEE_802_15_4, "IEEE 802.15.4, 6.2.5.1"),
-    ("beb", Policy::IEEE_802_3, "as ieee-802.3; beb:1024 names its largest range"),
+/// A policy of its source.
+type Preset = (&'static str, Policy, &'static [&'static str], &'static str);
+
+/// Failures of any kind.
+const ANY: &[&str] = &[];
+/// Transient and throttling errors of the AWS SDKs: Tools Reference Guide, retry behaviour.
+const AWS: &[&str] = &["429", "500", "502", "503", "504"];
+
+/// Names that need no numbers, the status codes that they retry, and where both come from.
+pub const PRESETS: [Preset; 17] = [
+    ("ieee-802.3", Policy::IEEE_802_3, ANY, "IEEE 802.3, 4.2.3.2.5"),
+    ("sip-e", Policy::SIP_TIMER_E, ANY, "RFC 3261, 17.1.2.2: T1 = 500 ms, T2 = 4 s"),
+    ("sip-a", Policy::SIP_TIMER_A, ANY, "RFC 3261, 17.1.1.2: T1 = 500 ms"),
+    ("google-http", Policy::GOOGLE_HTTP, &["500", "503"], "google-http-java-client, ExponentialBackOff"),
+    ("google-drive", Policy::GOOGLE_DRIVE, &["403"], "Drive SDK, guide to errors, 2013"),
+    ("simpledb", Policy::AMAZON_SIMPLEDB, &["5xx"], "AWS article 1394"),
+    ("polling", Policy::POLLING, ANY, "AWS guide to exponential backoff: 100 ms * 2^(n - 1)"),
+    ("aws", Policy::AWS_STANDARD, AWS, "AWS SDKs, standard mode, November 2026"),
+    ("aws-throttling", Policy::AWS_THROTTLING, AWS, "the same after a throttling error"),
+    ("aws-dynamodb", Policy::AWS_DYNAMODB, AWS, "the same for DynamoDB"),
+    ("aws-before", Policy::AWS_STANDARD_BEFORE, AWS, "AWS SDKs, standard mode before November 2026"),
+    ("kubernetes-queue", Policy::KUBERNETES_QUEUE, ANY, "client-go, default controller rate limiter"),
+    ("kubernetes-crash-loop", Policy::KUBERNETES_CRASH_LOOP, ANY, "Kubernetes, pod lifecycle: CrashLoopBackOff"),
+    ("tcp-rto", Policy::TCP_RTO, ANY, "RFC 6298, 2.1 to 2.5, 5.5"),
+    ("trickle", Policy::TRICKLE, ANY, "RFC 6206, 4.2; RFC 6550, 17"),
+    ("ieee-802.15.4", Policy::IEEE_802_15_4, ANY, "IEEE 802.15.4, 6.2.5.1"),
+    ("beb", Policy::IEEE_802_3, ANY, "as ieee-802.3; beb:1024 names its largest range"),
 ];
 
 /// Names that take numbers, with an example each.
@@ -87,18 +97,23 @@ impl Named {
         // No name has a `/`.
         let mut parts = text.split('/');
         let first = parts.next().unwrap_or_default();
-        let mut policy = base(text, first)?;
+        let preset = PRESETS.iter().find(|(name, ..)| *name == first);
+        let mut policy = preset.map_or_else(|| base(text, first), |(_, policy, ..)| Ok(*policy))?;
         for change in parts {
             policy = changed(text, policy, change)?;
         }
-        Ok(Named { name: text.to_owned(), policy })
+        let answers = preset.map_or(ANY, |(_, _, answers, _)| answers);
+        Ok(Named { name: text.to_owned(), policy, answers })
+    }
+
+    /// Whether its clients try again after an answer with this status code.
+    pub fn retries(&self, code: u16) -> bool {
+        let class = format!("{}xx", code / 100);
+        self.answers.is_empty() || self.answers.iter().any(|answer| *answer == class || *answer == code.to_string())
     }
 }
 
 fn base(text: &str, first: &str) -> Result<Policy, NamedError> {
-    if let Some((_, policy, _)) = PRESETS.iter().find(|(name, _, _)| *name == first) {
-        return Ok(*policy);
-    }
     let (name, rest) = first.split_once(':').unwrap_or((first, ""));
     let spans = || -> Result<Vec<Duration>, NamedError> {
         rest.split(',').map(|span| duration(span.trim()).map_err(|what| NamedError::new(text, what))).collect()
@@ -125,7 +140,7 @@ fn base(text: &str, first: &str) -> Result<Policy, NamedError> {
         "rcp" => Policy::rcp_of(DEFAULT_SLOT, after_a_collision(&counts()?)).ok_or_else(|| too_many(text)),
         "rcp-multipliers" => Policy::rcp_multipliers_of(DEFAULT_SLOT, &counts()?).ok_or_else(|| too_many(text)),
         _ => {
-            let presets = PRESETS.map(|(name, _, _)| name).join(", ");
+            let presets = PRESETS.map(|(name, ..)| name).join(", ");
             let what = format!("there is no such policy; there are {presets}, and {}", FAMILIES.join(", "));
             Err(NamedError::new(text, what))
         }
@@ -200,11 +215,26 @@ mod tests {
 
     #[test]
     fn every_example_is_a_policy() {
-        for text in FAMILIES.iter().chain(PRESETS.iter().map(|(name, _, _)| name)) {
+        for text in FAMILIES.iter().chain(PRESETS.iter().map(|(name, ..)| name)) {
             assert!(Named::parse(text).is_ok(), "{text}");
             for change in CHANGES {
                 assert!(Named::parse(&format!("{text}{change}")).is_ok(), "{text}{change}");
             }
+        }
+    }
+
+    /// The codes of the note on exponential backoff of 2013.
+    #[test]
+    fn presets_know_which_answers_they_retry() {
+        for (text, retried, not) in [
+            ("google-http", &[500, 503][..], &[403, 429, 502][..]),
+            ("google-drive", &[403], &[500, 503]),
+            ("simpledb/attempts=3", &[500, 503, 599], &[403, 429]),
+            ("full-jitter:1s,2s", &[400, 429, 503], &[]),
+        ] {
+            let named = Named::parse(text).expect("a policy");
+            assert!(retried.iter().all(|&code| named.retries(code)), "{text}");
+            assert!(!not.iter().any(|&code| named.retries(code)), "{text}");
         }
     }
 

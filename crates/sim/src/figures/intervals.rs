@@ -331,6 +331,11 @@ fn skewed_half_width(samples: impl Iterator<Item = f64> + Clone) -> Option<f64> 
     Some(half + skewness * (1.0 + 2.0 * t * t) * deviation / (6.0 * n))
 }
 
+/// The half-width of the mean of neighbouring batches of one run: see [`Samples::half_width_of_mean`].
+pub fn half_width_of_batches(values: &[f64]) -> Option<f64> {
+    Samples::Batches(&[]).half_width_of_mean(values)
+}
+
 /// The 97.5 % quantile of Student's t with `freedom` degrees of freedom.
 fn student_t(freedom: usize) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom as f64).expect("a positive number of degrees of freedom");

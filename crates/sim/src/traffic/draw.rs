@@ -42,7 +42,7 @@ impl Misses {
 /// An exponentially distributed number with mean 1.
 ///
 /// `libm`, since a platform's own logarithm may differ in the last bit, and a trace would with it.
-pub(super) fn exponential(generator: &mut Generator) -> f64 {
+pub fn exponential(generator: &mut Generator) -> f64 {
     -libm::log(((generator.next_u64() >> 11) + 1) as f64 * UNIT)
 }
 

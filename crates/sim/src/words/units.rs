@@ -138,12 +138,7 @@ pub fn time_scale(text: &str) -> Result<f64, String> {
 /// # Errors
 /// No number, or one out of range.
 pub fn tolerance(text: &str) -> Result<f64, String> {
-    let (number, unit) = split(text);
-    let percent = if unit == "%" { 100.0 } else { 1.0 };
-    match millionths(number).map(|n| n as f64 / 1e6 / percent) {
-        Some(part) if matches!(unit, "" | "%") && part <= 1.0 => Ok(part),
-        _ => Err(format!("`{text}`: write a part of the time from 0 to 100%, like `1%` or `0.01`")),
-    }
+    share(text).map_err(|_| format!("`{text}`: write a part of the time from 0 to 100%, like `1%` or `0.01`"))
 }
 
 /// A span of real time: `10s`, `500 ms`, `1.5m`, `2h`; a bare number is seconds.
@@ -174,6 +169,31 @@ pub fn duration_or_zero(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
     let known = matches!(unit, "" | "s" | "sec" | "ms" | "us" | "µs" | "m" | "min" | "h");
     if known && millionths(number) == Some(0) { Ok(Duration::ZERO) } else { duration(text) }
+}
+
+/// How often in a second: `1000/s`; a bare number is per second.
+///
+/// # Errors
+/// No number, or one that is not above 0 and up to 1e9.
+pub fn per_second(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text).trim().parse::<f64>();
+    match number {
+        Ok(rate) if rate > 0.0 && rate <= 1e9 => Ok(rate),
+        _ => Err("it is a number above 0 and up to 1e9, like `1000/s`".to_owned()),
+    }
+}
+
+/// A part of something: `10%` or `0.1`.
+///
+/// # Errors
+/// No number, or one out of range.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = split(text);
+    let percent = if unit == "%" { 100.0 } else { 1.0 };
+    match millionths(number).map(|n| n as f64 / 1e6 / percent) {
+        Some(part) if matches!(unit, "" | "%") && part <= 1.0 => Ok(part),
+        _ => Err(format!("`{text}`: write a part from 0 to 100%, like `10%` or `0.1`")),
+    }
 }
 
 /// How long a run is.

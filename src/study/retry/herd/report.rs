@@ -1,6 +1,7 @@
 //! What a run of a herd comes to.
 
-use super::{BUCKET, Counts, Herd, Run};
+use super::{Herd, Run, Watch};
+use crate::study::retry::service::{BUCKET, Counts};
 use crate::study::retry::{Named, side_by_side, span};
 use serde::Serialize;
 
@@ -102,23 +103,22 @@ fn mean(values: &[u64]) -> Option<f64> {
 }
 
 impl Report {
-    pub(super) fn of(named: &Named, mut run: Run) -> Report {
-        let herd = run.herd;
+    pub(super) fn of(herd: &Herd, named: &Named, run: &Run<'_>, mut watch: Watch) -> Report {
         let sum = |of: fn(&Counts) -> u64| run.counts.iter().map(of).sum::<u64>();
         let (requests, served) = (sum(|counts| counts.requests), sum(|counts| counts.served));
         let (out, full) = (sum(|counts| counts.refused_out), sum(|counts| counts.refused_full));
         let gave_up = [sum(|c| c.gave_up_attempts), sum(|c| c.gave_up_elapsed), sum(|c| c.gave_up_budget)];
-        run.waits.iter_mut().for_each(|waits| waits.sort_unstable());
-        let mut all: Vec<u64> = run.waits.iter().flatten().copied().collect();
+        watch.waits.iter_mut().for_each(|waits| waits.sort_unstable());
+        let mut all: Vec<u64> = watch.waits.iter().flatten().copied().collect();
         all.sort_unstable();
         let since_outage = |clients: u64| {
             // Clients are served in the order of time.
-            let end = run.ends.get(usize::try_from(clients).ok()?.checked_sub(1)?)?;
+            let end = watch.ends.get(usize::try_from(clients).ok()?.checked_sub(1)?)?;
             Some(seconds(end.saturating_sub(herd.outage)))
         };
         let clients = u64::from(herd.clients);
         let after = herd.outage.div_ceil(BUCKET) as usize;
-        let classes = if herd.classes.is_empty() { Vec::new() } else { ClassReport::all(&run) };
+        let classes = if herd.classes.is_empty() { Vec::new() } else { ClassReport::all(herd, run, &watch) };
         Report {
             policy: named.name.clone(),
             requests,
@@ -131,15 +131,15 @@ impl Report {
             gave_up_at_elapsed_limit: gave_up[1],
             gave_up_without_budget: gave_up[2],
             pending_at_end: clients - served - gave_up.iter().sum::<u64>(),
-            peak_requests_per_s: run.requests_over_time.iter().copied().max().unwrap_or(0),
-            peak_after_outage_per_s: run.requests_over_time.iter().skip(after).copied().max().unwrap_or(0),
+            peak_requests_per_s: watch.requests_over_time.iter().copied().max().unwrap_or(0),
+            peak_after_outage_per_s: watch.requests_over_time.iter().skip(after).copied().max().unwrap_or(0),
             recovered_99_s: since_outage((clients * 99).div_ceil(100)),
             recovered_all_s: since_outage(clients),
             mean_delay_s: mean(&all),
             p99_delay_s: p99(&all).map(seconds),
             classes,
-            requests_over_time: run.requests_over_time,
-            served_over_time: run.served_over_time,
+            requests_over_time: watch.requests_over_time,
+            served_over_time: watch.served_over_time,
         }
     }
 
@@ -183,20 +183,18 @@ const LABELS: [&str; 13] = [
 ];
 
 impl ClassReport {
-    fn all(run: &Run) -> Vec<ClassReport> {
-        let classes = &run.herd.classes;
-        let others = 100 - classes.iter().map(|class| class.percent).sum::<u32>();
-        let names = classes.iter().map(|class| (class.name.as_str(), class.percent)).chain([("others", others)]);
+    fn all(herd: &Herd, run: &Run<'_>, watch: &Watch) -> Vec<ClassReport> {
+        let service = herd.service();
         let report = |(class, (name, percent)): (usize, (&str, u32))| ClassReport {
             class: name.to_owned(),
             percent,
-            clients: run.clients.iter().filter(|client| client.class == class).count() as u64,
+            clients: run.clients_of(class),
             requests: run.counts[class].requests,
             served: run.counts[class].served,
-            mean_delay_s: mean(&run.waits[class]),
-            p99_delay_s: p99(&run.waits[class]).map(seconds),
+            mean_delay_s: mean(&watch.waits[class]),
+            p99_delay_s: p99(&watch.waits[class]).map(seconds),
         };
-        names.enumerate().map(report).collect()
+        service.class_shares().enumerate().map(report).collect()
     }
 }
 

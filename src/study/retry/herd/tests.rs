@@ -1,4 +1,6 @@
 use super::*;
+use backoff::BudgetLimits;
+use std::time::Duration;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -108,7 +110,7 @@ fn rate_limiting_thins_the_requests() {
 /// Emergency calls back off less, and get through sooner.
 #[test]
 fn a_priority_class_gets_through_sooner() {
-    let emergency = Class { name: "emergency".to_owned(), percent: 10, priority: 25 };
+    let emergency = Class { name: "emergency".to_owned(), percent: 10, priority: 25, policy: None };
     let herd = Herd { classes: vec![emergency], ..herd(1000, 1) };
     let report = run(&herd, "full-jitter:1s,30s");
     let [urgent, others] = report.classes.as_slice() else { panic!("two classes") };
@@ -122,7 +124,7 @@ fn a_priority_class_gets_through_sooner() {
 fn what_cannot_be_is_refused() {
     let plain = herd(10, 1);
     let policy = Named::parse("sip-e").expect("a policy");
-    let class = |percent| Class { name: "some".to_owned(), percent, priority: 50 };
+    let class = |percent| Class { name: "some".to_owned(), percent, priority: 50, policy: None };
     for herd in [
         Herd { clients: 0, ..plain.clone() },
         Herd { capacity: 0.0, ..plain.clone() },
