@@ -119,6 +119,9 @@ pub struct Plca {
     pub phy_on: BitTimes,
     /// From TX_EN off to the line, and from the line to CRS off.
     pub phy_off: BitTimes,
+    /// Nodes begin as power comes on: plca_status is FAIL until the first BEACON. Otherwise that BEACON begins at
+    /// instant 0, and nodes are as at the end of an idle cycle.
+    pub cold_start: bool,
 }
 
 impl Plca {
@@ -127,7 +130,7 @@ impl Plca {
     /// The delay line that clause 148 asks for.
     pub const USUAL_DELAY_LINE: BitTimes = BitTimes::new(396);
 
-    /// The timers of clause 148 at 10 Mb/s.
+    /// The timers of clause 148 at 10 Mb/s, from a cold start.
     pub fn new(nodes: Vec<PlcaNode>) -> Plca {
         let delay_line = Plca::delay_line_for(&nodes);
         Plca {
@@ -142,6 +145,7 @@ impl Plca {
             end_delimiter: BitTimes::new(8),
             phy_on: BitTimes::ZERO,
             phy_off: BitTimes::ZERO,
+            cold_start: true,
         }
     }
 
@@ -157,6 +161,12 @@ impl Plca {
         let count = nodes.iter().map(|node| u64::from(node.settings.node_count)).max().unwrap_or(1);
         let turn = nodes.iter().map(|node| u64::from(node.settings.to_timer)).max().unwrap_or(32);
         BitTimes::new(20 + count * turn).max(Plca::USUAL_DELAY_LINE).min(Plca::LONGEST_DELAY_LINE)
+    }
+
+    /// The turns of the cycle that ends at instant 0; `None` after a cold start, and without a coordinator.
+    pub(crate) fn settled_turns(&self) -> Option<u8> {
+        let mut settings = self.nodes.iter().map(|node| node.settings).filter(|_| !self.cold_start);
+        settings.find(|node| node.enabled && node.node_id == 0).map(|coordinator| coordinator.node_count)
     }
 
     /// Checks every value against its range.

@@ -174,6 +174,10 @@ pub type OnAir = (usize, &'static str, FrameId, u64, u64, Vec<bool>);
 /// The events, and the signals that have ended.
 pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> (Vec<Event>, Vec<OnAir>) {
     let Method::Plca(plca) = &config.method else { panic!("a medium of PLCA") };
+    // Without a cold start a cycle of the coordinator's turns ends as the model begins.
+    let is_on = |own: &PlcaNode| own.settings.enabled && own.settings.node_id != 255;
+    let coordinator = plca.nodes.iter().find(|own| is_on(own) && own.settings.node_id == 0);
+    let ended = coordinator.filter(|_| !plca.cold_start).map(|own| own.settings.node_count);
     let nodes = (0..plca.nodes.len()).map(|number| Node {
         own: plca.nodes[number],
         attached: true,
@@ -190,9 +194,12 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
         mac: Mac::Idle,
         deference: Deference::Free,
         carrier: false,
-        control: Control::Disable,
-        cur_id: 0,
-        active: false,
+        control: match ended.filter(|_| is_on(&plca.nodes[number])) {
+            Some(_) => Control::Resync,
+            None => Control::Disable,
+        },
+        cur_id: ended.filter(|_| is_on(&plca.nodes[number])).unwrap_or(0),
+        active: ended.is_some() && is_on(&plca.nodes[number]),
         committed: false,
         bc: 0,
         command: None,

@@ -90,6 +90,15 @@ impl Node {
         node
     }
 
+    /// The state at the end of an idle cycle of `turns` turns: the next BEACON begins. plca_status rises at once.
+    pub fn settle(&mut self, turns: u8) {
+        if self.on() {
+            (self.control, self.cur_id, self.active) = (Control::Resync, turns, true);
+            // That cycle is before the medium's first instant: no counter has it.
+            self.busy_cycle = true;
+        }
+    }
+
     /// Sets new settings; the machines see them in their next run.
     pub fn set(&mut self, settings: PlcaSettings) {
         self.own.settings = settings;
