@@ -36,6 +36,11 @@ impl PlcaSettings {
         PlcaSettings { enabled: false, ..PlcaSettings::new(PlcaSettings::UNCONFIGURED, 8) }
     }
 
+    /// PLCA is on, and the node has an id.
+    pub fn is_on(&self) -> bool {
+        self.enabled && self.node_id != PlcaSettings::UNCONFIGURED
+    }
+
     /// Checks each value against its range.
     ///
     /// # Errors
@@ -81,6 +86,12 @@ impl PlcaNode {
             host_delay: BitTimes::ZERO,
             clock_ppm: 0,
         }
+    }
+
+    /// Its id and its further ids.
+    pub fn ids(&self) -> impl Iterator<Item = u8> + use<> {
+        let all = std::iter::once(self.settings.node_id).chain(self.more_ids);
+        all.filter(|&id| id != PlcaSettings::UNCONFIGURED)
     }
 
     /// The length of `span` of its own clock on the medium, to the nearest bit time.
@@ -166,7 +177,7 @@ impl Plca {
     /// The turns of the cycle that ends at instant 0; `None` after a cold start, and without a coordinator.
     pub(crate) fn settled_turns(&self) -> Option<u8> {
         let mut settings = self.nodes.iter().map(|node| node.settings).filter(|_| !self.cold_start);
-        settings.find(|node| node.enabled && node.node_id == 0).map(|coordinator| coordinator.node_count)
+        settings.find(|node| node.is_on() && node.node_id == 0).map(|coordinator| coordinator.node_count)
     }
 
     /// Checks every value against its range.

@@ -103,16 +103,13 @@ impl Node {
     pub fn set(&mut self, settings: PlcaSettings) {
         self.own.settings = settings;
         self.ids = [0; 4];
-        for id in std::iter::once(settings.node_id).chain(self.own.more_ids) {
-            if id != PlcaSettings::UNCONFIGURED {
-                self.ids[usize::from(id) / 64] |= 1 << (id % 64);
-            }
+        for id in self.own.ids() {
+            self.ids[usize::from(id) / 64] |= 1 << (id % 64);
         }
     }
 
     fn on(&self) -> bool {
-        let settings = &self.own.settings;
-        settings.enabled && settings.node_id != PlcaSettings::UNCONFIGURED && self.attached && !self.reset
+        self.own.settings.is_on() && self.attached && !self.reset
     }
 
     pub fn is_coordinator(&self) -> bool {
