@@ -308,6 +308,25 @@ fn turns_drift_with_a_clock_and_what_is_left_over_is_carried() {
     assert!(medium.plca_counters(station(11)).expect("PLCA").corrupted > 0);
 }
 
+/// Two coordinators with clocks 50 ppm apart drift against each other by a bit time in 135 cycles: after that one hears the
+/// other's BEACON before its own. In an earlier version, each cycle began with a whole bit time, and they stayed together
+/// for ever. With one clock they do.
+#[test]
+fn two_coordinators_drift_apart() {
+    let unexpected = |ppm: i32| {
+        let mut plca = Plca { cold_start: false, ..Plca::right(4) };
+        plca.nodes[2].settings.node_id = 0;
+        plca.nodes[2].clock_ppm = ppm;
+        let (medium, _) = run(bus_of(plca), &[], 148 * 1_000);
+        [0, 2].map(|node| medium.plca_counters(station(node)).expect("PLCA").unexpected_beacons)
+    };
+    assert_eq!(unexpected(0), [0, 0]);
+    for ppm in [50, -50] {
+        let [first, third] = unexpected(ppm);
+        assert!(first + third > 0, "{ppm} ppm: {first} and {third}");
+    }
+}
+
 /// BEACONs without room for a gap between them keep a node without PLCA from ever sending. In an earlier version,
 /// skipped cycles let its gap end all the same.
 #[test]

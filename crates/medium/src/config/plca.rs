@@ -97,11 +97,20 @@ impl PlcaNode {
     /// The length of `span` of its own clock on the medium, to the nearest bit time.
     #[inline]
     pub fn on_medium(&self, span: BitTimes) -> BitTimes {
+        self.on_medium_from(0, span).0
+    }
+
+    /// The same from an instant that is `behind` a whole bit time, and by how much the end is behind one: in parts of
+    /// a bit time, of which a bit time has as many as its clock has ticks in a million of the medium's bits.
+    #[inline]
+    pub(crate) fn on_medium_from(&self, behind: i64, span: BitTimes) -> (BitTimes, i64) {
         if self.clock_ppm == 0 {
-            return span;
+            return (span, behind);
         }
-        let rate = u64::from(MILLION.saturating_add_signed(self.clock_ppm));
-        BitTimes::new((span.get() * u64::from(MILLION) + rate / 2) / rate)
+        let rate = i64::from(MILLION.saturating_add_signed(self.clock_ppm));
+        let parts = span.get() as i64 * i64::from(MILLION) + behind;
+        let bits = ((parts + rate / 2) / rate).max(0);
+        (BitTimes::new(bits as u64), parts - bits * rate)
     }
 }
 
@@ -172,6 +181,12 @@ impl Plca {
         let count = nodes.iter().map(|node| u64::from(node.settings.node_count)).max().unwrap_or(1);
         let turn = nodes.iter().map(|node| u64::from(node.settings.to_timer)).max().unwrap_or(32);
         BitTimes::new(20 + count * turn).max(Plca::USUAL_DELAY_LINE).min(Plca::LONGEST_DELAY_LINE)
+    }
+
+    /// Several nodes send BEACONs.
+    pub(crate) fn has_several_coordinators(&self) -> bool {
+        let mut all = self.nodes.iter().filter(|node| node.settings.is_on() && node.settings.node_id == 0);
+        all.nth(1).is_some()
     }
 
     /// The turns of the cycle that ends at instant 0; `None` after a cold start, and without a coordinator.
