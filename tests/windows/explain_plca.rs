@@ -3,7 +3,7 @@
 
 use crate::common::process::{ethbus, run, unwrapped};
 use ethbus::study::explain::choice::ended;
-use ethbus::study::explain::plca::{Diagnosis, diagnose, draw};
+use ethbus::study::explain::plca::{Diagnosis, Told, diagnose, draw};
 use ethbus::study::explain::{self, ExplainError, Story, Wanted, find, tell, tell_segment};
 use medium::Kind;
 use sim::files::event_log::{Entry, EventLogReader};
@@ -212,6 +212,79 @@ fn a_log_without_plca_has_no_segment() {
     run(ethbus(["sim", "--access", "plca", "--stations", "2", "--duration", "1ms", "--events", json_text])).succeeded();
     let found = run(ethbus(["explain", json_text, "--segment", "--format", "json"])).json();
     assert_eq!(found["findings"], serde_json::json!([]));
+}
+
+/// The findings of a log of this scenario, with traffic that makes collisions.
+fn found(scenario: &str) -> Vec<Told> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("changes.toml");
+    let text = format!(
+        "[access]\nmethod = \"plca\"\n[traffic]\narrivals = \"poisson:0.5\"\nframe_size = 64\n[run]\nduration = \"80ms\"\n\
+         warmup = \"0s\"\n{scenario}"
+    );
+    fs::write(&path, text).expect("own folder");
+    diagnosed(&events(&folder, &path)).findings
+}
+
+/// An id twice for 100 BT is not blamed for what comes later; a finding that is over has its interval and no remedy, and
+/// its counts are those of the interval. In an earlier version, 1 and 2 ms after the log began, both were in the present.
+#[test]
+fn a_finding_holds_for_an_interval() {
+    let at = |time: u64, station: &str, change: &str| {
+        format!("[[at]]\ntime = \"{time} BT\"\nstation = \"{station}\"\nplca.{change}\n")
+    };
+    let changes = [
+        at(10_000, "st3", "node-id = 1"),
+        at(10_100, "st3", "node-id = 2"),
+        at(200_000, "st4", "enable = false"),
+        at(400_000, "st4", "enable = true"),
+        at(600_000, "st2", "to-tmr = 24"),
+    ];
+    let found = found(&format!("{}{}", changes.concat(), "[[station]]\n".repeat(8)));
+    let numbers: Vec<u8> = found.iter().map(|one| one.number).collect();
+    assert_eq!(numbers, [7, 8, 15, 15], "{found:#?}");
+    let [off, timer, first, second] = &found[..] else { panic!("four") };
+    assert_eq!((off.since_bt, off.until_bt), (200_000, Some(400_000)));
+    assert!(off.cause.starts_with("From t = 200,000 to t = 400,000: st4 has PLCA off"), "{}", off.cause);
+    assert!(off.mend.starts_with("Nothing"), "{}", off.mend);
+    assert_eq!((timer.since_bt, timer.until_bt), (600_000, None));
+    assert!(timer.cause.starts_with("Since t = 600,000: st2 counts 24 BT"), "{}", timer.cause);
+    assert!(timer.mend.contains("plca set st2 to-tmr 32"), "{}", timer.mend);
+    assert!(first.seen.contains("plain CSMA/CD for 100 BT, until its next settings came"), "{}", first.seen);
+    assert!(second.seen.contains("until the next BEACON was over"), "{}", second.seen);
+}
+
+/// Each node that needs an id is given its own, and room for it in the cycle. A further id counts as an id.
+#[test]
+fn proposed_ids_differ() {
+    let without =
+        found(&["[[station]]\n", "[[station]]\nplca.node-id = 255\n", "[[station]]\nplca.node-id = 255\n"].concat());
+    let mends: Vec<&str> = without.iter().map(|one| one.mend.as_str()).collect();
+    assert_eq!(mends, ["`ethbus plca set st2 node-id 1`.", "`ethbus plca set st3 node-id 2`."]);
+    let twin = "[[station]]\nplca.node-id = 1\n";
+    let three = found(&["[[station]]\n", twin, twin, twin].concat());
+    assert_eq!(three.len(), 1, "{three:#?}");
+    assert!(
+        three[0].mend.starts_with("`ethbus plca set st3 node-id 2` and `ethbus plca set st4 node-id 3`."),
+        "{three:#?}"
+    );
+    let further = found("[[station]]\n[[station]]\nplca.more-ids = [\"2\"]\n[[station]]\n");
+    assert_eq!(further.iter().map(|one| one.number).collect::<Vec<_>>(), [3], "{further:#?}");
+    assert!(
+        further[0].mend.starts_with("`ethbus plca set st1 node-cnt 4` and `ethbus plca set st3 node-id 3`."),
+        "{further:#?}"
+    );
+}
+
+/// After a cold start frames keep the attempts of CSMA/CD: the finding says which was there longest.
+#[test]
+fn frames_of_a_cold_start_take_their_attempts_along() {
+    let cold = found(
+        "[plca]\ncold-start = true\n[[station]]\narrivals = \"saturated\"\n[[station]]\narrivals = \"saturated\"\n",
+    );
+    assert_eq!(cold.iter().map(|one| one.number).collect::<Vec<_>>(), [17], "{cold:#?}");
+    assert!(cold[0].seen.contains("kept their attempts") && cold[0].until_bt.is_some(), "{cold:#?}");
+    assert!(found("[[station]]\narrivals = \"saturated\"\n[[station]]\narrivals = \"saturated\"\n").is_empty());
 }
 
 /// A station may be called by a word that findings use: it gets the findings that concern it, and no others.

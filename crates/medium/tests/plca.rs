@@ -99,6 +99,42 @@ fn frames_wait_for_their_turn() {
     check_golden("plca_turns.txt", &trace(&events));
 }
 
+/// A settled bus is in a cycle as it begins: BEACONs come at 276 n, and frames of instant 0 wait for their turns. After a
+/// cold start the same frames meet on the line.
+#[test]
+fn a_settled_bus_is_in_a_cycle_as_it_begins() {
+    let settled = |nodes| Plca { cold_start: false, ..Plca::right(nodes) };
+    let (medium, events) = run(bus_of(settled(8)), &[], 276 * 1_000 + 1);
+    let cycles = medium.plca_cycles().expect("PLCA");
+    assert_eq!((cycles.cycles, cycles.shortest.get(), cycles.longest.get()), (1_000, 276, 276));
+    assert!(events.iter().all(|event| event.at == BitInstant::ZERO), "{}", trace(&events));
+    for node in 0..8 {
+        assert_eq!(medium.plca_status(station(node)), Some(true));
+        let counters = medium.plca_counters(station(node)).expect("PLCA");
+        assert_eq!((counters.empty_cycles, counters.status_losses, counters.beacons_before_turn), (1_000, 0, 0));
+    }
+    for nodes in [1, 2, 8, 12, 40, 254, 255_u16] {
+        let inputs: Vec<_> = (0..nodes).map(|from| offer(0, from, (from + 1) % nodes, 64)).collect();
+        let meets = |plca| {
+            let (medium, events) = run(bus_of(plca), &inputs, 400_000);
+            let sent: u64 = (0..nodes).map(|node| medium.tally().station(station(node)).frames_transmitted_ok).sum();
+            let met = events.iter().any(|event| matches!(event.kind, Kind::Collision { episode: 1.., .. }));
+            (sent, met)
+        };
+        assert_eq!(meets(settled(nodes.into())), (u64::from(nodes), false), "{nodes} nodes");
+        assert_eq!(meets(Plca::right(nodes.into())).1, nodes > 1, "{nodes} nodes");
+    }
+}
+
+/// Without a coordinator no cycle is in progress.
+#[test]
+fn a_bus_without_a_coordinator_is_not_settled() {
+    let mut plca = Plca { cold_start: false, ..Plca::right(3) };
+    plca.nodes[0].settings.enabled = false;
+    let (medium, _) = run(bus_of(plca), &[], 1_000);
+    assert_eq!(medium.plca_status(station(1)), Some(false));
+}
+
 /// 148.4.4: a turn may be kept for max_bc more frames.
 #[test]
 fn a_burst_keeps_the_turn() {
@@ -272,6 +308,25 @@ fn turns_drift_with_a_clock_and_what_is_left_over_is_carried() {
     assert!(medium.plca_counters(station(11)).expect("PLCA").corrupted > 0);
 }
 
+/// Two coordinators with clocks 50 ppm apart drift against each other by a bit time in 135 cycles: after that one hears the
+/// other's BEACON before its own. In an earlier version, each cycle began with a whole bit time, and they stayed together
+/// for ever. With one clock they do.
+#[test]
+fn two_coordinators_drift_apart() {
+    let unexpected = |ppm: i32| {
+        let mut plca = Plca { cold_start: false, ..Plca::right(4) };
+        plca.nodes[2].settings.node_id = 0;
+        plca.nodes[2].clock_ppm = ppm;
+        let (medium, _) = run(bus_of(plca), &[], 148 * 1_000);
+        [0, 2].map(|node| medium.plca_counters(station(node)).expect("PLCA").unexpected_beacons)
+    };
+    assert_eq!(unexpected(0), [0, 0]);
+    for ppm in [50, -50] {
+        let [first, third] = unexpected(ppm);
+        assert!(first + third > 0, "{ppm} ppm: {first} and {third}");
+    }
+}
+
 /// BEACONs without room for a gap between them keep a node without PLCA from ever sending. In an earlier version,
 /// skipped cycles let its gap end all the same.
 #[test]
@@ -360,8 +415,9 @@ fn any_bus() -> impl Strategy<Value = Config> {
         let count = stations as u8;
         let count = if right { Just(count).boxed() } else { (1..=count + 2).boxed() };
         let nodes = count.prop_flat_map(move |count| proptest::collection::vec(any_node(count), stations));
-        (nodes, Just(right), places.clone(), timers.clone(), phy.clone(), any::<u64>(), 1..=5_usize).prop_map(
-            |(mut nodes, right, places, timers, (on, off), seed, queue_limit)| {
+        let rest = (any::<bool>(), any::<u64>(), 1..=5_usize);
+        (nodes, Just(right), places.clone(), timers.clone(), phy.clone(), rest).prop_map(
+            |(mut nodes, right, places, timers, (on, off), (settled, seed, queue_limit))| {
                 if right {
                     for (id, node) in nodes.iter_mut().enumerate() {
                         let bursts = (node.settings.burst_count, node.settings.burst_timer);
@@ -386,6 +442,7 @@ fn any_bus() -> impl Strategy<Value = Config> {
                     end_delimiter: BitTimes::new(esd),
                     phy_on: BitTimes::new(on),
                     phy_off: BitTimes::new(on + off),
+                    cold_start: !settled,
                     ..Plca::new(nodes)
                 };
                 let config = Config::new(BitRate::MBIT_10, topology, seed);

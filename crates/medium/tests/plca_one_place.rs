@@ -26,12 +26,13 @@ fn bus_of(plca: Plca) -> Config {
 fn any_right_bus() -> impl Strategy<Value = Scenario> {
     let node = (prop_oneof![4 => Just(0_u64), 1 => 0..=900_u64], 0..30_u8);
     let timers = (prop_oneof![3 => Just(32_u8), 1 => 1..=60_u8], prop_oneof![3 => Just(396_u64), 1 => 1..=396_u64]);
-    let rest = (prop_oneof![3 => Just(8_u64), 1 => 0..=12_u64], 0..=3_u8, any::<u64>(), 1..=40_u32, 1..=4_usize);
+    let begin = (any::<bool>(), any::<u64>());
+    let rest = (prop_oneof![3 => Just(8_u64), 1 => 0..=12_u64], 0..=3_u8, begin, 1..=40_u32, 1..=4_usize);
     let from = (0..12_u16, 0..13_u16);
     let input = (0..300_u32, 0..=60_000_u64, from, prop_oneof![3 => Just(64_u32), 1 => 64..=400_u32]);
     let inputs = proptest::collection::vec(input, 0..=120);
     (proptest::collection::vec(node, 1..=12), timers, rest, inputs).prop_map(|(drawn, (to, line), rest, inputs)| {
-        let (esd, empty, seed, attempt_limit, queue_limit) = rest;
+        let (esd, empty, (cold_start, seed), attempt_limit, queue_limit) = rest;
         let stations = drawn.len() as u8;
         // One id more than stations: it belongs to the last node too, or to none.
         let count = stations + empty;
@@ -46,7 +47,7 @@ fn any_right_bus() -> impl Strategy<Value = Scenario> {
             nodes[0].more_ids[0] = count - 1;
         }
         let delays = (BitTimes::new(line), BitTimes::new(esd));
-        let plca = Plca { delay_line: delays.0, end_delimiter: delays.1, ..Plca::new(nodes.clone()) };
+        let plca = Plca { delay_line: delays.0, end_delimiter: delays.1, cold_start, ..Plca::new(nodes.clone()) };
         let mut config = Config { queue_limit, ..bus_of(plca) };
         config.parameters.attempt_limit = attempt_limit.try_into().expect("at least 1");
         config.seed = seed;

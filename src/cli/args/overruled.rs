@@ -1,7 +1,7 @@
 //! The options of a command that overrule keys of its scenario, made from the table of settings.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use sim::settings::options::{Opt, of};
 
 /// What the options of the command `OF` say: each by its long name and with its value as it was written, in the order of
@@ -24,7 +24,11 @@ impl<const OF: u8> Overruled<OF> {
 /// An option as clap knows it, for the command `command`.
 fn argument(option: &'static Opt, command: u8) -> Arg {
     let (help, more) = option.texts(command);
-    let argument = Arg::new(option.long).long(option.long).value_name(option.value).help(help);
+    let argument = Arg::new(option.long).long(option.long).help(help);
+    let argument = match option.value {
+        "" => argument.action(ArgAction::Set).num_args(0).default_missing_value("on"),
+        name => argument.value_name(name),
+    };
     let argument = if more.is_empty() { argument } else { argument.long_help(format!("{help}\n\n{more}")) };
     let argument = argument.short(option.short).hide_short_help(!option.in_short);
     match option.words {

@@ -96,7 +96,8 @@ impl Reading {
         let last = story.end.map_or(scene.now.max(last).min(first + LONGEST), |end| end.max(last));
         let turns = self.recorder.finish(before(first), last + BitTimes::new(AFTER), &story.names, scene);
         let mut findings = findings(&self.segment);
-        findings.retain(|finding| finding.cause.stations().contains(&story.frame.station));
+        let lives = |finding: &Finding| finding.since <= last && finding.until.is_none_or(|until| until >= first);
+        findings.retain(|finding| finding.cause.stations().contains(&story.frame.station) && lives(finding));
         let (bound, plca) = (self.segment.bound().zip(self.segment.theory()), self.segment.plca.clone());
         OnSegment { plca, turns, findings, bound, segment: self.segment }
     }
@@ -113,6 +114,8 @@ pub struct Told {
     pub number: u8,
     /// Since when, in bit times.
     pub since_bt: u64,
+    /// When it ended; none if it holds as the log ends.
+    pub until_bt: Option<u64>,
     /// Why.
     pub cause: String,
     /// What the log shows of it.

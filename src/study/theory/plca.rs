@@ -276,6 +276,57 @@ mod tests {
         }
     }
 
+    /// Each node always has a frame.
+    #[derive(Default)]
+    struct Saturated {
+        longest: u64,
+        collisions: u64,
+    }
+
+    impl Host for Saturated {
+        const FEEDS: bool = true;
+
+        fn event(&mut self, event: &Event) {
+            match event.kind {
+                Kind::Transmitted { access_delay, .. } => self.longest = self.longest.max(access_delay.get()),
+                Kind::Collision { episode: 1.., .. } => self.collisions += 1,
+                _ => {}
+            }
+        }
+
+        fn next_frame(&mut self, _: BitInstant, _: StationId) -> Option<Frame> {
+            Some(Frame::new(Octets::new(64), Destination::All))
+        }
+    }
+
+    /// From the first bit on, whatever the seed. After a cold start the first frames collide, and their attempts stay with
+    /// them: with most seeds a frame waits longer than the bound, or is discarded.
+    #[test]
+    fn a_settled_bus_keeps_the_bound_from_its_first_bit() {
+        let bound = Bus { nodes: 8, octets: 64, bursts: 0, to: 32 }.access_delay_bound();
+        let run = |cold_start: bool, seed: u64| {
+            let plca = Plca { cold_start, ..Plca::right(8) };
+            let config = Config::new(BitRate::MBIT_10, Topology::star(8, 0), seed);
+            let config = Config { method: Method::Plca(plca), keep_outputs: false, ..config };
+            let (mut medium, mut host) = (Medium::new(config).expect("a valid configuration"), Saturated::default());
+            for station in (0..8).map(StationId::new) {
+                let frame = Frame::new(Octets::new(64), Destination::All);
+                medium.give(BitInstant::ZERO, Input::Offer { station, frame }, &mut host);
+            }
+            medium.run_until(BitInstant::new(1_000_000), &mut host);
+            host
+        };
+        for seed in 1..=20 {
+            let Saturated { longest, collisions } = run(false, seed);
+            assert!(
+                longest <= bound && collisions == 0,
+                "seed {seed}: {longest} BT of {bound}, {collisions} collisions"
+            );
+        }
+        let beyond = (1..=20).filter(|&seed| run(true, seed).longest > bound).count();
+        assert!(beyond > 10, "{beyond} of 20 seeds after a cold start");
+    }
+
     fn count(answer: &Answer, key: &str) -> u64 {
         match answer.value(key) {
             Some(Value::Count(count)) => *count,

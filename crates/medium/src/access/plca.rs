@@ -101,7 +101,7 @@ impl Access for Reconciliation {
             wire: Wire::new(config, plca.phy_on, plca.phy_off),
             plca,
             here: OnePlace::new(config),
-            // Nodes with PLCA on leave DISABLE at instant 0.
+            // Nodes with PLCA on leave DISABLE at instant 0, or a settled coordinator sends a BEACON.
             next: vec![BitInstant::ZERO; stations].into(),
             changed: Vec::new(),
             settled: BinaryHeap::new(),
@@ -113,9 +113,11 @@ impl Access for Reconciliation {
     }
 
     fn mac(config: &Config, station: StationId) -> Own {
+        let mut node = Node::new(config.plca().nodes[station.index()]);
+        config.plca().settled_turns().into_iter().for_each(|turns| node.settle(turns));
         Own {
             mac: Mac::new(config, station),
-            node: Node::new(config.plca().nodes[station.index()]),
+            node,
             counters: PlcaCounters::default(),
             watch: Watch::SILENT,
             mac_at: NEVER,

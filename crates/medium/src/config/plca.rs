@@ -36,6 +36,11 @@ impl PlcaSettings {
         PlcaSettings { enabled: false, ..PlcaSettings::new(PlcaSettings::UNCONFIGURED, 8) }
     }
 
+    /// PLCA is on, and the node has an id.
+    pub fn is_on(&self) -> bool {
+        self.enabled && self.node_id != PlcaSettings::UNCONFIGURED
+    }
+
     /// Checks each value against its range.
     ///
     /// # Errors
@@ -83,14 +88,29 @@ impl PlcaNode {
         }
     }
 
+    /// Its id and its further ids.
+    pub fn ids(&self) -> impl Iterator<Item = u8> + use<> {
+        let all = std::iter::once(self.settings.node_id).chain(self.more_ids);
+        all.filter(|&id| id != PlcaSettings::UNCONFIGURED)
+    }
+
     /// The length of `span` of its own clock on the medium, to the nearest bit time.
     #[inline]
     pub fn on_medium(&self, span: BitTimes) -> BitTimes {
+        self.on_medium_from(0, span).0
+    }
+
+    /// The same from an instant that is `behind` a whole bit time, and by how much the end is behind one: in parts of
+    /// a bit time, of which a bit time has as many as its clock has ticks in a million of the medium's bits.
+    #[inline]
+    pub(crate) fn on_medium_from(&self, behind: i64, span: BitTimes) -> (BitTimes, i64) {
         if self.clock_ppm == 0 {
-            return span;
+            return (span, behind);
         }
-        let rate = u64::from(MILLION.saturating_add_signed(self.clock_ppm));
-        BitTimes::new((span.get() * u64::from(MILLION) + rate / 2) / rate)
+        let rate = i64::from(MILLION.saturating_add_signed(self.clock_ppm));
+        let parts = span.get() as i64 * i64::from(MILLION) + behind;
+        let bits = ((parts + rate / 2) / rate).max(0);
+        (BitTimes::new(bits as u64), parts - bits * rate)
     }
 }
 
@@ -119,6 +139,9 @@ pub struct Plca {
     pub phy_on: BitTimes,
     /// From TX_EN off to the line, and from the line to CRS off.
     pub phy_off: BitTimes,
+    /// Nodes begin as power comes on: plca_status is FAIL until the first BEACON. Otherwise that BEACON begins at
+    /// instant 0, and nodes are as at the end of an idle cycle.
+    pub cold_start: bool,
 }
 
 impl Plca {
@@ -127,7 +150,7 @@ impl Plca {
     /// The delay line that clause 148 asks for.
     pub const USUAL_DELAY_LINE: BitTimes = BitTimes::new(396);
 
-    /// The timers of clause 148 at 10 Mb/s.
+    /// The timers of clause 148 at 10 Mb/s, from a cold start.
     pub fn new(nodes: Vec<PlcaNode>) -> Plca {
         let delay_line = Plca::delay_line_for(&nodes);
         Plca {
@@ -142,6 +165,7 @@ impl Plca {
             end_delimiter: BitTimes::new(8),
             phy_on: BitTimes::ZERO,
             phy_off: BitTimes::ZERO,
+            cold_start: true,
         }
     }
 
@@ -157,6 +181,18 @@ impl Plca {
         let count = nodes.iter().map(|node| u64::from(node.settings.node_count)).max().unwrap_or(1);
         let turn = nodes.iter().map(|node| u64::from(node.settings.to_timer)).max().unwrap_or(32);
         BitTimes::new(20 + count * turn).max(Plca::USUAL_DELAY_LINE).min(Plca::LONGEST_DELAY_LINE)
+    }
+
+    /// Several nodes send BEACONs.
+    pub(crate) fn has_several_coordinators(&self) -> bool {
+        let mut all = self.nodes.iter().filter(|node| node.settings.is_on() && node.settings.node_id == 0);
+        all.nth(1).is_some()
+    }
+
+    /// The turns of the cycle that ends at instant 0; `None` after a cold start, and without a coordinator.
+    pub(crate) fn settled_turns(&self) -> Option<u8> {
+        let mut settings = self.nodes.iter().map(|node| node.settings).filter(|_| !self.cold_start);
+        settings.find(|node| node.is_on() && node.node_id == 0).map(|coordinator| coordinator.node_count)
     }
 
     /// Checks every value against its range.

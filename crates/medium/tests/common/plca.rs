@@ -133,8 +133,11 @@ struct Node {
     bc: u8,
     command: Option<What>,
     invalid: Option<u64>,
-    /// Since when turns are counted one after the other, and how many were over as the present one began.
-    counts: Option<(u64, u64)>,
+    /// Since when turns are counted one after the other, how many bits of the node's clock had passed by then, and how many
+    /// turns were over as the present one began.
+    counts: Option<(u64, u64, u64)>,
+    /// The last turn of a cycle, or the BEACON, was over then: since when, and how many bits of its clock it was.
+    chain: Option<(u64, u64, u64)>,
     data: Data,
     line_begin: u64,
     /// plca_status; and when it falls, while plca_active is false.
@@ -174,6 +177,10 @@ pub type OnAir = (usize, &'static str, FrameId, u64, u64, Vec<bool>);
 /// The events, and the signals that have ended.
 pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> (Vec<Event>, Vec<OnAir>) {
     let Method::Plca(plca) = &config.method else { panic!("a medium of PLCA") };
+    // Without a cold start a cycle of the coordinator's turns ends as the model begins.
+    let is_on = |own: &PlcaNode| own.settings.enabled && own.settings.node_id != 255;
+    let coordinator = plca.nodes.iter().find(|own| is_on(own) && own.settings.node_id == 0);
+    let ended = coordinator.filter(|_| !plca.cold_start).map(|own| own.settings.node_count);
     let nodes = (0..plca.nodes.len()).map(|number| Node {
         own: plca.nodes[number],
         attached: true,
@@ -190,14 +197,18 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
         mac: Mac::Idle,
         deference: Deference::Free,
         carrier: false,
-        control: Control::Disable,
-        cur_id: 0,
-        active: false,
+        control: match ended.filter(|_| is_on(&plca.nodes[number])) {
+            Some(_) => Control::Resync,
+            None => Control::Disable,
+        },
+        cur_id: ended.filter(|_| is_on(&plca.nodes[number])).unwrap_or(0),
+        active: ended.is_some() && is_on(&plca.nodes[number]),
         committed: false,
         bc: 0,
         command: None,
         invalid: None,
         counts: None,
+        chain: None,
         data: Data::Normal,
         line_begin: 0,
         ok: false,
@@ -575,8 +586,19 @@ impl Model<'_> {
         }
         // Turns that follow each other without carrier are counted from the first of them.
         let follows = matches!(node.control, Control::Next) && node.counts.is_some();
-        let (since, turns) = if follows { node.counts.expect("it counts") } else { (now, 0) };
-        let over = since + self.span(station, (turns + 1) * u64::from(settings.to_timer));
+        // The cycles of one of several coordinators are one count of its clock, as long as no other signal begins a turn.
+        let on = |node: &&Node| {
+            let PlcaSettings { enabled, node_id, .. } = node.own.settings;
+            enabled && node_id == 0
+        };
+        let several = self.nodes.iter().filter(on).count() > 1;
+        let chain = node.chain.filter(|_| several && coordinator && node.control == Control::Syncing);
+        let (since, ahead, turns) = match (follows, chain) {
+            (true, _) => node.counts.expect("it counts"),
+            (false, Some((done, since, bits))) => (since + now - done, bits, 0),
+            (false, None) => (now, 0, 0),
+        };
+        let over = since + self.span(station, ahead + (turns + 1) * u64::from(settings.to_timer));
         let early = Control::EarlyReceive { detected: now + self.span(station, self.plca.beacon_detection.get()) };
         let next = match node.control {
             Control::Disable if coordinator => Control::Recover,
@@ -614,11 +636,23 @@ impl Model<'_> {
             Control::Next => Control::WaitTo { done: over },
             _ => return false,
         };
+        let beacon_bits = self.plca.beacon.get();
         let node = &mut self.nodes[station];
+        node.chain = match (node.counts, next) {
+            (Some((since, ahead, turns)), Control::Next) => {
+                Some((now, since, ahead + (turns + 1) * u64::from(settings.to_timer)))
+            }
+            (_, Control::SendBeacon { done }) => {
+                let (_, since, bits) = node.chain.filter(|(at, ..)| *at == now).unwrap_or((now, now, 0));
+                Some((done, since, bits + beacon_bits))
+            }
+            (_, Control::Resync | Control::Syncing) => node.chain,
+            _ => None,
+        };
         node.counts = match (node.control, next) {
-            (_, Control::WaitTo { .. }) => Some((since, turns)),
+            (_, Control::WaitTo { .. }) => Some((since, ahead, turns)),
             (Control::WaitTo { .. } | Control::Yield { .. }, Control::Next) => {
-                node.counts.map(|(since, turns)| (since, turns + 1))
+                node.counts.map(|(since, ahead, turns)| (since, ahead, turns + 1))
             }
             (Control::WaitTo { .. }, Control::Yield { .. }) => node.counts,
             _ => None,

@@ -208,9 +208,11 @@ impl Signals {
     }
 
     fn status(&mut self, at: BitInstant, station: StationId, ok: bool) {
+        let is_settled = self.line.as_ref().is_some_and(|line| !line.plca.cold_start);
         let own = self.node(station);
         own.ok = ok;
-        own.normal = ok.then_some(at);
+        // A settled bus begins in a cycle.
+        own.normal = (ok && !(is_settled && at == BitInstant::ZERO)).then_some(at);
         if ok {
             return;
         }

@@ -18,7 +18,7 @@ pub struct Opt {
     pub long: &'static str,
     /// Its letter.
     pub short: Option<char>,
-    /// What the help calls its value.
+    /// What the help calls its value; without a name the option has none, and switches its key on.
     pub value: &'static str,
     /// The only values, if it has no others.
     pub words: &'static [&'static str],

@@ -328,6 +328,13 @@ macro_rules! settings {
                 /// how fast the node's clock is: its timers of PLCA run by it
                 clock: Given<PpmText>, Text(text::<PpmText>), "parts per million in quotes, like `clock = \"-100 ppm\"`",
                     default "`\"0 ppm\"`";
+                /// of all stations: `true` begins as power comes on, before the first BEACON; otherwise it begins at t = 0
+                cold_start = "cold-start": Given<bool>, Switch, "`cold-start = true` or `cold-start = false`",
+                    default "`false`",
+                    option Opt {
+                        long: "cold-start", place: 165, on: ALL, of_method: "plca",
+                        help: "Of `plca`: begin as power comes on, before the first BEACON", ..Opt::NEW
+                    };
                 /// of all stations: delay_line_length
                 delay_line = "delay-line": Given<BitTimesText>, Text(text::<BitTimesText>),
                     "bit times in quotes, like `delay-line = \"396 BT\"`",

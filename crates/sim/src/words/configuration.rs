@@ -155,7 +155,7 @@ macro_rules! contention_mirror {
     };
 }
 
-/// Older logs and records do not say whether the acknowledgement holds a sender: it always did.
+/// The value of a switch that older logs and records do not have: ACKs held the sender, nodes of PLCA began cold.
 fn yes() -> bool {
     true
 }

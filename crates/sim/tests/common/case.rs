@@ -520,9 +520,9 @@ fn change(config: &Config, station: u16, what: u8) -> Input {
 }
 
 fn plca_config() -> impl Strategy<Value = Config> {
-    let own = (2..=6_usize, 0..=3_u8, any::<bool>(), any::<u64>(), 0..=8_u64);
-    own.prop_map(|(nodes, bursts, faulty, seed, far)| {
-        let mut plca = Plca::right(nodes);
+    let own = (2..=6_usize, 0..=3_u8, any::<(bool, bool)>(), any::<u64>(), 0..=8_u64);
+    own.prop_map(|(nodes, bursts, (faulty, cold_start), seed, far)| {
+        let mut plca = Plca { cold_start, ..Plca::right(nodes) };
         plca.nodes.iter_mut().for_each(|node| node.settings.burst_count = bursts);
         if faulty {
             // It knows nothing of turns, and meets others on the line.

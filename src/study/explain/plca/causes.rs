@@ -1,9 +1,10 @@
 //! Causes by name, as an engineer at the bench would look for them, each with the numbers that show it.
 //!
-//! The causes are read off what nodes were told; the log says what came of them. One function for each entry of
-//! docs/plca.md, in its order. `words/findings.rs` has the sentences.
+//! The causes are read off what nodes were told; the log says what came of them. A finding holds for an interval of
+//! time, its counts are those of the interval, and each collision has one cause ([`Why`]). One function for each entry
+//! of docs/plca.md, in its order. `words/findings.rs` has the sentences.
 
-use super::segment::{Met, Node, Reset, Segment, Setup, Spell};
+use super::segment::{Cold, Meetings, Met, Node, Reset, Segment, Setup, Spell, Why};
 use medium::{BitInstant, PlcaSettings, StationId};
 use sim::words::configuration::longest_distance;
 use std::collections::BTreeSet;
@@ -13,6 +14,8 @@ use std::collections::BTreeSet;
 pub struct Finding {
     pub cause: Cause,
     pub since: BitInstant,
+    /// When it ended; none if it holds as the log ends.
+    pub until: Option<BitInstant>,
     /// The stretch of time that shows it best, in bit times.
     pub window: (u64, u64),
 }
@@ -23,19 +26,28 @@ pub enum Cause {
     /// 1. The coordinator is lost, or there is none.
     NoCoordinator { spell: Spell },
     /// 2. More than one node has the id 0; these had no turn, with this many frames offered.
-    TwoCoordinators { coordinators: Vec<StationId>, starved: Vec<StationId>, offered: u64, free: u8 },
+    TwoCoordinators { coordinators: Vec<StationId>, starved: Vec<StationId>, offered: u64, free: FreeIds },
     /// 3. Nodes with the same id, other than 0: how often their frames met, and how often those of others did.
-    SameId { id: u8, nodes: Vec<StationId>, among: u64, elsewhere: u64, free: u8 },
-    /// 4. An id at or above the node count of the coordinator.
-    AboveTheCount { node: StationId, id: u8, coordinator: StationId, count: u8 },
-    /// 5. A node without an id.
-    NoId { node: StationId, free: u8 },
+    SameId { id: u8, nodes: Vec<StationId>, among: u64, elsewhere: u64, free: FreeIds },
+    /// 4. An id at or above the node count of the coordinator; the node's turns, frames offered and sent, and BEACONs.
+    AboveTheCount { node: StationId, id: u8, coordinator: StationId, count: u8, came: [u64; 4] },
+    /// 5. A node without an id, and what it met.
+    NoId { node: StationId, met: Meetings, free: FreeIds },
     /// 6. More turns than nodes.
     CountTooHigh { coordinator: StationId, count: u8, used: u64, empty: u64, to_timer: u8 },
-    /// 7. A node with PLCA off.
-    Off { node: StationId, free: u8 },
-    /// 8. A node that counts its turns by another timer than the coordinator; the node whose turn begins with its own.
-    OtherTimer { node: StationId, id: u8, own: u8, coordinator: StationId, right: u8, same: Option<(StationId, u8)> },
+    /// 7. A node with PLCA off, and what it met.
+    Off { node: StationId, met: Meetings, free: FreeIds },
+    /// 8. A node that counts its turns by another timer than the coordinator; the node whose turn begins with its own;
+    /// what it met.
+    OtherTimer {
+        node: StationId,
+        id: u8,
+        own: u8,
+        coordinator: StationId,
+        right: u8,
+        same: Option<(StationId, u8)>,
+        met: Meetings,
+    },
     /// 9. PHYs that tell their MACs of no collision.
     NoDetection { nodes: Vec<StationId>, lost: Option<BitInstant> },
     /// 10. A MAC that takes no notice of logical collisions.
@@ -50,12 +62,21 @@ pub enum Cause {
     SlowHost { node: StationId, delay: u64 },
     /// 15. A node that was told settings while the bus ran.
     Reset { reset: Reset },
-    /// 16. A node whose clock is fast or slow; how far its turn is off.
-    OtherClock { node: StationId, ppm: i32, to_timer: u8, id: u8, off: u64 },
+    /// 16. A node whose clock is fast or slow; how far its turn is off; what it met.
+    OtherClock { node: StationId, ppm: i32, to_timer: u8, id: u8, off: u64, met: Meetings },
+    /// 17. Frames met before the first BEACON.
+    ColdStart { cold: Cold },
     /// plca_status fell although a coordinator was there.
     Unreached { nodes: Vec<StationId>, at: BitInstant, cut: Option<BitInstant> },
     /// Frames met in turns, and no setting says why.
     Unexplained { nodes: Vec<StationId>, times: u64, first: BitInstant },
+}
+
+/// Ids that are proposed, one for each node that needs one, and the node count that they need if that is higher.
+#[derive(Clone, Debug, Default)]
+pub struct FreeIds {
+    pub ids: Vec<(StationId, u8)>,
+    pub count: Option<(StationId, u8)>,
 }
 
 impl Cause {
@@ -78,6 +99,7 @@ impl Cause {
             Cause::SlowHost { .. } => 14,
             Cause::Reset { .. } => 15,
             Cause::OtherClock { .. } => 16,
+            Cause::ColdStart { .. } => 17,
             Cause::Unreached { .. } | Cause::Unexplained { .. } => 0,
         }
     }
@@ -102,6 +124,7 @@ impl Cause {
             | Cause::SlowHost { node, .. }
             | Cause::OtherClock { node, .. } => vec![*node],
             Cause::Reset { reset } => vec![reset.station],
+            Cause::ColdStart { cold } => cold.met.iter().copied().collect(),
             Cause::PhyDelay { .. } | Cause::LongCable { .. } => Vec::new(),
         }
     }
@@ -121,18 +144,33 @@ impl Cause {
         let key = |one: &Cause| (one.number(), one.stations(), one.settings());
         key(self) == key(other)
     }
+
+    /// The log shows that it did harm, in an interval that took `span` on a bus whose idle cycle takes `cycle`.
+    fn did_harm(&self, span: u64, cycle: u64) -> bool {
+        match self {
+            Cause::SameId { among, .. } => *among > 0,
+            Cause::NoId { met, .. } | Cause::Off { met, .. } | Cause::OtherTimer { met, .. } => met.first.is_some(),
+            _ => span >= cycle,
+        }
+    }
+
+    /// The proposed ids, and the nodes that need one.
+    fn free_ids(&mut self) -> Option<(&mut FreeIds, Vec<StationId>)> {
+        match self {
+            Cause::TwoCoordinators { free, coordinators: nodes, .. } | Cause::SameId { free, nodes, .. } => {
+                let others = nodes[1..].to_vec();
+                Some((free, others))
+            }
+            Cause::NoId { free, node, .. } | Cause::Off { free, node, .. } => Some((free, vec![*node])),
+            _ => None,
+        }
+    }
 }
 
 /// All that is wrong.
 pub fn findings(segment: &Segment) -> Vec<Finding> {
     let mut found: Vec<Finding> = segment.spells.iter().filter_map(without_coordinator).collect();
-    for setup in &segment.setups {
-        let there = |node: &Node| node.is_on() && node.settings.node_id == 0;
-        // Without a coordinator there are no turns that could be wrong.
-        if setup.nodes.iter().any(there) {
-            of_setup(segment, setup, &mut found);
-        }
-    }
+    found.extend(of_setups(segment));
     found.extend(no_detection(segment));
     found.extend(stations(segment).filter_map(|station| heedless(segment, station)));
     found.extend(stations(segment).filter_map(|station| several_ids(segment, station)));
@@ -140,13 +178,19 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     found.extend(long_cable(segment));
     found.extend(stations(segment).filter_map(|station| slow_host(segment, station)));
     found.extend(stations(segment).filter_map(|station| other_clock(segment, station)));
-    // A spell tells what took the coordinator away, or brought it back.
-    let told = |at: BitInstant| segment.spells.iter().any(|spell| spell.from == at || spell.to == Some(at));
-    found.extend(segment.resets.iter().filter(|reset| !told(reset.at)).map(reset));
+    // Another finding has the change of settings with which it began or ended.
+    let told: BTreeSet<u64> =
+        found.iter().flat_map(|one| [Some(one.since), one.until]).flatten().map(|at| at.get()).collect();
+    let spells = segment.spells.iter().flat_map(|spell| [Some(spell.from), spell.to]).flatten();
+    let told: BTreeSet<u64> = told.into_iter().chain(spells.map(|at| at.get())).collect();
+    found.extend(segment.resets.iter().filter(|reset| !told.contains(&reset.at.get())).map(reset));
+    found.extend(cold_start(segment));
     found.extend(status_fell(segment));
-    if found.is_empty() {
+    let delays = found.iter().any(|finding| matches!(finding.cause, Cause::PhyDelay { .. } | Cause::LongCable { .. }));
+    if !delays {
         found.extend(unexplained(segment));
     }
+    propose_ids(segment, &mut found);
     found.sort_by_key(|finding| match finding.cause.number() {
         0 => (99, finding.since),
         number => (number, finding.since),
@@ -154,19 +198,59 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     found
 }
 
-/// What is wrong with settings, each told of once, from when it is so.
-fn of_setup(segment: &Segment, setup: &Setup, found: &mut Vec<Finding>) {
-    let mut new = Vec::new();
-    new.extend(two_coordinators(segment, setup));
-    new.extend(twins(segment, setup));
-    new.extend(stations(segment).filter_map(|station| above_the_count(segment, setup, station)));
-    new.extend(stations(segment).filter_map(|station| off(segment, setup, station)));
-    new.extend(count_too_high(segment, setup));
-    new.extend(stations(segment).filter_map(|station| other_timer(segment, setup, station)));
-    for finding in new {
-        if !found.iter().any(|known| known.cause.is_same(&finding.cause)) {
-            found.push(finding);
+/// What is wrong with settings: one finding for each interval in which it holds. Of those that are over, only what did
+/// harm is left.
+fn of_setups(segment: &Segment) -> Vec<Finding> {
+    let mut spans: Vec<(Cause, Setup)> = Vec::new();
+    // Without a coordinator there are no turns that could be wrong.
+    let with_turns =
+        segment.setups.iter().filter(|setup| setup.coordinator().is_some() && setup.until != Some(setup.at));
+    for setup in with_turns {
+        for Finding { cause, .. } in of_setup(segment, setup) {
+            let before = spans.iter_mut().find(|(known, span)| span.until == Some(setup.at) && known.is_same(&cause));
+            match before {
+                Some((_, span)) => span.join(setup),
+                None => spans.push((cause, setup.clone())),
+            }
         }
+    }
+    let counted = |(cause, span): &(Cause, Setup)| {
+        let (_, coordinator) = span.coordinator()?;
+        let cycle = segment.plca.beacon.get() + u64::from(coordinator.to_timer) * u64::from(coordinator.node_count);
+        let whole = of_setup(segment, span).into_iter().find(|finding| finding.cause.is_same(cause))?;
+        let holds = span.until.is_none_or(|until| whole.cause.did_harm(until.since(span.at).get(), cycle));
+        holds.then_some(whole)
+    };
+    spans.iter().filter_map(counted).collect()
+}
+
+fn of_setup(segment: &Segment, setup: &Setup) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(two_coordinators(segment, setup));
+    found.extend(twins(setup));
+    found.extend(stations(segment).filter_map(|station| above_the_count(setup, station)));
+    found.extend(stations(segment).filter_map(|station| off(setup, station)));
+    found.extend(count_too_high(setup));
+    found.extend(stations(segment).filter_map(|station| other_timer(setup, station)));
+    found
+}
+
+/// Gives each node that needs an id its own: the lowest that no other node has or is given.
+fn propose_ids(segment: &Segment, found: &mut [Finding]) {
+    let Some(now) = segment.setups.last() else { return };
+    let mut taken: BTreeSet<u8> = now.nodes.iter().flat_map(Node::ids).collect();
+    for finding in found.iter_mut().filter(|finding| finding.until.is_none()) {
+        let Some((free, nodes)) = finding.cause.free_ids() else { continue };
+        for node in nodes {
+            let id =
+                (1..PlcaSettings::UNCONFIGURED).find(|id| !taken.contains(id)).unwrap_or(PlcaSettings::UNCONFIGURED);
+            taken.insert(id);
+            free.ids.push((node, id));
+        }
+        let most = free.ids.iter().map(|(_, id)| id.saturating_add(1)).max();
+        free.count = now
+            .coordinator()
+            .and_then(|(first, settings)| most.filter(|&most| most > settings.node_count).map(|most| (first, most)));
     }
 }
 
@@ -180,23 +264,9 @@ fn nodes(setup: &Setup, is_it: impl Fn(&Node) -> bool) -> Vec<StationId> {
     nodes.filter(|(_, node)| is_it(node)).map(|(station, _)| station).collect()
 }
 
-/// The coordinator: the first node with id 0.
-fn coordinator(setup: &Setup) -> (StationId, PlcaSettings) {
-    let all = nodes(setup, |node| node.is_on() && node.settings.node_id == 0);
-    let first = *all.first().expect("asked only where there is one");
-    (first, setup.nodes[first.index()].settings)
-}
-
 /// The stretch of time round `at`.
 fn window(at: BitInstant, before: u64, after: u64) -> (u64, u64) {
     (at.get().saturating_sub(before), at.get() + after)
-}
-
-/// The lowest id that no node has.
-fn free_id(setup: &Setup) -> u8 {
-    let taken: BTreeSet<u8> =
-        setup.nodes.iter().filter(|node| node.is_on()).map(|node| node.settings.node_id).collect();
-    (1..PlcaSettings::UNCONFIGURED).find(|id| !taken.contains(id)).unwrap_or(PlcaSettings::UNCONFIGURED)
 }
 
 fn without_coordinator(spell: &Spell) -> Option<Finding> {
@@ -206,105 +276,115 @@ fn without_coordinator(spell: &Spell) -> Option<Finding> {
     }
     let last = spell.fell.map_or(spell.from.get() + 10_000, |(_, last)| last.get() + 10_000);
     let window = (spell.from.get().saturating_sub(10_000), last);
-    Some(Finding { cause: Cause::NoCoordinator { spell: spell.clone() }, since: spell.from, window })
+    let until = spell.to;
+    Some(Finding { cause: Cause::NoCoordinator { spell: spell.clone() }, since: spell.from, until, window })
+}
+
+/// A finding that holds as long as a setup.
+fn in_setup(setup: &Setup, cause: Cause, window: (u64, u64)) -> Finding {
+    Finding { cause, since: setup.at, until: setup.until, window }
 }
 
 fn two_coordinators(segment: &Segment, setup: &Setup) -> Option<Finding> {
-    let coordinators = nodes(setup, |node| node.is_on() && node.settings.node_id == 0);
+    let coordinators = nodes(setup, Node::is_coordinator);
     if coordinators.len() < 2 {
         return None;
     }
-    let of = |station: &StationId| &segment.nodes[station.index()];
+    let counts = |station: &StationId| &setup.node(*station).counts;
     let starved: Vec<StationId> = stations(segment)
-        .filter(|station| of(station).is_on() && of(station).offered > 0 && of(station).turns == 0)
+        .filter(|station| setup.node(*station).is_on() && counts(station).offered > 0 && counts(station).turns == 0)
         .collect();
-    let at = starved.first().and_then(|station| of(station).first_offered).unwrap_or(setup.at);
-    let (offered, free) = (starved.iter().map(|station| of(station).offered).sum(), free_id(setup));
-    let cause = Cause::TwoCoordinators { coordinators, starved, offered, free };
-    Some(Finding { cause, since: setup.at, window: window(at, 300, 2_500) })
+    let at = starved.first().and_then(|station| counts(station).first_offered).unwrap_or(setup.at);
+    let offered = starved.iter().map(|station| counts(station).offered).sum();
+    let cause = Cause::TwoCoordinators { coordinators, starved, offered, free: FreeIds::default() };
+    Some(in_setup(setup, cause, window(at, 300, 2_500)))
 }
 
-fn twins(segment: &Segment, setup: &Setup) -> Vec<Finding> {
-    let ids: BTreeSet<u8> = setup.nodes.iter().filter(|node| node.is_on()).map(|node| node.settings.node_id).collect();
+fn twins(setup: &Setup) -> Vec<Finding> {
+    let ids: BTreeSet<u8> = setup.nodes.iter().flat_map(Node::ids).collect();
     let mut found = Vec::new();
     for id in ids.into_iter().filter(|&id| id != 0) {
-        let nodes = nodes(setup, |node| node.is_on() && node.settings.node_id == id);
+        let nodes = nodes(setup, |node| node.ids().any(|own| own == id));
         if nodes.len() < 2 {
             continue;
         }
-        let is_among = |parties: &&Vec<StationId>| parties.iter().all(|party| nodes.contains(party));
-        let (among, elsewhere): (Vec<_>, Vec<_>) = segment.met.iter().partition(|(parties, _)| is_among(parties));
-        let count = |met: &[(&Vec<StationId>, &Met)]| met.iter().map(|(_, met)| met.times).sum::<u64>();
+        let among = setup.met(Why::SameId, |parties| parties.iter().all(|party| nodes.contains(party)));
         let first = among.iter().map(|(_, met)| met.first).min();
-        let (among, elsewhere, free) = (count(&among), count(&elsewhere), free_id(setup));
-        let cause = Cause::SameId { id, nodes, among, elsewhere, free };
-        found.push(Finding { cause, since: setup.at, window: window(first.unwrap_or(setup.at), 500, 1_500) });
+        let among = sum(&among);
+        let all: u64 = setup.met.iter().filter(|((why, _), _)| *why != Why::Fallen).map(|(_, met)| met.times).sum();
+        let cause = Cause::SameId { id, nodes, among, elsewhere: all - among, free: FreeIds::default() };
+        found.push(in_setup(setup, cause, window(first.unwrap_or(setup.at), 500, 1_500)));
     }
     found
 }
 
-fn above_the_count(segment: &Segment, setup: &Setup, station: StationId) -> Option<Finding> {
-    let (first, PlcaSettings { node_count: count, .. }) = coordinator(setup);
-    let node = &setup.nodes[station.index()];
-    let id = node.settings.node_id;
-    if !node.is_on() || id < count || id == 0 {
-        return None;
-    }
-    let cause = Cause::AboveTheCount { node: station, id, coordinator: first, count };
-    let at = segment.nodes[station.index()].first_offered.unwrap_or(setup.at);
-    Some(Finding { cause, since: setup.at, window: window(at, 300, 2_500) })
+fn sum(met: &[(&[StationId], Met)]) -> u64 {
+    met.iter().map(|(_, met)| met.times).sum()
 }
 
-fn off(segment: &Segment, setup: &Setup, station: StationId) -> Option<Finding> {
-    let node = &setup.nodes[station.index()];
+fn above_the_count(setup: &Setup, station: StationId) -> Option<Finding> {
+    let (first, PlcaSettings { node_count: count, .. }) = setup.coordinator()?;
+    let node = setup.node(station);
+    let id = node.ids().find(|&id| id >= count && id != 0)?;
+    let came = [node.counts.turns, node.counts.offered, node.counts.sent, setup.beacons];
+    let cause = Cause::AboveTheCount { node: station, id, coordinator: first, count, came };
+    let at = node.counts.first_offered.unwrap_or(setup.at);
+    Some(in_setup(setup, cause, window(at, 300, 2_500)))
+}
+
+fn off(setup: &Setup, station: StationId) -> Option<Finding> {
+    let node = setup.node(station);
     if node.is_on() || !node.attached {
         return None;
     }
-    let free = free_id(setup);
-    let cause = match node.settings.enabled {
-        true => Cause::NoId { node: station, free },
-        false => Cause::Off { node: station, free },
+    let (met, free) = (setup.met_by(station, Why::Off), FreeIds::default());
+    let at = met.first.unwrap_or(setup.at);
+    let cause = match node.own.settings.enabled {
+        true => Cause::NoId { node: station, met, free },
+        false => Cause::Off { node: station, met, free },
     };
-    let (_, first) = segment.met_by(station);
-    let at = first.filter(|&first| first >= setup.at).unwrap_or(setup.at);
-    Some(Finding { cause, since: setup.at, window: window(at, 700, 1_500) })
+    Some(in_setup(setup, cause, window(at, 700, 1_500)))
 }
 
-fn count_too_high(segment: &Segment, setup: &Setup) -> Option<Finding> {
-    let (coordinator, PlcaSettings { node_count: count, to_timer, .. }) = coordinator(setup);
-    let mut ids = BTreeSet::new();
-    for (node, own) in setup.nodes.iter().zip(&segment.plca.nodes).filter(|(node, _)| node.is_on()) {
-        ids.insert(node.settings.node_id);
-        ids.extend(own.more_ids.iter().filter(|&&id| id != PlcaSettings::UNCONFIGURED));
-    }
+fn count_too_high(setup: &Setup) -> Option<Finding> {
+    let (coordinator, PlcaSettings { node_count: count, to_timer, .. }) = setup.coordinator()?;
+    let ids: BTreeSet<u8> = setup.nodes.iter().flat_map(Node::ids).collect();
     let used = ids.iter().filter(|&&id| id < count).count() as u64;
     // A node that is off, or whose id is wrong, leaves its turn empty: another finding tells that.
     let wrong = (setup.nodes.len() as u64).saturating_sub(used);
     let empty = u64::from(count).saturating_sub(used + wrong);
     let cause = Cause::CountTooHigh { coordinator, count, used, empty, to_timer };
-    (empty > 0).then_some(Finding { cause, since: setup.at, window: window(setup.at, 0, 4_000) })
+    (empty > 0).then_some(in_setup(setup, cause, window(setup.at, 0, 4_000)))
 }
 
-fn other_timer(segment: &Segment, setup: &Setup, station: StationId) -> Option<Finding> {
-    let (coordinator, PlcaSettings { to_timer: right, .. }) = coordinator(setup);
-    let node = &setup.nodes[station.index()];
-    let PlcaSettings { to_timer: own, node_id: id, .. } = node.settings;
+fn other_timer(setup: &Setup, station: StationId) -> Option<Finding> {
+    let (coordinator, PlcaSettings { to_timer: right, .. }) = setup.coordinator()?;
+    let node = setup.node(station);
+    let PlcaSettings { to_timer: own, node_id: id, .. } = node.own.settings;
     if !node.is_on() || own == right {
         return None;
     }
     let begins = u64::from(own) * u64::from(id);
     let is_same = |other: &Node| {
-        other.is_on() && u64::from(other.settings.node_id) * u64::from(right) == begins && other.settings.node_id != id
+        let other_id = other.own.settings.node_id;
+        other.is_on() && u64::from(other_id) * u64::from(right) == begins && other_id != id
     };
-    let same = nodes(setup, is_same).first().map(|other| (*other, setup.nodes[other.index()].settings.node_id));
-    let (_, first) = segment.met_by(station);
-    let cause = Cause::OtherTimer { node: station, id, own, coordinator, right, same };
-    Some(Finding { cause, since: setup.at, window: window(first.unwrap_or(setup.at), 500, 1_500) })
+    let same = nodes(setup, is_same).first().map(|other| (*other, setup.node(*other).own.settings.node_id));
+    let met = setup.met_by(station, Why::OtherTimer);
+    let at = met.first.unwrap_or(setup.at);
+    let cause = Cause::OtherTimer { node: station, id, own, coordinator, right, same, met };
+    Some(in_setup(setup, cause, window(at, 500, 1_500)))
+}
+
+fn cold_start(segment: &Segment) -> Option<Finding> {
+    let cold = segment.cold.as_ref().filter(|cold| cold.collisions > 0)?;
+    let cause = Cause::ColdStart { cold: cold.clone() };
+    Some(Finding { cause, since: BitInstant::ZERO, until: cold.back, window: (0, 4_000) })
 }
 
 /// A finding that holds from the beginning.
 fn from_the_beginning(cause: Cause, window: (u64, u64)) -> Option<Finding> {
-    Some(Finding { cause, since: BitInstant::ZERO, window })
+    Some(Finding { cause, since: BitInstant::ZERO, until: None, window })
 }
 
 fn no_detection(segment: &Segment) -> Option<Finding> {
@@ -322,20 +402,21 @@ fn heedless(segment: &Segment, node: StationId) -> Option<Finding> {
     if segment.plca.nodes[node.index()].heeds_logical_collisions {
         return None;
     }
-    let at = segment.nodes[node.index()].first_lost.unwrap_or(BitInstant::ZERO);
+    let at = segment.whole.node(node).counts.first_lost.unwrap_or(BitInstant::ZERO);
     from_the_beginning(Cause::Heedless { node }, window(at, 1_500, 700))
 }
 
 fn several_ids(segment: &Segment, node: StationId) -> Option<Finding> {
-    let own = &segment.plca.nodes[node.index()];
-    let mut ids = vec![own.settings.node_id];
-    ids.extend(own.more_ids.iter().filter(|&&id| id != PlcaSettings::UNCONFIGURED));
-    if ids.len() == 1 {
+    let ids: Vec<u8> = segment.plca.nodes[node.index()].ids().collect();
+    let is_shared = |id: &u8| segment.whole.nodes.iter().filter(|other| other.ids().any(|own| own == *id)).count() > 1;
+    let count = segment.whole.coordinator().map_or(u8::MAX, |(_, settings)| settings.node_count);
+    // Another finding has ids that are wrong.
+    if ids.len() < 2 || ids.iter().any(|id| is_shared(id) || *id >= count) {
         return None;
     }
     let others = stations(segment).filter(|&other| other != node);
-    let most = others.map(|other| segment.nodes[other.index()].turns).max().unwrap_or(0);
-    let at = segment.nodes[node.index()].first_turn.unwrap_or(BitInstant::ZERO);
+    let most = others.map(|other| segment.whole.node(other).counts.turns).max().unwrap_or(0);
+    let at = segment.whole.node(node).counts.first_turn.unwrap_or(BitInstant::ZERO);
     from_the_beginning(Cause::SeveralIds { node, ids, most }, window(at, 200, 3_500))
 }
 
@@ -343,19 +424,18 @@ fn phy_delay(segment: &Segment) -> Option<Finding> {
     if segment.plca.phy_off.get() == 0 {
         return None;
     }
-    let first = segment.setups[0].nodes.iter().find(|node| node.is_on() && node.settings.node_id == 0);
-    from_the_beginning(Cause::PhyDelay { coordinator: first.map(|node| node.settings) }, (0, 4_000))
+    let coordinator = segment.whole.coordinator().map(|(_, settings)| settings);
+    from_the_beginning(Cause::PhyDelay { coordinator }, (0, 4_000))
 }
 
 fn long_cable(segment: &Segment) -> Option<Finding> {
     let longest = longest_distance(&segment.config.topology).get();
-    let turn = segment.setups[0].nodes.iter().filter(|node| node.is_on()).map(|node| node.settings.to_timer).min()?;
+    let turn = segment.whole.nodes.iter().filter(|node| node.is_on()).map(|node| node.own.settings.to_timer).min()?;
     if 2 * longest < u64::from(turn) {
         return None;
     }
-    let with_plca = segment.met.values().filter(|met| met.with_plca > 0);
-    let met = with_plca.clone().map(|met| met.with_plca).sum();
-    let at = with_plca.map(|met| met.first).min().unwrap_or(BitInstant::ZERO);
+    let all = segment.whole.met(Why::Unknown, |_| true);
+    let (met, at) = (sum(&all), all.iter().map(|(_, met)| met.first).min().unwrap_or(BitInstant::ZERO));
     from_the_beginning(Cause::LongCable { longest, turn, met }, window(at, 500, 1_500))
 }
 
@@ -364,7 +444,7 @@ fn slow_host(segment: &Segment, node: StationId) -> Option<Finding> {
     if delay == 0 {
         return None;
     }
-    let at = segment.nodes[node.index()].first_offered.unwrap_or(BitInstant::ZERO);
+    let at = segment.whole.node(node).counts.first_offered.unwrap_or(BitInstant::ZERO);
     from_the_beginning(Cause::SlowHost { node, delay }, window(at, 200, delay + 1_500))
 }
 
@@ -376,15 +456,16 @@ fn other_clock(segment: &Segment, node: StationId) -> Option<Finding> {
     let PlcaSettings { to_timer, node_id: id, .. } = own.settings;
     let right = medium::BitTimes::new(u64::from(to_timer) * u64::from(id));
     let off = own.on_medium(right).get().abs_diff(right.get());
-    let (_, first) = segment.met_by(node);
-    let at = first.or(segment.nodes[node.index()].first_offered).unwrap_or(BitInstant::ZERO);
-    from_the_beginning(Cause::OtherClock { node, ppm: own.clock_ppm, to_timer, id, off }, window(at, 700, 1_000))
+    let met = segment.whole.met_by(node, Why::OtherClock);
+    let at = met.first.or(segment.whole.node(node).counts.first_offered).unwrap_or(BitInstant::ZERO);
+    let ppm = own.clock_ppm;
+    from_the_beginning(Cause::OtherClock { node, ppm, to_timer, id, off, met }, window(at, 700, 1_000))
 }
 
 fn reset(reset: &Reset) -> Finding {
     let back = reset.back.unwrap_or(reset.at);
     let window = (reset.at.get().saturating_sub(800), back.get() + 1_200);
-    Finding { cause: Cause::Reset { reset: reset.clone() }, since: reset.at, window }
+    Finding { cause: Cause::Reset { reset: reset.clone() }, since: reset.at, until: reset.back, window }
 }
 
 fn status_fell(segment: &Segment) -> Option<Finding> {
@@ -393,11 +474,13 @@ fn status_fell(segment: &Segment) -> Option<Finding> {
     nodes.sort_unstable();
     nodes.dedup();
     let cause = Cause::Unreached { nodes, at, cut: segment.first_cut.filter(|&cut| cut < at) };
-    Some(Finding { cause, since: at, window: window(at, 3_000, 2_000) })
+    Some(Finding { cause, since: at, until: None, window: window(at, 3_000, 2_000) })
 }
 
 fn unexplained(segment: &Segment) -> Option<Finding> {
-    let (nodes, met) = segment.met.iter().filter(|(_, met)| met.with_plca > 0).max_by_key(|(_, met)| met.with_plca)?;
-    let cause = Cause::Unexplained { nodes: nodes.clone(), times: met.with_plca, first: met.first };
-    Some(Finding { cause, since: met.first, window: window(met.first, 500, 1_500) })
+    let all = segment.whole.met(Why::Unknown, |_| true);
+    let (nodes, _) = all.iter().max_by_key(|(_, met)| met.times)?;
+    let first = all.iter().map(|(_, met)| met.first).min()?;
+    let cause = Cause::Unexplained { nodes: nodes.to_vec(), times: sum(&all), first };
+    Some(Finding { cause, since: first, until: None, window: window(first, 500, 1_500) })
 }

@@ -5,22 +5,18 @@ use super::super::scene::Scene;
 use super::statistics::Statistics;
 use crate::study::theory;
 use medium::{
-    BitInstant, BitTimes, Config, Event, HostKind, Input, MacKind, Part, Plca, PlcaKind, PlcaSettings, ReceiverKind,
-    StationId,
+    BitInstant, BitTimes, Config, Event, FrameId, HostKind, Input, MacKind, Part, Plca, PlcaKind, PlcaNode,
+    PlcaSettings, ReceiverKind, StationId,
 };
 use sim::files::event_log::Header;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Collisions whose parties may still become more.
 const OPEN: usize = 8;
 
-/// One node, up to now.
-#[derive(Clone, Debug)]
-pub struct Node {
-    pub settings: PlcaSettings,
-    pub attached: bool,
-    /// plca_status.
-    pub ok: bool,
+/// What one node did in a stretch of time.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
     pub offered: u64,
     pub first_offered: Option<BitInstant>,
     pub sent: u64,
@@ -30,24 +26,95 @@ pub struct Node {
     /// Turns that it took, and the first.
     pub turns: u64,
     pub first_turn: Option<BitInstant>,
-    /// Times that it was told to wait for its turn.
+    /// Logical collisions.
     pub told_to_wait: u64,
     /// From the head of the queue to the first bit, at most.
     pub longest_wait: BitTimes,
     pub largest_frame: u32,
+}
+
+impl Counts {
+    fn add(&mut self, later: &Counts) {
+        self.offered += later.offered;
+        self.sent += later.sent;
+        self.lost += later.lost;
+        self.turns += later.turns;
+        self.told_to_wait += later.told_to_wait;
+        self.first_offered = self.first_offered.or(later.first_offered);
+        self.first_lost = self.first_lost.or(later.first_lost);
+        self.first_turn = self.first_turn.or(later.first_turn);
+        self.longest_wait = self.longest_wait.max(later.longest_wait);
+        self.largest_frame = self.largest_frame.max(later.largest_frame);
+    }
+}
+
+/// One node, and what it has done since its setup began.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub own: PlcaNode,
+    pub attached: bool,
+    /// plca_status.
+    pub ok: bool,
+    pub counts: Counts,
     /// The frame for which it took its turn.
     turn_for: Option<u64>,
+    /// The frame at its MAC, and how often that has collided on the line.
+    collided: Option<(u64, u32)>,
+    /// The frame that had collided as plca_status rose, how often, when that was, and after which time without it.
+    carries: Option<(u64, u32, BitInstant, Without)>,
 }
 
 impl Node {
     /// It takes part in PLCA.
     pub fn is_on(&self) -> bool {
-        self.attached && self.settings.enabled && self.settings.node_id != PlcaSettings::UNCONFIGURED
+        self.attached && self.own.settings.is_on()
     }
 
-    fn is_coordinator(&self) -> bool {
-        self.is_on() && self.settings.node_id == 0
+    pub fn is_coordinator(&self) -> bool {
+        self.is_on() && self.own.settings.node_id == 0
     }
+
+    /// The ids of its turns.
+    pub fn ids(&self) -> impl Iterator<Item = u8> + use<> {
+        self.own.ids().filter(|_| self.is_on()).collect::<Vec<_>>().into_iter()
+    }
+}
+
+/// A time in which nodes send with plain CSMA/CD: before the first BEACON, or without a coordinator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Without {
+    Cold,
+    Spell(usize),
+}
+
+/// Frames that collided with plain CSMA/CD and were still there when BEACONs came: their MACs went on with the attempts,
+/// and the backoff, that they had.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Carried {
+    pub frames: u64,
+    /// The frame that was there longest, its collisions on the line, how long after plca_status rose, and whether it
+    /// was discarded in the end.
+    pub last: Option<(FrameId, u32, BitTimes, bool)>,
+}
+
+impl Carried {
+    fn add(&mut self, frame: FrameId, collisions: u32, after: BitTimes, is_discarded: bool) {
+        self.frames += 1;
+        if self.last.is_none_or(|(_, _, longest, _)| longest < after) {
+            self.last = Some((frame, collisions, after, is_discarded));
+        }
+    }
+}
+
+/// A cold start: the time before the first BEACON.
+#[derive(Clone, Debug, Default)]
+pub struct Cold {
+    /// When plca_status was OK at all nodes.
+    pub back: Option<BitInstant>,
+    pub collisions: u64,
+    /// The stations whose frames met.
+    pub met: BTreeSet<StationId>,
+    pub carried: Carried,
 }
 
 /// A time without a coordinator.
@@ -64,6 +131,7 @@ pub struct Spell {
     pub to: Option<BitInstant>,
     /// When BEACONs had brought plca_status back at all nodes that had lost it.
     pub back: Option<BitInstant>,
+    pub carried: Carried,
 }
 
 /// What happened to a coordinator.
@@ -81,24 +149,155 @@ pub struct Reset {
     pub station: StationId,
     pub before: PlcaSettings,
     pub after: PlcaSettings,
-    /// When its plca_status was OK again.
+    /// When its plca_status was OK again, or its next settings came.
     pub back: Option<BitInstant>,
+    /// Its next settings came before that.
+    pub is_replaced: bool,
+}
+
+/// Why frames met on the line: the first reason that applies, so that no collision has two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// One of them has PLCA off.
+    Off,
+    /// plca_status was FAIL at all of them.
+    Fallen,
+    /// plca_status was FAIL at one of them.
+    Status,
+    TwoCoordinators,
+    SameId,
+    AboveTheCount,
+    OtherTimer,
+    OtherClock,
+    /// Settings of a third node are wrong: it sends in turns of others.
+    Disturbed,
+    /// Settings do not say.
+    Unknown,
 }
 
 /// Nodes that met on the line: how often, and when first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Met {
     pub times: u64,
+    /// Times that plca_status was OK at one of them.
+    pub in_turns: u64,
     pub first: BitInstant,
-    /// Times that plca_status was OK at one of them at least.
-    pub with_plca: u64,
 }
 
-/// The settings of all nodes from an instant on.
+impl Met {
+    fn add(&mut self, later: &Met) {
+        self.times += later.times;
+        self.in_turns += later.in_turns;
+    }
+}
+
+/// The settings of all nodes from an instant on, and what came of them until one changed.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub at: BitInstant,
+    pub until: Option<BitInstant>,
     pub nodes: Vec<Node>,
+    /// By reason and parties, these in order of station.
+    pub met: BTreeMap<(Why, Vec<StationId>), Met>,
+    pub beacons: u64,
+}
+
+impl Setup {
+    fn from(at: BitInstant, mut nodes: Vec<Node>) -> Setup {
+        nodes.iter_mut().for_each(|node| node.counts = Counts::default());
+        Setup { at, until: None, nodes, met: BTreeMap::new(), beacons: 0 }
+    }
+
+    /// The counts of the next setup are added, which begins as this one ends.
+    pub fn join(&mut self, later: &Setup) {
+        self.until = later.until;
+        self.beacons += later.beacons;
+        for (node, later) in self.nodes.iter_mut().zip(&later.nodes) {
+            node.counts.add(&later.counts);
+        }
+        for (key, met) in &later.met {
+            self.met.entry(key.clone()).and_modify(|known| known.add(met)).or_insert(*met);
+        }
+    }
+
+    pub fn node(&self, station: StationId) -> &Node {
+        &self.nodes[station.index()]
+    }
+
+    /// The first node with id 0, and its settings.
+    pub fn coordinator(&self) -> Option<(StationId, PlcaSettings)> {
+        let first = self.nodes.iter().position(Node::is_coordinator)?;
+        Some((StationId::new(first as u16), self.nodes[first].own.settings))
+    }
+
+    /// Meetings for this reason, of which `are_they` holds.
+    pub fn met(&self, why: Why, are_they: impl Fn(&[StationId]) -> bool) -> Vec<(&[StationId], Met)> {
+        let all = self.met.iter().filter(|((one, parties), _)| *one == why && are_they(parties));
+        all.map(|((_, parties), met)| (&parties[..], *met)).collect()
+    }
+
+    /// What a node met for this reason, apart from itself: the stations and how often, those that it met most often
+    /// first; and when first.
+    pub fn met_by(&self, station: StationId, why: Why) -> Meetings {
+        let (mut others, mut first) = (BTreeMap::new(), None::<BitInstant>);
+        for (parties, met) in self.met(why, |parties| parties.contains(&station)) {
+            first = Some(first.map_or(met.first, |first| first.min(met.first)));
+            for &other in parties.iter().filter(|&&other| other != station) {
+                *others.entry(other).or_insert(0) += met.times;
+            }
+        }
+        let mut others: Vec<(StationId, u64)> = others.into_iter().collect();
+        others.sort_by_key(|&(other, times)| (std::cmp::Reverse(times), other));
+        Meetings { others, first }
+    }
+
+    /// Why nodes met, whose plca_status was OK at `some`, and FAIL at others if not at `all`.
+    fn why(&self, parties: &[StationId], some_ok: bool, all_ok: bool) -> Why {
+        let nodes = || parties.iter().map(|&party| self.node(party));
+        let Some((_, coordinator)) = self.coordinator() else { return Why::Fallen };
+        let shares = |node: &Node| {
+            let has = |id| self.nodes.iter().filter(|other| other.ids().any(|own| own == id)).count() > 1;
+            node.ids().any(has)
+        };
+        let is_above = |node: &Node| node.ids().any(|id| id >= coordinator.node_count);
+        let has_other_timer = |node: &Node| node.is_on() && node.own.settings.to_timer != coordinator.to_timer;
+        let has_other_clock = |node: &Node| node.own.clock_ppm != 0;
+        let is_wrong = |node: &Node| {
+            let is_off = node.attached && !node.is_on();
+            is_off || shares(node) || is_above(node) || has_other_timer(node) || has_other_clock(node)
+        };
+        match () {
+            () if nodes().any(|node| !node.is_on()) => Why::Off,
+            () if !some_ok => Why::Fallen,
+            () if !all_ok => Why::Status,
+            () if self.nodes.iter().filter(|node| node.is_coordinator()).count() > 1 => Why::TwoCoordinators,
+            () if nodes().all(shares) => Why::SameId,
+            () if nodes().any(is_above) => Why::AboveTheCount,
+            () if nodes().any(has_other_timer) => Why::OtherTimer,
+            () if nodes().any(has_other_clock) => Why::OtherClock,
+            () if self.nodes.iter().any(is_wrong) => Why::Disturbed,
+            () => Why::Unknown,
+        }
+    }
+}
+
+/// What a node met on the line, and when first.
+#[derive(Clone, Debug, Default)]
+pub struct Meetings {
+    pub others: Vec<(StationId, u64)>,
+    pub first: Option<BitInstant>,
+}
+
+/// A collision whose parties may still become more.
+#[derive(Clone, Debug)]
+struct Open {
+    episode: u64,
+    at: BitInstant,
+    parties: Vec<StationId>,
+    some_ok: bool,
+    all_ok: bool,
+    /// The number of its setup.
+    setup: usize,
 }
 
 /// All that is known of the segment.
@@ -107,70 +306,60 @@ pub struct Segment {
     pub names: Vec<String>,
     pub config: Config,
     pub plca: Plca,
-    pub nodes: Vec<Node>,
     /// What nodes were told at first, and after each change.
     pub setups: Vec<Setup>,
+    /// The counts of all setups, with the nodes of the first.
+    pub whole: Setup,
+    /// Before the first BEACON, after a cold start of a bus with a coordinator.
+    pub cold: Option<Cold>,
     pub spells: Vec<Spell>,
     pub resets: Vec<Reset>,
-    /// By parties, in order of station.
-    pub met: BTreeMap<Vec<StationId>, Met>,
     /// Received with a bad FCS although no station noticed a collision, and the first of these.
     pub damaged: u64,
     pub first_damaged: Option<BitInstant>,
     /// plca_status fell somewhere while a coordinator was there.
     pub fell_alone: Vec<(BitInstant, StationId)>,
     pub first_cut: Option<BitInstant>,
-    pub beacons: u64,
     pub empty: u64,
     pub now: BitInstant,
     pub statistics: Statistics,
-    open: VecDeque<(u64, BitInstant, Vec<StationId>, bool)>,
+    open: VecDeque<Open>,
 }
 
 impl Segment {
     /// Of a log with PLCA, before anything was read.
     pub fn new(header: &Header, plca: Plca) -> Segment {
-        let node = |settings| Node {
-            settings,
+        let node = |&own: &PlcaNode| Node {
+            own,
             attached: true,
             ok: false,
-            offered: 0,
-            first_offered: None,
-            sent: 0,
-            lost: 0,
-            first_lost: None,
-            turns: 0,
-            first_turn: None,
-            told_to_wait: 0,
-            longest_wait: BitTimes::ZERO,
-            largest_frame: 64,
+            counts: Counts::default(),
             turn_for: None,
+            collided: None,
+            carries: None,
         };
         let statistics = Statistics::new(&plca);
-        let nodes: Vec<Node> = plca.nodes.iter().map(|own| node(own.settings)).collect();
-        let mut segment = Segment {
+        let first = Setup::from(BitInstant::ZERO, plca.nodes.iter().map(node).collect());
+        let has_coordinator = first.coordinator().is_some();
+        let spells = if has_coordinator { Vec::new() } else { vec![Spell::new(BitInstant::ZERO, None)] };
+        Segment {
             names: header.stations.clone(),
             config: header.config(),
+            cold: (plca.cold_start && has_coordinator).then(Cold::default),
             plca,
-            setups: vec![Setup { at: BitInstant::ZERO, nodes: nodes.clone() }],
-            nodes,
-            spells: Vec::new(),
+            whole: first.clone(),
+            setups: vec![first],
+            spells,
             resets: Vec::new(),
-            met: BTreeMap::new(),
             damaged: 0,
             first_damaged: None,
             fell_alone: Vec::new(),
             first_cut: None,
-            beacons: 0,
             empty: 0,
             now: BitInstant::ZERO,
             statistics,
             open: VecDeque::new(),
-        };
-        if !segment.has_coordinator() {
-            segment.spells.push(Spell::new(BitInstant::ZERO, None));
         }
-        segment
     }
 
     /// The log is over.
@@ -178,30 +367,42 @@ impl Segment {
         while let Some(one) = self.open.pop_front() {
             self.close(one);
         }
+        let (first, others) = self.setups.split_first().expect("there is a first");
+        self.whole = first.clone();
+        others.iter().for_each(|setup| self.whole.join(setup));
     }
 
-    fn has_coordinator(&self) -> bool {
-        self.nodes.iter().any(Node::is_coordinator)
+    fn setup(&mut self) -> &mut Setup {
+        self.setups.last_mut().expect("there is a first")
+    }
+
+    fn node(&mut self, station: StationId) -> &mut Node {
+        &mut self.setup().nodes[station.index()]
     }
 
     pub fn input(&mut self, at: BitInstant, input: Input) {
         self.now = at;
+        let mut next = Setup::from(at, self.setup().nodes.clone());
+        let node = |station: StationId| station.index();
         let (station, away) = match input {
             Input::Attach { station } => {
-                self.nodes[station.index()].attached = true;
+                next.nodes[node(station)].attached = true;
                 (station, Away::Unplugged)
             }
             Input::Detach { station } => {
-                let node = &mut self.nodes[station.index()];
+                let node = &mut next.nodes[node(station)];
                 (node.attached, node.ok) = (false, false);
                 self.fell_alone.retain(|&fell| fell != (at, station));
                 (station, Away::Unplugged)
             }
             Input::SetPlca { station, settings } => {
-                let node = &mut self.nodes[station.index()];
-                let before = std::mem::replace(&mut node.settings, settings);
+                let before = std::mem::replace(&mut next.nodes[node(station)].own.settings, settings);
                 self.fell_alone.retain(|&fell| fell != (at, station));
-                self.resets.push(Reset { at, station, before, after: settings, back: None });
+                let last = self.resets.iter_mut().rfind(|reset| reset.station == station);
+                if let Some(last) = last.filter(|last| last.back.is_none()) {
+                    (last.back, last.is_replaced) = (Some(at), true);
+                }
+                self.resets.push(Reset { at, station, before, after: settings, back: None, is_replaced: false });
                 let off = !settings.enabled;
                 (station, if off { Away::Disabled } else { Away::Renumbered(settings.node_id) })
             }
@@ -214,12 +415,13 @@ impl Segment {
             Input::Offer { .. } | Input::SetFault { .. } => return,
         };
         let without = self.spells.last().is_some_and(|spell| spell.to.is_none());
-        match (without, self.has_coordinator()) {
+        match (without, next.coordinator().is_some()) {
             (false, false) => self.spells.push(Spell::new(at, Some((station, away)))),
             (true, true) => self.spells.last_mut().expect("there is one").to = Some(at),
             (true, false) | (false, true) => {}
         }
-        self.setups.push(Setup { at, nodes: self.nodes.clone() });
+        self.setup().until = Some(at);
+        self.setups.push(next);
     }
 
     /// An event has happened; the scene has it.
@@ -227,30 +429,35 @@ impl Segment {
         self.statistics.event(event, scene);
         let Event { at, station, frame, kind } = *event;
         self.now = at;
-        let node = &mut self.nodes[frame.station.index()];
+        let node = self.node(frame.station);
+        let counts = &mut node.counts;
         match kind.part() {
             Part::Host(HostKind::Offered { size }) => {
-                node.offered += 1;
-                node.first_offered.get_or_insert(at);
-                node.largest_frame = node.largest_frame.max(size.get());
+                counts.offered += 1;
+                counts.first_offered.get_or_insert(at);
+                counts.largest_frame = counts.largest_frame.max(size.get());
             }
             Part::Plca(PlcaKind::Commit { .. }) => {
-                node.turns += 1;
-                node.first_turn.get_or_insert(at);
+                counts.turns += 1;
+                counts.first_turn.get_or_insert(at);
                 node.turn_for = Some(frame.serial);
             }
             Part::Mac(MacKind::Transmitted { access_delay, .. }) => {
-                node.sent += 1;
-                node.longest_wait = node.longest_wait.max(access_delay);
-                let in_turn = !node.ok || node.settings.burst_count > 0 || node.turn_for == Some(frame.serial);
+                counts.sent += 1;
+                counts.longest_wait = counts.longest_wait.max(access_delay);
+                let in_turn = !node.ok || node.own.settings.burst_count > 0 || node.turn_for == Some(frame.serial);
                 if !in_turn {
-                    node.lost += 1;
-                    node.first_lost.get_or_insert(at);
+                    counts.lost += 1;
+                    counts.first_lost.get_or_insert(at);
                 }
+                self.carried(frame, at, false);
             }
-            Part::Mac(MacKind::Collision { episode: 0, .. }) => node.told_to_wait += 1,
+            Part::Mac(MacKind::Discarded { .. }) => self.carried(frame, at, true),
+            Part::Mac(MacKind::Collision { episode: 0, .. }) => counts.told_to_wait += 1,
             Part::Mac(MacKind::Collision { episode, .. }) => {
                 let ok = node.ok;
+                let before = node.collided.filter(|(serial, _)| *serial == frame.serial).map_or(0, |(_, times)| times);
+                node.collided = Some((frame.serial, before + 1));
                 self.meet(episode, at, frame.station, ok);
             }
             Part::Receiver(ReceiverKind::Damaged { .. }) => {
@@ -258,7 +465,7 @@ impl Segment {
                 self.first_damaged.get_or_insert(at);
             }
             Part::Plca(PlcaKind::Beacon { empty, length: _ }) => {
-                self.beacons += empty + 1;
+                self.setup().beacons += empty + 1;
                 self.empty += empty;
             }
             Part::Plca(PlcaKind::PlcaStatus { ok }) => self.status(at, station, ok),
@@ -266,21 +473,51 @@ impl Segment {
         }
     }
 
-    fn status(&mut self, at: BitInstant, station: StationId, ok: bool) {
-        self.nodes[station.index()].ok = ok;
-        let all_ok = self.nodes.iter().all(|node| node.ok || !node.is_on());
-        if ok {
-            let mut resets = self.resets.iter_mut().rev();
-            if let Some(reset) = resets.find(|reset| reset.station == station && reset.back.is_none()) {
-                reset.back = Some(at);
-            }
-            let ended = self.spells.last_mut().filter(|spell| spell.to.is_some() && all_ok);
-            if let Some(spell) = ended {
-                spell.back.get_or_insert(at);
-            }
+    /// A frame is out of its queue: it may have collided before plca_status rose.
+    fn carried(&mut self, frame: FrameId, at: BitInstant, is_discarded: bool) {
+        let node = self.node(frame.station);
+        node.collided = None;
+        let Some((_, collisions, since, without)) = node.carries.take_if(|(serial, ..)| *serial == frame.serial) else {
+            return;
+        };
+        let carried = match without {
+            Without::Cold => self.cold.as_mut().map(|cold| &mut cold.carried),
+            Without::Spell(number) => Some(&mut self.spells[number].carried),
+        };
+        carried.into_iter().for_each(|carried| carried.add(frame, collisions, at.since(since), is_discarded));
+    }
+
+    /// The time in which nodes sent with plain CSMA/CD, if plca_status rises now for the first time since then.
+    fn without(&self) -> Option<Without> {
+        let spell = self.spells.last().filter(|spell| spell.to.is_some() && spell.back.is_none());
+        let cold = self.cold.as_ref().filter(|cold| cold.back.is_none());
+        spell.map(|_| Without::Spell(self.spells.len() - 1)).or(cold.map(|_| Without::Cold))
+    }
+
+    fn status_rises(&mut self, at: BitInstant, station: StationId) {
+        let (without, node) = (self.without(), self.node(station));
+        if let (Some(without), Some((serial, collisions))) = (without, node.collided) {
+            node.carries = Some((serial, collisions, at, without));
+        }
+        let reset = self.resets.iter_mut().rfind(|reset| reset.station == station);
+        reset.into_iter().for_each(|reset| _ = reset.back.get_or_insert(at));
+        if !self.setup().nodes.iter().all(|node| node.ok || !node.is_on()) {
             return;
         }
+        match without {
+            Some(Without::Spell(number)) => self.spells[number].back = Some(at),
+            Some(Without::Cold) => self.cold.iter_mut().for_each(|cold| cold.back = Some(at)),
+            None => {}
+        }
+    }
+
+    fn status(&mut self, at: BitInstant, station: StationId, ok: bool) {
+        self.node(station).ok = ok;
+        if ok {
+            return self.status_rises(at, station);
+        }
         let reset_now = self.resets.last().is_some_and(|reset| reset.at == at && reset.station == station);
+        let attached = self.node(station).attached;
         match self.spells.last_mut().filter(|spell| spell.to.is_none()) {
             Some(spell) if spell.who.is_none_or(|(who, _)| who != station) => {
                 let first = spell.fell.map_or(at, |(first, _)| first);
@@ -288,20 +525,22 @@ impl Segment {
                 spell.nodes_fell += 1;
             }
             Some(_) => {}
-            None if !reset_now && self.nodes[station.index()].attached => self.fell_alone.push((at, station)),
+            None if !reset_now && attached => self.fell_alone.push((at, station)),
             None => {}
         }
     }
 
     fn meet(&mut self, episode: u64, at: BitInstant, station: StationId, ok: bool) {
-        if let Some((_, _, parties, with_plca)) = self.open.iter_mut().find(|one| one.0 == episode) {
-            if !parties.contains(&station) {
-                parties.push(station);
+        if let Some(open) = self.open.iter_mut().find(|one| one.episode == episode) {
+            if !open.parties.contains(&station) {
+                open.parties.push(station);
             }
-            *with_plca |= ok;
+            open.some_ok |= ok;
+            open.all_ok &= ok;
             return;
         }
-        self.open.push_back((episode, at, vec![station], ok));
+        let setup = self.setups.len() - 1;
+        self.open.push_back(Open { episode, at, parties: vec![station], some_ok: ok, all_ok: ok, setup });
         if self.open.len() > OPEN
             && let Some(one) = self.open.pop_front()
         {
@@ -309,31 +548,20 @@ impl Segment {
         }
     }
 
-    fn close(&mut self, (_, at, mut parties, with_plca): (u64, BitInstant, Vec<StationId>, bool)) {
+    fn close(&mut self, Open { at, mut parties, some_ok, all_ok, setup, .. }: Open) {
         if let Some(spell) = self.spells.iter_mut().rfind(|spell| spell.from <= at)
             && spell.back.is_none_or(|back| at < back)
         {
             spell.collisions += 1;
+        } else if let Some(cold) = self.cold.as_mut().filter(|cold| cold.back.is_none_or(|back| at < back)) {
+            cold.collisions += 1;
+            cold.met.extend(&parties);
         }
         parties.sort_unstable();
-        let met = self.met.entry(parties).or_insert_with(|| Met { first: at, ..Met::default() });
-        met.times += 1;
-        met.with_plca += u64::from(with_plca);
-        met.first = met.first.min(at);
-    }
-
-    /// Whom `station` met, apart from itself: a name and how often, those it met most often first; and when first.
-    pub fn met_by(&self, station: StationId) -> (Vec<(StationId, u64)>, Option<BitInstant>) {
-        let (mut others, mut first) = (BTreeMap::new(), None::<BitInstant>);
-        for (parties, met) in self.met.iter().filter(|(parties, _)| parties.contains(&station)) {
-            first = Some(first.map_or(met.first, |first| first.min(met.first)));
-            for &other in parties.iter().filter(|&&other| other != station) {
-                *others.entry(other).or_insert(0) += met.times;
-            }
-        }
-        let mut others: Vec<(StationId, u64)> = others.into_iter().collect();
-        others.sort_by_key(|&(other, times)| (std::cmp::Reverse(times), other));
-        (others, first)
+        let setup = &mut self.setups[setup];
+        let why = setup.why(&parties, some_ok, all_ok);
+        let one = Met { times: 1, in_turns: some_ok.into(), first: at };
+        setup.met.entry((why, parties)).and_modify(|known| known.add(&one)).or_insert(one);
     }
 
     pub fn name(&self, station: StationId) -> &str {
@@ -341,7 +569,12 @@ impl Segment {
     }
 
     pub fn collisions(&self) -> u64 {
-        self.met.values().map(|met| met.times).sum()
+        self.whole.met.values().map(|met| met.times).sum()
+    }
+
+    /// Of these, those with a node that had plca_status OK.
+    pub fn collisions_in_turns(&self) -> u64 {
+        self.whole.met.values().map(|met| met.in_turns).sum()
     }
 
     /// How long a frame waits at most where all is right: of `ethbus theory plca`, with the longest frame that was offered.
@@ -362,17 +595,16 @@ impl Segment {
     }
 
     fn of_the_bound(&self) -> Option<[u64; 4]> {
-        let first = &self.setups[0].nodes;
-        let coordinator = first.iter().find(|node| node.is_coordinator())?;
-        let octets = self.nodes.iter().map(|node| node.largest_frame).max()?;
-        let bursts = first.iter().map(|node| node.settings.burst_count).max()?;
-        let PlcaSettings { node_count, to_timer, .. } = coordinator.settings;
+        let (_, coordinator) = self.whole.coordinator()?;
+        let octets = self.whole.nodes.iter().map(|node| node.counts.largest_frame).max()?.max(64);
+        let bursts = self.whole.nodes.iter().map(|node| node.own.settings.burst_count).max()?;
+        let PlcaSettings { node_count, to_timer, .. } = coordinator;
         Some([node_count.into(), octets.into(), bursts.into(), to_timer.into()])
     }
 }
 
 impl Spell {
     fn new(from: BitInstant, who: Option<(StationId, Away)>) -> Spell {
-        Spell { from, who, fell: None, nodes_fell: 0, collisions: 0, to: None, back: None }
+        Spell { from, who, fell: None, nodes_fell: 0, collisions: 0, to: None, back: None, carried: Carried::default() }
     }
 }

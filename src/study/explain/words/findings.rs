@@ -1,7 +1,7 @@
 //! Findings on a segment with PLCA in sentences, as docs/plca.md has them: the cause, what the log shows of it, what to do.
 
-use super::super::plca::causes::{Cause, Finding};
-use super::super::plca::segment::{Away, Node, Reset, Segment, Spell};
+use super::super::plca::causes::{Cause, Finding, FreeIds};
+use super::super::plca::segment::{Away, Carried, Cold, Counts, Meetings, Reset, Segment, Spell};
 use super::super::plca::{Diagnosis, Told};
 use super::{list, wrap};
 use medium::{BitInstant, PlcaSettings, StationId};
@@ -26,13 +26,37 @@ pub fn tell(diagnosis: &Diagnosis) -> String {
 
 /// A finding with its sentences.
 pub fn told(finding: &Finding, segment: &Segment) -> Told {
-    let [cause, seen, mend] = sentences(&finding.cause, segment);
+    let [cause, seen, mend] = sentences(finding, segment);
     let (from_bt, to_bt) = finding.window;
-    Told { number: finding.cause.number(), since_bt: finding.since.get(), cause, seen, mend, from_bt, to_bt }
+    let until_bt = finding.until.map(BitInstant::get);
+    Told { number: finding.cause.number(), since_bt: finding.since.get(), until_bt, cause, seen, mend, from_bt, to_bt }
 }
 
-/// Its cause, what the log shows of it, and what to do.
-pub fn sentences(cause: &Cause, segment: &Segment) -> [String; 3] {
+/// Its cause with the interval in which it held, what the log shows of that, and what to do.
+pub fn sentences(finding: &Finding, segment: &Segment) -> [String; 3] {
+    let [cause, seen, mend] = at_any_time(&finding.cause, segment);
+    let has_instants = matches!(
+        finding.cause,
+        Cause::NoCoordinator { .. }
+            | Cause::Reset { .. }
+            | Cause::ColdStart { .. }
+            | Cause::Unreached { .. }
+            | Cause::Unexplained { .. }
+    );
+    let since = group(finding.since.get());
+    match finding.until {
+        _ if has_instants => [cause, seen, mend],
+        Some(until) => {
+            let until = group(until.get());
+            let over = format!("Nothing: other settings ended that at t = {until}.");
+            [format!("From t = {since} to t = {until}: {cause}"), seen, over]
+        }
+        None if finding.since > BitInstant::ZERO => [format!("Since t = {since}: {cause}"), seen, mend],
+        None => [cause, seen, mend],
+    }
+}
+
+fn at_any_time(cause: &Cause, segment: &Segment) -> [String; 3] {
     match cause {
         Cause::NoCoordinator { spell } => without_coordinator(segment, spell),
         Cause::TwoCoordinators { .. } | Cause::SameId { .. } => ids(segment, cause),
@@ -57,6 +81,7 @@ pub fn sentences(cause: &Cause, segment: &Segment) -> [String; 3] {
             "10BASE-T1S is for 25 m: shorten the segment, or give all nodes a larger to-tmr.".to_owned(),
         ],
         Cause::Reset { reset: own } => reset(segment, own),
+        Cause::ColdStart { cold } => cold_start(segment, cold),
         Cause::Unreached { .. } | Cause::Unexplained { .. } => without_a_number(segment, cause),
     }
 }
@@ -76,14 +101,47 @@ fn names(segment: &Segment, stations: &[StationId]) -> String {
     list(&stations.iter().map(|&station| segment.name(station).to_owned()).collect::<Vec<_>>())
 }
 
-/// Whom a node met, as `st2 (3) and st4 (1)`.
-fn met(segment: &Segment, station: StationId) -> String {
-    let (others, _) = segment.met_by(station);
-    let named = others.iter().map(|&(other, count)| format!("{} ({})", segment.name(other), group(count)));
-    match others.len() {
-        0 => "It has met nobody on the line yet.".to_owned(),
+/// Stations that a node met, as `st2 (3) and st4 (1)`.
+fn met(segment: &Segment, met: &Meetings) -> String {
+    let named = met.others.iter().map(|&(other, count)| format!("{} ({})", segment.name(other), group(count)));
+    match (met.others.len(), met.first) {
+        (0, None) => "It has met nobody on the line yet.".to_owned(),
+        (0, Some(_)) => "On the line its frames met BEACONs and COMMITs.".to_owned(),
         _ => format!("On the line its frames met those of {}.", list(&named.collect::<Vec<_>>())),
     }
+}
+
+/// Frames that took their attempts along from CSMA/CD; nothing if there were none.
+fn carried(segment: &Segment, carried: &Carried) -> String {
+    let Some((frame, collisions, after, is_discarded)) = carried.last else { return String::new() };
+    let (name, limit) = (segment.name(frame.station), segment.config.parameters.backoff_limit);
+    let fate = if is_discarded { "discarded" } else { "sent" };
+    format!(
+        " Frames that had collided kept their attempts, and their backoff, when BEACONs came ({}): the last, {name}#{}, \
+         which had met others {}, was {fate} {} BT after that. Each logical collision counts as one more attempt, and \
+         after {limit} a MAC draws up to {} slots of {} BT.",
+        group(carried.frames),
+        frame.serial,
+        times(collisions.into()),
+        group(after.get()),
+        group(1 << limit.min(32)),
+        group(segment.config.parameters.slot_time.get())
+    )
+}
+
+fn cold_start(segment: &Segment, cold: &Cold) -> [String; 3] {
+    let until = cold.back.map_or(String::new(), |back| format!(", up to t = {}", group(back.get())));
+    [
+        format!("The bus began without BEACONs{until}: nodes sent with plain CSMA/CD."),
+        format!(
+            "Frames of {} met on the line {}.{}",
+            names(segment, &cold.met.iter().copied().collect::<Vec<_>>()),
+            times(cold.collisions),
+            carried(segment, &cold.carried)
+        ),
+        "Let hosts send when plca_status is OK, or flush what they have queued by then: a bound holds from there on."
+            .to_owned(),
+    ]
 }
 
 fn without_coordinator(segment: &Segment, spell: &Spell) -> [String; 3] {
@@ -135,15 +193,11 @@ fn after_the_loss(segment: &Segment, spell: &Spell) -> String {
         (Some(to), None) => format!(" A coordinator was there again at t = {}.", group(to.get())),
         (None, _) => " No coordinator came back.".to_owned(),
     };
-    fell + &collided + &back
+    fell + &collided + &back + &carried(segment, &spell.carried)
 }
 
 /// Ids that more than one node has.
 fn ids(segment: &Segment, cause: &Cause) -> [String; 3] {
-    let set = |nodes: &[StationId], free: u8| {
-        let last = nodes.last().map_or("", |last| segment.name(*last));
-        format!("`ethbus plca set {last} node-id {free}`")
-    };
     match cause {
         Cause::TwoCoordinators { coordinators, starved, offered, free } => {
             let all = if coordinators.len() == 2 { "both" } else { "all" };
@@ -166,7 +220,7 @@ fn ids(segment: &Segment, cause: &Cause) -> [String; 3] {
                 seen,
                 format!(
                     "Give all but one an id of their own: {}. Chips count this in UNEXPB.",
-                    set(coordinators, *free)
+                    set_ids(segment, free, "")
                 ),
             ]
         }
@@ -179,27 +233,35 @@ fn ids(segment: &Segment, cause: &Cause) -> [String; 3] {
                     format!("Their frames met on the line {}, those of others {}.", times(among), times(others))
                 }
             },
-            format!("{}. Chips count this in RXINTO, at just these nodes.", set(nodes, *free)),
+            format!("{}. Chips count this in RXINTO, at just these nodes.", set_ids(segment, free, "")),
         ],
         _ => Default::default(),
     }
 }
 
+/// The commands that give each node its proposed id, and the coordinator room for it.
+fn set_ids(segment: &Segment, free: &FreeIds, enable: &str) -> String {
+    let id = |(node, id): &(StationId, u8)| format!("`ethbus plca set {} {enable}node-id {id}`", segment.name(*node));
+    let count = |(first, count): (StationId, u8)| format!("`ethbus plca set {} node-cnt {count}`", segment.name(first));
+    let all: Vec<String> = free.count.map(count).into_iter().chain(free.ids.iter().map(id)).collect();
+    list(&all)
+}
+
 /// Settings that do not fit those of the coordinator.
 fn settings(segment: &Segment, cause: &Cause) -> [String; 3] {
-    match *cause {
-        Cause::AboveTheCount { node, id, coordinator, count } => {
-            let (name, first, now) = (segment.name(node), segment.name(coordinator), &segment.nodes[node.index()]);
+    match cause {
+        &Cause::AboveTheCount { node, id, coordinator, count, came: [turns, offered, sent, beacons] } => {
+            let (name, first) = (segment.name(node), segment.name(coordinator));
             [
                 format!(
                     "{name}'s turn comes after the last: its id {id} is not below the node count, {count} at {first}."
                 ),
                 format!(
                     "Every BEACON comes before its turn: it took {} turns in {} cycles. Of its {} frames {} were sent.",
-                    group(now.turns),
-                    group(segment.beacons),
-                    group(now.offered),
-                    group(now.sent)
+                    group(turns),
+                    group(beacons),
+                    group(offered),
+                    group(sent)
                 ),
                 format!(
                     "`ethbus plca set {first} node-cnt {}`, or an id below {count} for {name}. Chips count this in BCNBFTO.",
@@ -207,17 +269,17 @@ fn settings(segment: &Segment, cause: &Cause) -> [String; 3] {
                 ),
             ]
         }
-        Cause::NoId { node, free } => [
-            format!("{} has no id: 255 means not configured, and PLCA stays off there.", segment.name(node)),
-            knows_no_turns(segment, node),
-            format!("`ethbus plca set {} node-id {free}`.", segment.name(node)),
+        Cause::NoId { node, met, free } => [
+            format!("{} has no id: 255 means not configured, and PLCA stays off there.", segment.name(*node)),
+            knows_no_turns(segment, met),
+            format!("{}.", set_ids(segment, free, "")),
         ],
-        Cause::Off { node, free } => [
-            format!("{} has PLCA off among nodes that have it on.", segment.name(node)),
-            knows_no_turns(segment, node),
-            format!("`ethbus plca set {} enable on node-id {free}`.", segment.name(node)),
+        Cause::Off { node, met, free } => [
+            format!("{} has PLCA off among nodes that have it on.", segment.name(*node)),
+            knows_no_turns(segment, met),
+            format!("{}.", set_ids(segment, free, "enable on ")),
         ],
-        Cause::CountTooHigh { coordinator, count, used, empty, to_timer } => {
+        &Cause::CountTooHigh { coordinator, count, used, empty, to_timer } => {
             let (count, turn, name) = (u64::from(count), u64::from(to_timer), segment.name(coordinator));
             let idle = |turns: u64| group(segment.plca.beacon.get() + turns * turn);
             [
@@ -235,15 +297,15 @@ fn settings(segment: &Segment, cause: &Cause) -> [String; 3] {
     }
 }
 
-fn knows_no_turns(segment: &Segment, node: StationId) -> String {
-    let met = met(segment, node);
+fn knows_no_turns(segment: &Segment, meetings: &Meetings) -> String {
+    let met = met(segment, meetings);
     format!("It knows no turns: it defers to what it hears, and sends into the turns of others. {met}")
 }
 
 /// A node that counts its turns in another way.
 fn counting(segment: &Segment, cause: &Cause) -> [String; 3] {
-    match *cause {
-        Cause::OtherTimer { node, id, own, coordinator, right, same } => {
+    match cause {
+        &Cause::OtherTimer { node, id, own, coordinator, right, same, met: ref meetings } => {
             let (name, begins) = (segment.name(node), u64::from(own) * u64::from(id));
             let falls = match same {
                 Some((other, other_id)) => format!(
@@ -260,11 +322,11 @@ fn counting(segment: &Segment, cause: &Cause) -> [String; 3] {
                     "{name} counts {own} BT for a turn where the coordinator {} counts {right}: its turns drift against theirs.",
                     segment.name(coordinator)
                 ),
-                format!("{falls} {}", met(segment, node)),
+                format!("{falls} {}", met(segment, meetings)),
                 format!("`ethbus plca set {name} to-tmr {right}`: to_tmr must be the same at all nodes."),
             ]
         }
-        Cause::OtherClock { node, ppm, to_timer, id, off } => {
+        &Cause::OtherClock { node, ppm, to_timer, id, off, met: ref meetings } => {
             let name = segment.name(node);
             let (how, sooner) = if ppm > 0 { ("fast", "early") } else { ("slow", "late") };
             let takes = f64::from(to_timer) * 1e6 / (1e6 + f64::from(ppm));
@@ -277,7 +339,7 @@ fn counting(segment: &Segment, cause: &Cause) -> [String; 3] {
                     "After turns that nobody used, its own, of id {id}, begins up to {} BT {sooner}. Each BEACON and each \
                      frame on the line sets its count right again. {}",
                     group(off),
-                    met(segment, node)
+                    met(segment, meetings)
                 ),
                 format!(
                     "Look at the crystal of {name}, or at an oscillator that was never trimmed. 100 ppm put the last of 255 \
@@ -316,7 +378,7 @@ fn no_detection(segment: &Segment, nodes: &[StationId], lost: Option<BitInstant>
 
 /// One node that is not like the others.
 fn node(segment: &Segment, cause: &Cause) -> [String; 3] {
-    let of = |station: StationId| -> (&str, &Node) { (segment.name(station), &segment.nodes[station.index()]) };
+    let of = |station: StationId| -> (&str, &Counts) { (segment.name(station), &segment.whole.node(station).counts) };
     match cause {
         Cause::Heedless { node } => {
             let (name, node) = of(*node);
@@ -352,7 +414,7 @@ fn node(segment: &Segment, cause: &Cause) -> [String; 3] {
                 format!(
                     "Meanwhile its turns pass unused: it took {} turns in {} cycles, and sent {} of {} frames.",
                     group(node.turns),
-                    group(segment.beacons),
+                    group(segment.whole.beacons),
                     group(node.sent),
                     group(node.offered)
                 ),
@@ -389,8 +451,9 @@ fn reset(segment: &Segment, reset: &Reset) -> [String; 3] {
     let changed = changes(&reset.before, &reset.after);
     let seen = match reset.back {
         Some(back) => format!(
-            "It was a node of plain CSMA/CD for {} BT, until the next BEACON was over.",
-            group(back.since(reset.at).get())
+            "It was a node of plain CSMA/CD for {} BT, until {}.",
+            group(back.since(reset.at).get()),
+            if reset.is_replaced { "its next settings came" } else { "the next BEACON was over" }
         ),
         None if reset.after.enabled => "Its plca_status has not been OK since.".to_owned(),
         None => "It is a node of plain CSMA/CD since.".to_owned(),
@@ -449,13 +512,14 @@ fn without_a_number(segment: &Segment, cause: &Cause) -> [String; 3] {
 
 /// A segment in one paragraph: nodes, cycles, frames, and the longest wait beside its bound.
 pub fn summary(segment: &Segment) -> String {
-    let on = segment.setups[0].nodes.iter().filter(|node| node.is_on()).count();
-    let sum = |of: fn(&Node) -> u64| group(segment.nodes.iter().map(of).sum());
-    let longest = segment.nodes.iter().map(|node| node.longest_wait).max().unwrap_or_default();
+    let nodes = &segment.whole.nodes;
+    let on = nodes.iter().filter(|node| node.is_on()).count();
+    let sum = |of: fn(&Counts) -> u64| group(nodes.iter().map(|node| of(&node.counts)).sum());
+    let longest = nodes.iter().map(|node| node.counts.longest_wait).max().unwrap_or_default();
     let bound = segment.bound().map_or(String::new(), |bound| {
         format!(" (a right bus of these nodes and frames: at most {} BT)", group(bound))
     });
-    let met = match (segment.collisions(), segment.met.values().map(|met| met.with_plca).sum::<u64>()) {
+    let met = match (segment.collisions(), segment.collisions_in_turns()) {
         (0, _) => "no frames met on the line".to_owned(),
         (all, 0) => format!(
             "frames met on the line {}, where plca_status was FAIL (before the first BEACON, for one)",
@@ -467,12 +531,12 @@ pub fn summary(segment: &Segment) -> String {
         "{} nodes, {on} with PLCA on; {} BEACONs, {} of them after empty cycles. {} frames offered, {} sent. MACs were told \
          to wait for their turn {} (logical collisions); {met}. The longest wait from the head of a queue to the first bit \
          was {} BT{bound}.",
-        segment.nodes.len(),
-        group(segment.beacons),
+        nodes.len(),
+        group(segment.whole.beacons),
         group(segment.empty),
         sum(|node| node.offered),
         sum(|node| node.sent),
-        times(segment.nodes.iter().map(|node| node.told_to_wait).sum()),
+        times(nodes.iter().map(|node| node.counts.told_to_wait).sum()),
         group(longest.get())
     )
 }

@@ -76,7 +76,7 @@ impl super::Teller for Words<'_> {
         }
         let mut told = wrap("", 0, &text);
         for found in &self.on.findings {
-            let [cause, _, mend] = finding(&found.cause, &self.on.segment);
+            let [cause, _, mend] = finding(found, &self.on.segment);
             told += &wrap("", 0, &format!("{cause} {mend}"));
         }
         format!("\n{told}")

@@ -34,6 +34,11 @@ pub(super) struct Node {
     pub counted: u64,
     /// The next turn begins when the one before it is over by the clock.
     counts_on: bool,
+    /// How far `count_since` is behind the instant of its own clock, in parts of a bit time.
+    behind: i64,
+    /// One of several coordinators: when its last count of turns, or its BEACON, was over by its clock, and how far
+    /// that is behind. So its cycles drift against those of another coordinator, bit by bit.
+    drift: Option<(BitInstant, i64)>,
     /// When the next turn begins that matters.
     pub to_end: BitInstant,
     pub beacon_end: BitInstant,
@@ -72,6 +77,8 @@ impl Node {
             count_since: BitInstant::ZERO,
             counted: 0,
             counts_on: false,
+            behind: 0,
+            drift: None,
             to_end: NEVER,
             beacon_end: NEVER,
             detection_end: NEVER,
@@ -90,20 +97,26 @@ impl Node {
         node
     }
 
+    /// The state at the end of an idle cycle of `turns` turns: the next BEACON begins. plca_status rises at once.
+    pub fn settle(&mut self, turns: u8) {
+        if self.on() {
+            (self.control, self.cur_id, self.active) = (Control::Resync, turns, true);
+            // That cycle is before the medium's first instant: no counter has it.
+            self.busy_cycle = true;
+        }
+    }
+
     /// Sets new settings; the machines see them in their next run.
     pub fn set(&mut self, settings: PlcaSettings) {
         self.own.settings = settings;
         self.ids = [0; 4];
-        for id in std::iter::once(settings.node_id).chain(self.own.more_ids) {
-            if id != PlcaSettings::UNCONFIGURED {
-                self.ids[usize::from(id) / 64] |= 1 << (id % 64);
-            }
+        for id in self.own.ids() {
+            self.ids[usize::from(id) / 64] |= 1 << (id % 64);
         }
     }
 
     fn on(&self) -> bool {
-        let settings = &self.own.settings;
-        settings.enabled && settings.node_id != PlcaSettings::UNCONFIGURED && self.attached && !self.reset
+        self.own.settings.is_on() && self.attached && !self.reset
     }
 
     pub fn is_coordinator(&self) -> bool {
@@ -177,7 +190,7 @@ impl Node {
     /// When turn number `turn` begins, among those counted one after the other.
     #[inline]
     fn turn_begin(&self, turn: u64) -> BitInstant {
-        self.count_since + self.own.on_medium(BitTimes::new(turn * self.to()))
+        self.count_since + self.own.on_medium_from(self.behind, BitTimes::new(turn * self.to())).0
     }
 
     /// The number of turns that are over at `now`, or with `before` just before it, among those counted one after the
@@ -191,7 +204,7 @@ impl Node {
         }
         let (end, begins) = (self.count_since + BitTimes::new(elapsed), |turn| self.turn_begin(turn));
         // Clocks differ by less than a ninth, and a turn's begin is rounded to a bit time.
-        let least = (elapsed * 8 / 9).saturating_sub(1) / self.to();
+        let least = (elapsed * 8 / 9).saturating_sub(3) / self.to();
         (least..).take_while(|&turn| begins(turn) <= end).last().unwrap_or(0)
     }
 
@@ -325,6 +338,7 @@ impl Node {
         match to {
             Control::Disable => {
                 (self.command, self.committed, self.cur_id, self.active) = (None, false, 0, false);
+                self.drift = None;
                 self.stop_timers();
             }
             Control::Resync => {
@@ -335,6 +349,7 @@ impl Node {
             Control::SendBeacon => {
                 self.beacon(counters);
                 let end = now + self.own.on_medium(plca.beacon);
+                self.drift = self.drift_after_beacon(now, plca);
                 (self.beacon_end, self.command, self.active) = (end, Some(What::Beacon), true);
             }
             Control::Syncing => self.sync(seen, now, plca, counters),
@@ -342,7 +357,10 @@ impl Node {
                 (self.turn_since, self.detection_end) = (now, NEVER);
                 match std::mem::take(&mut self.counts_on) {
                     true => self.counted += 1,
-                    false => (self.count_since, self.counted) = (now, 0),
+                    false => {
+                        let drift = self.drift.take().filter(|_| from == Control::Syncing);
+                        (self.count_since, self.counted, self.behind) = (now, 0, drift.map_or(0, |(_, behind)| behind));
+                    }
                 }
                 self.plan();
                 counters.opportunities += u64::from(self.owns(self.cur_id));
@@ -376,8 +394,21 @@ impl Node {
             Control::NextTxOpportunity => {
                 (self.cur_id, self.committed) = (self.cur_id.wrapping_add(1), false);
                 self.counts_on = matches!(from, Control::WaitTo | Control::Yield);
+                let turns = BitTimes::new((self.counted + 1) * self.to());
+                self.drift = self.counts_on.then(|| (now, self.own.on_medium_from(self.behind, turns).1));
             }
         }
+    }
+
+    /// Of one of several coordinators whose clock is not that of the medium: its BEACON begins with the end of a turn,
+    /// or anew.
+    fn drift_after_beacon(&self, now: BitInstant, plca: &Plca) -> Option<(BitInstant, i64)> {
+        if self.own.clock_ppm == 0 || !plca.has_several_coordinators() {
+            return None;
+        }
+        let behind = self.drift.filter(|(at, _)| *at == now).map_or(0, |(_, behind)| behind);
+        let (_, own) = self.own.on_medium_from(0, plca.beacon);
+        Some((now + self.own.on_medium(plca.beacon), behind + own))
     }
 
     fn stop_timers(&mut self) {
@@ -471,6 +502,9 @@ impl Node {
     pub fn relative(&self, now: BitInstant) -> Option<Node> {
         let quiet = [self.invalid_end, self.burst_end, self.beacon_end, self.detection_end, self.line_end];
         let data = [self.pending_end, self.commit_end, self.flush_end];
+        if self.behind != 0 {
+            return None;
+        }
         if quiet.iter().chain(&data).any(|&end| end != NEVER) {
             return None;
         }
@@ -479,7 +513,7 @@ impl Node {
         let to_end = if self.counts_turns() { until } else { NEVER };
         let (turn_since, count_since) = (since(self.turn_since), since(self.count_since));
         let counted = if self.counts_turns() { self.counted } else { 0 };
-        Some(Node { turn_since, count_since, counted, to_end, ..self.clone() })
+        Some(Node { turn_since, count_since, counted, to_end, drift: None, ..self.clone() })
     }
 
     /// Moves the state forward by `span`, in which cycles passed.

@@ -46,6 +46,7 @@ impl Planner<'_> {
             status: bits(&common.status_timer).unwrap_or(standard.status),
             invalid_beacon: bits(&common.invalid_beacon_timer).unwrap_or(standard.invalid_beacon),
             phy_on: bits(&common.phy_on).unwrap_or(standard.phy_on),
+            cold_start: value(&common.cold_start).unwrap_or(false),
             phy_off: bits(&common.phy_off).or(bits(&common.phy_on)).unwrap_or(standard.phy_off),
             ..standard
         })
@@ -67,6 +68,7 @@ impl Planner<'_> {
             ("invalid-beacon-timer", span(&section.plca.invalid_beacon_timer)),
             ("phy-on", span(&section.plca.phy_on)),
             ("phy-off", span(&section.plca.phy_off)),
+            ("cold-start", span(&section.plca.cold_start)),
         ];
         if let Some((key, span)) = of_all.into_iter().find_map(|(key, span)| Some((key, span?))) {
             let what = "it is the same at all stations: write it in a section `[plca]`".to_owned();

@@ -1,6 +1,6 @@
 //! PLCA's part of a configuration in writing.
 
-use super::bit_times;
+use super::{bit_times, is_so, yes};
 use medium::{BitTimes, Plca, PlcaNode, PlcaSettings};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,9 @@ pub(super) struct PlcaMirror {
     phy_on: BitTimes,
     #[serde(rename = "phy_off_bt", with = "bit_times")]
     phy_off: BitTimes,
+    /// Left out of older files, whose nodes began so.
+    #[serde(default = "yes", skip_serializing_if = "is_so")]
+    cold_start: bool,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]

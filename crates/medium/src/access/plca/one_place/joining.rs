@@ -90,11 +90,10 @@ impl Engine<Reconciliation> {
             if node.clock_ppm != 0 {
                 return None;
             }
-            let ids = std::iter::once(node.settings.node_id).chain(node.more_ids);
             if node.settings.node_id == PlcaSettings::UNCONFIGURED {
                 return None;
             }
-            for id in ids.filter(|&id| id != PlcaSettings::UNCONFIGURED) {
+            for id in node.ids() {
                 let before = owners[usize::from(id)].replace(StationId::new(station));
                 if id >= count || before.is_some_and(|before| before != StationId::new(station)) {
                     return None;
