@@ -3,7 +3,7 @@
 use sim::figures::counters::{COUNTERS, Counter};
 use sim::figures::delays::DelayResults;
 use sim::figures::emulator::{self as figures, LINKS, figures};
-use sim::figures::results::{EmulatorResults, Results};
+use sim::figures::results::{ChangeResults, EmulatorResults, Results};
 use sim::figures::table::DELAYS;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -136,6 +136,7 @@ fn emulator(text: &mut Page, labs: &[(String, Results)]) {
             sample(text, "ethbus_emulator_file_missing_total", &labels, &file.missing.to_string());
         }
     }
+    changes(text, &labs);
     links(text, &labs);
     family(text, "ethbus_emulator_lateness_seconds", "histogram", "How late deliveries were handed to the kernel");
     for (lab, emulator) in &labs {
@@ -143,6 +144,18 @@ fn emulator(text: &mut Page, labs: &[(String, Results)]) {
         // Each copy counts with the end of its bin, because the emulator keeps no sum of lateness.
         let sum = bins.iter().map(|(end, count)| *end as f64 * *count as f64).sum();
         histogram(text, "ethbus_emulator_lateness_seconds", lab, bins, 1e-9, sum);
+    }
+}
+
+/// When stations and cable were changed last: for annotations.
+fn changes(text: &mut Page, labs: &[(&str, &EmulatorResults)]) {
+    let metric = "ethbus_change_timestamp_seconds";
+    family(text, metric, "gauge", "When a station, or without one the cable, was last changed so");
+    for (lab, emulator) in labs {
+        for ChangeResults { station, change, unix_ns } in &emulator.changes {
+            let labels = [("lab", *lab), ("station", station), ("change", change)];
+            sample(text, metric, &labels, &format!("{:.3}", *unix_ns as f64 / 1e9));
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod damage;
 pub mod event_log;
 pub(crate) mod inputs;
 pub mod json_lines;
+pub mod keep;
 pub mod observer;
 mod outlet;
 pub mod output;

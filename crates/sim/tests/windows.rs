@@ -9,14 +9,19 @@
 mod case;
 
 use case::{Case, Facts, Key, differs, name, queue_lengths, viewed};
-use medium::{Aloha, Csma, CsmaCa, Event, Input, Kind, Method, Octets, Phy, Population, StationId};
+use medium::{
+    Aloha, BitInstant, BitTimes, Csma, CsmaCa, Event, Input, Kind, Method, Octets, Phy, Population, StationId,
+};
 use serde_json::Value;
 use sim::files::event_log::{Entry, EventLogReader};
 use sim::files::json_lines::LineReader;
+use sim::files::keep::{Ring, Room};
+use sim::scene::{Signal, Signals, Stations};
 use sim::windows::capture::Framing;
 use sim::windows::{Known, WindowKind, Windows};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::sync::Arc;
 
 /// What a window makes of a run.
 fn window(case: &Case, kind: WindowKind) -> Vec<u8> {
@@ -425,6 +430,94 @@ fn a_storm_does_not_make_a_window_four_times_the_log() {
             assert!(own <= 4 * log, "{name}: {kind:?} has {own} octets, its log {log}");
         }
     }
+}
+
+/// What a scene has at an instant: of each station its frames and its fault, and every signal from an instant on.
+fn scene_at(log: &str, at: u64, from: u64) -> (Vec<String>, Vec<String>) {
+    let mut log = EventLogReader::new(LineReader::new(log.as_bytes(), "log".to_owned())).expect("a log");
+    let config = Arc::new(log.header().config());
+    let (mut signals, mut stations) =
+        (Signals::new(config.clone(), usize::MAX), Stations::new(config.topology.stations()));
+    while let Some(entry) = log.next_entry().expect("a whole log") {
+        match entry {
+            Entry::Medium(event) if event.at.get() > at => break,
+            Entry::Medium(event) => {
+                signals.event(&event);
+                stations.event(&event, &config);
+            }
+            Entry::Input { at, input } => signals.input(at, &input),
+            Entry::Emulator(_) => {}
+        }
+    }
+    let station = |number: u16| {
+        let station = StationId::new(number);
+        let (own, fault) = (stations.get(station), signals.fault(station));
+        // With several frames that contend at once, it follows from the latest event of any of them.
+        let one_at_once = !matches!(config.method, Method::Aloha(_) | Method::SlottedAloha(_) | Method::Csma(_));
+        let doing = one_at_once.then_some(own.doing);
+        format!("{} frames, first {:?}, {fault:?}, {doing:?}", own.queue(), own.head())
+    };
+    let lasts = |one: &&Signal| one.end.is_none_or(|end| end.get() >= from);
+    let all = signals.iter().filter(lasts).map(|one| format!("{one:?}")).collect();
+    ((0..config.topology.stations() as u16).map(station).collect(), all)
+}
+
+/// A log of the last bit times has every entry of that time, and shows the signals and queues that the whole log shows.
+/// Every window reads it.
+fn keeps(method: &str, case: Case) {
+    let last = case.entries.last().map_or(0, |entry| case::instant(entry).map_or(0, BitInstant::get));
+    // One of three kinds, which follows from the run.
+    let kinds = [
+        (last / 3, Room::default()),
+        (last / 2, Room { facts: 16, chunks: 1_000 }),
+        (last, Room { facts: 8, chunks: 6 }),
+    ];
+    let (span, room) = kinds[case.log.len() % kinds.len()];
+    {
+        let mut ring = Ring::new(&case.config, BitTimes::new(span), room);
+        let mut whole = EventLogReader::new(LineReader::new(case.log.as_bytes(), "log".to_owned())).expect("a log");
+        let Ok(told) = whole.tell(&mut ring);
+        told.expect("a whole log");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let kept = ring.kept(BitInstant::new(last));
+        kept.write(Arc::new(file.reopen().expect("a file")), "kept".to_owned(), &case.header).expect("room");
+        let log = fs::read_to_string(file.path()).expect("a file");
+        let mut reader = EventLogReader::new(LineReader::new(log.as_bytes(), "kept".to_owned())).expect("a log");
+        let from = reader.header().kept_from_bt.unwrap_or(0);
+        assert!(
+            from <= last && (from == 0 || room.chunks < 10 || last - from == span),
+            "{method}: {from} {last} {span}"
+        );
+        let entries: Vec<Entry> = std::iter::from_fn(|| reader.next_entry().expect(&log)).collect();
+        assert_eq!(reader.not_whole(), None);
+        let later = |entries: &[Entry]| -> Vec<Entry> {
+            entries.iter().filter(|entry| case::instant(entry).is_some_and(|at| at.get() >= from)).copied().collect()
+        };
+        assert_eq!(later(&entries), later(&case.entries), "{method}, from {from}\n{}\n{log}", case.log);
+        for at in [from, last] {
+            assert_eq!(
+                scene_at(&log, at, from),
+                scene_at(&case.log, at, from),
+                "{method}, from {from} at {at}\n{}\n{log}",
+                case.log
+            );
+        }
+        for kind in [WindowKind::Pcapng(Framing::Whole), WindowKind::Perfetto, WindowKind::Vcd, WindowKind::Csv] {
+            assert!(!window_on(&log, kind).is_empty(), "{method}: {kind:?}");
+        }
+    }
+}
+
+#[test]
+fn a_log_of_the_last_bit_times_shows_what_the_whole_log_shows() {
+    case::csma_cd(&mut keeps);
+    case::csma_cd(&mut keeps);
+    case::aloha(&mut keeps);
+    case::csma(&mut keeps);
+    case::slotted_aloha(&mut keeps);
+    case::tdma(&mut keeps);
+    case::csma_ca(&mut keeps);
+    case::plca(&mut keeps);
 }
 
 /// Logs that no engine wrote, among them those of fuzzers that were too much for a window.

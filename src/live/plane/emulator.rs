@@ -1,7 +1,7 @@
 //! How well the emulator itself does: lateness, and everything it could not keep.
 
 use hdrhistogram::Histogram;
-use sim::figures::results::emulator::{CopyResults, EmulatorResults, MachineResults};
+use sim::figures::results::emulator::{ChangeResults, CopyResults, EmulatorResults, MachineResults};
 use sim::words::choices::FilterChoice;
 
 /// Lateness up to a minute, to three digits.
@@ -46,6 +46,13 @@ impl Emulator {
         self.counts.machine.slip_ns += nanos;
     }
 
+    /// A station, or with an empty name the cable, was changed at this instant in nanoseconds since 1970.
+    pub fn changed(&mut self, station: &str, change: String, unix_ns: u64) {
+        let changes = &mut self.counts.changes;
+        changes.retain(|known| known.station != station || known.change != change);
+        changes.push(ChangeResults { station: station.to_owned(), change, unix_ns });
+    }
+
     /// Counts and quantiles so far.
     pub fn results(&self) -> EmulatorResults {
         let mut results = self.counts.clone();
@@ -60,12 +67,13 @@ impl Emulator {
 
     /// Counts from zero again.
     pub fn restart(&mut self) {
-        let EmulatorResults { priority, latency, machine, copying, .. } = std::mem::take(&mut self.counts);
+        let EmulatorResults { priority, latency, machine, copying, changes, .. } = std::mem::take(&mut self.counts);
         let MachineResults { time_scale, .. } = machine;
         let CopyResults { fan_out, filter, stations_unfiltered, .. } = copying;
         self.counts = EmulatorResults {
             priority,
             latency,
+            changes,
             machine: MachineResults { time_scale, ..MachineResults::default() },
             copying: CopyResults { fan_out, filter, stations_unfiltered, ..CopyResults::default() },
             ..EmulatorResults::default()

@@ -331,6 +331,12 @@ const PORTS: &[Figure] = &[
     ),
 ];
 
+/// What was done to the bus.
+const CHANGES: &[Figure] = &[other(
+    "changes",
+    "the latest change of each kind to each station and to the cable: `station` (empty for the cable), `change` (`attach`, `detach`, `fault deaf`, `fault bad_fcs`, `fault babble`, `fault none`, `plca`, `cut`, `mend`), and `unix_ns`, its instant in nanoseconds since 1970; not there if nothing was changed",
+)];
+
 /// What record, event log and reports miss.
 const OBSERVERS: &[Figure] = &[
     counter(
@@ -377,7 +383,7 @@ const OBSERVERS: &[Figure] = &[
 
 /// All figures, in the order of the page.
 pub fn figures() -> impl Iterator<Item = &'static Figure> {
-    [TIMING, MACHINE, UNDELIVERED, ARRIVALS, PORTS, COPYING, OBSERVERS].into_iter().flatten()
+    [TIMING, MACHINE, UNDELIVERED, ARRIVALS, PORTS, CHANGES, COPYING, OBSERVERS].into_iter().flatten()
 }
 
 /// A counter of the link between a station and the bus.

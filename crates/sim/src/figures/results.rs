@@ -5,7 +5,7 @@
 pub mod check;
 pub mod emulator;
 
-pub use self::emulator::{EmulatorResults, FileResults, LinkResults, ObserverResults};
+pub use self::emulator::{ChangeResults, EmulatorResults, FileResults, LinkResults, ObserverResults};
 use crate::figures::contention::{self, Contention};
 pub use crate::figures::delays::DelayResults;
 pub use crate::figures::intervals::{HalfWidth, Intervals};

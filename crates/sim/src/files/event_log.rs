@@ -21,7 +21,7 @@ mod sheet;
 mod text;
 
 pub(crate) use emulator::write as write_emulator;
-pub use emulator::{EmulatorEvent, EmulatorKind};
+pub use emulator::{EMULATOR_KINDS, EmulatorEvent, EmulatorKind};
 pub use names::Names;
 pub use read::{Entry, EventLogReader};
 pub(crate) use sheet::write_event;
@@ -60,6 +60,9 @@ pub struct Header {
     pub configuration: WrittenConfig,
     /// The stations' names, in order of station number.
     pub stations: Vec<String>,
+    /// The log has everything from this instant on, in bit times, and before it only frames that were not over then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_from_bt: Option<u64>,
     /// The log proves that it is whole, with lines of the layer `check`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub checked: bool,
@@ -89,6 +92,7 @@ impl Header {
             name: name.to_owned(),
             configuration: WrittenConfig::from(config),
             stations: stations.to_vec(),
+            kept_from_bt: None,
             checked: false,
             binary: None,
         }
@@ -159,20 +163,14 @@ enum Writer {
 }
 
 impl EventLog {
-    /// Writes the header to `file`, and then every event: in the binary form, if the name of `place` ends so.
+    /// Writes the header to `output`, and then every event: in the binary form, or as lines.
     ///
     /// # Errors
     /// The header cannot be written.
-    fn new(file: File, place: String, header: &Header) -> Result<EventLog, WriteError> {
-        let is_binary = binary::is_named(&place);
+    fn new(mut output: LineWriter, is_binary: bool, header: &Header) -> Result<EventLog, WriteError> {
         let own = Header { checked: true, binary: is_binary.then(Binary::new), ..header.clone() };
         let mut text = serde_json::to_vec(&own).expect("numbers and names");
         text.push(b'\n');
-        let mut output = match is_binary {
-            // Each piece is one block.
-            true => LineWriter::of(file, place, "events", |_| (0, 0)),
-            false => LineWriter::new(file, place, "events").with_last_words(check::last_words),
-        };
         output.unit(|line| line.extend_from_slice(&text))?;
         // A log with nothing in it yet says what it is about; and what cannot be written at all is known at once.
         output.flush()?;
@@ -193,7 +191,23 @@ impl EventLog {
     /// # Errors
     /// The header cannot be written.
     pub fn from_file(file: File, place: String, header: &Header) -> Result<EventLog, WriteError> {
-        EventLog::new(file, place, header)
+        let is_binary = binary::is_named(&place);
+        let output = match is_binary {
+            // Each piece is one block.
+            true => LineWriter::of(file, place, "events", |_| (0, 0)),
+            false => LineWriter::new(file, place, "events").with_last_words(check::last_words),
+        };
+        EventLog::new(output, is_binary, header)
+    }
+
+    /// The same in an empty file that others write to as well, at other times; nothing is taken back where it cannot be
+    /// written any further.
+    ///
+    /// # Errors
+    /// The header cannot be written.
+    pub fn shared(file: Arc<File>, place: String, header: &Header) -> Result<EventLog, WriteError> {
+        let is_binary = binary::is_named(&place);
+        EventLog::new(LineWriter::shared(file, place, "events"), is_binary, header)
     }
 
     /// The digest is not wanted, which spares the work where the log is binary.

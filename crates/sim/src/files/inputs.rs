@@ -39,6 +39,21 @@ pub(super) fn station(names: &Names, name: &str) -> Result<StationId, String> {
     names.station(name).ok_or_else(|| format!("no station is called `{name}`"))
 }
 
+/// The names of all kinds of inputs.
+pub(crate) const KINDS: [&str; 6] = ["offer", "attach", "detach", "set_fault", "set_plca", "set_cut"];
+
+/// The name of an input's kind.
+pub(crate) fn kind(input: &Input) -> &'static str {
+    KINDS[match input {
+        Input::Offer { .. } => 0,
+        Input::Attach { .. } => 1,
+        Input::Detach { .. } => 2,
+        Input::SetFault { .. } => 3,
+        Input::SetPlca { .. } => 4,
+        Input::SetCut { .. } => 5,
+    }]
+}
+
 /// Appends an input, without the line's end; nothing for the passing of time.
 pub(crate) fn write(
     line: &mut Vec<u8>,
@@ -48,20 +63,17 @@ pub(crate) fn write(
     octets: Option<&[u8]>,
     layer: Option<&str>,
 ) {
-    let (kind, station) = match input {
-        Input::Offer { station, .. } => ("offer", Some(station)),
-        Input::Attach { station } => ("attach", Some(station)),
-        Input::Detach { station } => ("detach", Some(station)),
-        Input::SetFault { station, .. } => ("set_fault", Some(station)),
-        Input::SetPlca { station, .. } => ("set_plca", Some(station)),
-        Input::SetCut { .. } => ("set_cut", None),
+    let station = match input {
+        Input::Offer { station, .. } | Input::Attach { station } | Input::Detach { station } => Some(station),
+        Input::SetFault { station, .. } | Input::SetPlca { station, .. } => Some(station),
+        Input::SetCut { .. } => None,
     };
     line.extend_from_slice(b"{\"t\":");
     push_number(line, at.get());
     if let Some(layer) = layer {
         string(line, "layer", layer);
     }
-    string(line, "kind", kind);
+    string(line, "kind", kind(input));
     if let Some(station) = station {
         string(line, "station", names.escaped(*station));
     }

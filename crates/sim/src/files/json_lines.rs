@@ -10,6 +10,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Lines are handed to the kernel in pieces of about this many octets.
 pub(super) const PIECE: usize = 1 << 16;
@@ -129,6 +130,12 @@ impl LineWriter {
     /// The same of what is made of something else than lines.
     pub fn of(file: File, place: String, what: &'static str, whole: Whole) -> LineWriter {
         let way = Way::Here(Outlet::new(file, place, what, whole));
+        LineWriter { way, buffer: Vec::new(), waiting: 0, piece: PIECE }
+    }
+
+    /// Writes to a file that others write to as well, at other times.
+    pub(super) fn shared(file: Arc<File>, place: String, what: &'static str) -> LineWriter {
+        let way = Way::Here(Outlet::shared(file, place, what, whole_lines));
         LineWriter { way, buffer: Vec::new(), waiting: 0, piece: PIECE }
     }
 

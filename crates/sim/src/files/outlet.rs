@@ -10,6 +10,7 @@ use super::json_lines::{LastWords, Whole, WriteError};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
@@ -19,7 +20,7 @@ const PIECES: usize = 4;
 /// A file, a pipe or a device. Nothing is cut within a line, whatever happens.
 #[derive(Debug)]
 pub(super) struct Outlet {
-    file: File,
+    file: Arc<File>,
     place: String,
     what: &'static str,
     whole: Whole,
@@ -36,6 +37,12 @@ impl Outlet {
     pub fn new(mut file: File, place: String, what: &'static str, whole: Whole) -> Outlet {
         let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
         let position = if regular { file.stream_position().ok() } else { None };
+        Outlet { position, ..Outlet::shared(Arc::new(file), place, what, whole) }
+    }
+
+    /// For a file that others write to as well: nothing is cut back.
+    pub fn shared(file: Arc<File>, place: String, what: &'static str, whole: Whole) -> Outlet {
+        let position = None;
         Outlet { file, place, what, whole, last_words: None, position, kept: 0, failed: None }
     }
 
@@ -96,7 +103,7 @@ impl Outlet {
     fn write_all(&mut self, text: &[u8]) -> (usize, io::Result<()>) {
         let mut done = 0;
         while done < text.len() {
-            match self.file.write(&text[done..]) {
+            match (&*self.file).write(&text[done..]) {
                 Ok(0) => return (done, Err(io::ErrorKind::WriteZero.into())),
                 Ok(written) => done += written,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -70,7 +70,7 @@ pub struct Case {
     pub horizon: u64,
 }
 
-fn instant(entry: &Entry) -> Option<BitInstant> {
+pub fn instant(entry: &Entry) -> Option<BitInstant> {
     match entry {
         Entry::Medium(event) => Some(event.at),
         Entry::Input { at, .. } => Some(*at),

@@ -7,12 +7,14 @@ use super::super::watch::SoFar;
 use super::deliveries::Due;
 use super::{Coordinator, SHORTEST_SPIN};
 use crossbeam_channel::TrySendError;
+use link::clock::RealtimeNanos;
 use link::netlink::{LinkChange, MonitorError};
 use medium::{Input, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
 use sim::files::record::End;
 use sim::run::observer::Observer;
+use sim::words::change::change;
 use sim::words::choices::PortState;
 use sim::words::fault::FaultName;
 use std::cmp::Reverse;
@@ -132,6 +134,10 @@ impl Coordinator {
         let now = self.run_to.max(self.medium.now());
         let Ok(()) = self.writer.input(now, &input, None);
         self.seen.input(now, &input);
+        if let Some((station, change)) = change(&input) {
+            let station = station.map_or("", |station| self.wires.ports.name(station));
+            self.emulator.changed(station, change, RealtimeNanos::now().0);
+        }
         self.medium.handle_input(now, input);
         self.take_outputs();
     }

@@ -31,7 +31,9 @@ impl Results {
         let files = self.emulator.iter().flat_map(|emulator| {
             emulator.observers.incomplete_files.iter().flat_map(|incomplete| [&incomplete.file, &incomplete.holds])
         });
-        let texts = texts.chain(links).chain(files).chain([&self.config.topology]);
+        let changes = self.emulator.iter().flat_map(|emulator| &emulator.changes);
+        let changes = changes.flat_map(|change| [&change.station, &change.change]);
+        let texts = texts.chain(links).chain(files).chain(changes).chain([&self.config.topology]);
         if let Some(text) = names.chain(texts).find(|text| !is_plain(text)) {
             return Err(format!("{text:?} has control characters in it"));
         }
@@ -78,6 +80,7 @@ fn check_sum(name: &str, values: impl Iterator<Item = Option<u64>>) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::results::{ChangeResults, EmulatorResults};
 
     /// What a run of three stations told, as a data plane would tell it.
     const TOLD: &[u8] = include_bytes!("../../../../../fuzz/corpus/messages/results");
@@ -108,6 +111,11 @@ mod tests {
             station.remove("frames_transmitted_ok");
         });
         refused("control characters", |it| it["stations"][0]["name"] = "\u{1b}[2J".into());
+        refused("control characters", |it| {
+            let changes = vec![ChangeResults { change: "\u{7}".to_owned(), ..ChangeResults::default() }];
+            let emulator = EmulatorResults { changes, ..EmulatorResults::default() };
+            it["emulator"] = serde_json::to_value(emulator).expect("numbers and names");
+        });
         refused("`offered`", |it| it["stations"][1]["offered"] = u64::MAX.into());
         refused("`queued`", |it| it["stations"][2]["queued"] = u64::MAX.into());
         refused("15 numbers", |it| it["medium"]["collision_frames"] = vec![1; 14].into());

@@ -45,6 +45,20 @@ pub struct EmulatorResults {
     /// What the kernel counts on the way between each station and the bus; not in the demonstration.
     #[serde(default)]
     pub links: Vec<LinkResults>,
+    /// The latest change of each kind to each station and to the cable.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeResults>,
+}
+
+/// A change to a station or to the cable while the bus runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeResults {
+    /// The station; empty for the cable.
+    pub station: String,
+    /// The change, in the words of [`crate::words::change`].
+    pub change: String,
+    /// Its latest instant, in nanoseconds since 1970.
+    pub unix_ns: u64,
 }
 
 /// When copies and arrivals were handled, against when they were due.

@@ -108,7 +108,49 @@ pub enum EmulatorKind {
     },
 }
 
+/// The names of all kinds, in the order of docs/trace.md.
+pub const EMULATOR_KINDS: [&str; 18] = [
+    "slip",
+    "late_arrival",
+    "late_delivery",
+    "overload_drop",
+    "refused_absent",
+    "refused",
+    "ring_drops",
+    "record_skipped",
+    "reports_skipped",
+    "link_changes_missed",
+    "port_up",
+    "port_down",
+    "port_gone",
+    "port_attached",
+    "port_detached",
+    "steal",
+    "cpu_wait",
+    "clock_step",
+];
+
 impl EmulatorKind {
+    /// Its name in logs.
+    pub fn name(&self) -> &'static str {
+        EMULATOR_KINDS[match self {
+            EmulatorKind::Slip { .. } => 0,
+            EmulatorKind::LateArrival { .. } => 1,
+            EmulatorKind::LateDelivery { .. } => 2,
+            EmulatorKind::OverloadDrop { .. } => 3,
+            EmulatorKind::Refused { absent: true, .. } => 4,
+            EmulatorKind::Refused { absent: false, .. } => 5,
+            EmulatorKind::RingDrops { .. } => 6,
+            EmulatorKind::RecordSkipped { .. } => 7,
+            EmulatorKind::ReportsSkipped { .. } => 8,
+            EmulatorKind::LinkChangesMissed { .. } => 9,
+            EmulatorKind::Port { state, .. } => return port_kind(*state),
+            EmulatorKind::Steal { .. } => 15,
+            EmulatorKind::CpuWait { .. } => 16,
+            EmulatorKind::ClockStep { .. } => 17,
+        }]
+    }
+
     /// The frame that it is about.
     pub fn frame(&self) -> Option<FrameId> {
         match *self {
@@ -135,64 +177,51 @@ pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
     push_number(line, event.at.get());
     string(line, "layer", LAYER);
     number(line, "real_ns", event.real_ns);
-    let mut kind = |name| string(line, "kind", name);
+    string(line, "kind", event.kind.name());
     match event.kind {
         EmulatorKind::Slip { ns } => {
-            kind("slip");
             number(line, "ns", ns);
         }
         EmulatorKind::LateArrival { frame, ns } => {
-            kind("late_arrival");
             names.write_frame(line, frame);
             number(line, "ns", ns);
         }
         EmulatorKind::LateDelivery { frame, ns, copies } => {
-            kind("late_delivery");
             names.write_frame(line, frame);
             number(line, "ns", ns);
             number(line, "copies", copies);
         }
         EmulatorKind::OverloadDrop { frame, ns, copies } => {
-            kind("overload_drop");
             names.write_frame(line, frame);
             number(line, "ns", ns);
             number(line, "copies", copies);
         }
-        EmulatorKind::Refused { station, frame, absent } => {
-            kind(if absent { "refused_absent" } else { "refused" });
+        EmulatorKind::Refused { station, frame, .. } => {
             string(line, "station", names.escaped(station));
             names.write_frame(line, frame);
         }
         EmulatorKind::RingDrops { count } => {
-            kind("ring_drops");
             number(line, "count", count);
         }
         EmulatorKind::ReportsSkipped { count } => {
-            kind("reports_skipped");
             number(line, "count", count);
         }
         EmulatorKind::RecordSkipped { count } => {
-            kind("record_skipped");
             number(line, "count", count);
         }
         EmulatorKind::LinkChangesMissed { count } => {
-            kind("link_changes_missed");
             number(line, "count", count);
         }
-        EmulatorKind::Port { station, state } => {
-            kind(port_kind(state));
+        EmulatorKind::Port { station, .. } => {
             string(line, "station", names.escaped(station));
         }
         EmulatorKind::Steal { ns } => {
-            kind("steal");
             number(line, "ns", ns);
         }
         EmulatorKind::CpuWait { ns } => {
-            kind("cpu_wait");
             number(line, "ns", ns);
         }
         EmulatorKind::ClockStep { ns } => {
-            kind("clock_step");
             key(line, "ns");
             line.extend_from_slice(ns.to_string().as_bytes());
         }

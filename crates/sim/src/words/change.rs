@@ -1,0 +1,18 @@
+//! Changes to stations and to the cable, as results and metrics name them.
+
+use crate::words::fault::FaultName;
+use medium::{Input, StationId};
+
+/// The station of a change, if it is not the cable's, and the change's name; none for a frame.
+pub fn change(input: &Input) -> Option<(Option<StationId>, String)> {
+    Some(match *input {
+        Input::Offer { .. } => return None,
+        Input::Attach { station } => (Some(station), "attach".to_owned()),
+        Input::Detach { station } => (Some(station), "detach".to_owned()),
+        Input::SetFault { station, fault: None } => (Some(station), "fault none".to_owned()),
+        Input::SetFault { station, fault: Some(fault) } => (Some(station), format!("fault {}", FaultName(fault))),
+        Input::SetPlca { station, .. } => (Some(station), "plca".to_owned()),
+        Input::SetCut { cut: Some(_) } => (None, "cut".to_owned()),
+        Input::SetCut { cut: None } => (None, "mend".to_owned()),
+    })
+}
