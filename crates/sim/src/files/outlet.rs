@@ -9,6 +9,7 @@
 use super::json_lines::{LastWords, Whole, WriteError};
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
@@ -36,7 +37,12 @@ impl Outlet {
     pub fn new(mut file: File, place: String, what: &'static str, whole: Whole) -> Outlet {
         let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
         let position = if regular { file.stream_position().ok() } else { None };
-        Outlet { file, place, what, whole, last_words: None, position, kept: 0, failed: None }
+        Outlet { position, ..Outlet::on_stream(file, place, what, whole) }
+    }
+
+    /// One that is no regular file.
+    pub fn on_stream(file: File, place: String, what: &'static str, whole: Whole) -> Outlet {
+        Outlet { file, place, what, whole, last_words: None, position: None, kept: 0, failed: None }
     }
 
     /// Hands `text`, which has `lines` lines, to the kernel.
@@ -139,6 +145,14 @@ impl Way {
     pub fn set_last_words(&mut self, words: LastWords) {
         if let Way::Here(outlet) = self {
             outlet.last_words = Some(words);
+        }
+    }
+
+    /// The descriptor, if it is here.
+    pub fn stream(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Way::Here(outlet) => Some(outlet.file.as_fd()),
+            Way::Beside(_) | Way::Closed => None,
         }
     }
 
