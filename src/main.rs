@@ -40,6 +40,8 @@ fn main() -> ExitCode {
         Some(Command::Metrics(args)) => commands::metrics::metrics(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),
         Some(Command::Watch(args)) => commands::watch::watch(args),
+        Some(Command::Capture(args)) => commands::capture::capture(args),
+        Some(Command::Extcap(args)) => commands::extcap::extcap(args),
         Some(Command::Plug(args)) => commands::change::plug(args),
         Some(Command::Unplug(args)) => commands::change::unplug(args),
         Some(Command::Fault(args)) => commands::change::fault(args),

@@ -19,8 +19,8 @@ use std::{env, process};
 
 /// Every window that makes a file.
 const KINDS: [WindowKind; 5] = [
-    WindowKind::Pcapng(Framing::Whole),
-    WindowKind::Pcapng(Framing::Plain),
+    WindowKind::Pcapng(Framing::Whole.unfiltered()),
+    WindowKind::Pcapng(Framing::Plain.unfiltered()),
     WindowKind::Perfetto,
     WindowKind::Vcd,
     WindowKind::Csv,

@@ -36,7 +36,7 @@ pub use self::simulation::{
     ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, ReportArgs, SimArgs, SimFormat, StoryArgs, SweepArgs,
     ValidateArgs,
 };
-pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
+pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 
 /// Every command by whom it is for, as `--help` and docs/commands.md group them; `-h` shows the first group.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -44,7 +44,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Teaching: pages and what theory says", &["story", "theory", "retry"]),
     (
         "Engineering: a lab that is up",
-        &["shell", "send", "receive", "plug", "unplug", "fault", "cut", "mend", "plca", "metrics"],
+        &["shell", "capture", "send", "receive", "plug", "unplug", "fault", "cut", "mend", "plca", "metrics"],
     ),
     (
         "Research: scenarios, many runs, logs",
@@ -149,6 +149,15 @@ pub enum Command {
         after_help = "Examples:\n  ethbus watch\n  ethbus watch run.events --at 30,216,041\n  ethbus sim --watch"
     )]
     Watch(WatchArgs),
+    /// Capture what happens on a lab's bus from now on, for Wireshark
+    ///
+    /// Until interrupted, until the reader of a pipe is gone, or until the lab ends. The bus waits for no reader: what a
+    /// capture misses is counted, and the command ends with 1. Wireshark and tshark list running labs themselves, if
+    /// ethbus is in their extcap folder; see docs/seeing.md.
+    #[command(
+        after_help = "Examples:\n  ethbus capture -o lab.pcapng --duration 10s\n  ethbus capture coax | wireshark -k -i -"
+    )]
+    Capture(CaptureArgs),
     /// Put a station back on the medium
     #[command(alias = "attach", after_help = "Example:\n  ethbus plug st3")]
     Plug(PortArgs),
@@ -280,6 +289,9 @@ pub enum Command {
     /// The data plane; started by the supervisor
     #[command(name = "__bus", hide = true)]
     Bus,
+    /// What Wireshark asks of a program in its extcap folder
+    #[command(hide = true)]
+    Extcap(ExtcapArgs),
     /// Names that are possible at a place of a command line; the shells' completions ask for them
     #[command(name = "__names", hide = true)]
     Names(NamesArgs),

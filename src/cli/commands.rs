@@ -1,6 +1,7 @@
 //! One file for each command: what it makes, in which order, and what it says.
 
 pub mod bench;
+pub mod capture;
 pub mod change;
 pub mod check;
 pub mod convert;
@@ -9,6 +10,7 @@ pub mod doctor;
 pub mod down;
 pub mod exec;
 pub mod explain;
+pub mod extcap;
 pub mod init;
 pub mod list;
 pub mod man;

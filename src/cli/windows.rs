@@ -2,11 +2,13 @@
 
 use crate::cli::args::WindowArgs;
 use sim::files::json_lines::{WriteError, create_as, is_other};
-use sim::files::output::{OutputError, Unfinished};
+use sim::files::output::{self, OutputError, Unfinished};
 use sim::scenario::plan::PlanError;
-use sim::windows::capture::Framing;
-use sim::windows::rotation::{Rotating, Rotation, rotate};
-use sim::windows::{Known, WindowKind, Windows};
+use sim::windows::capture::filter::Filter;
+use sim::windows::capture::{Framing, Wish};
+use sim::windows::packing::{self, pack};
+use sim::windows::rotation::{Rotation, rotate};
+use sim::windows::{Known, Trailing, WindowKind, Windows};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
@@ -34,7 +36,7 @@ pub struct WindowFile {
 pub struct WindowFiles {
     /// The files.
     pub files: Vec<WindowFile>,
-    rotating: Vec<Rotating>,
+    trailing: Vec<Trailing>,
     /// One of them is standard output.
     pub takes_stdout: bool,
 }
@@ -44,23 +46,38 @@ pub fn named(args: &WindowArgs) -> [(&'static str, Option<&Path>); 3] {
     [("--pcapng", args.pcapng.as_deref()), ("--perfetto", args.perfetto.as_deref()), ("--vcd", args.vcd.as_deref())]
 }
 
-/// Opens what is asked for; nothing of it may be one of `others`.
+/// What a capture is to have, of a medium of these stations; `option` is that of the filter.
 ///
 /// # Errors
-/// A rotation that is none, or a file that cannot be made.
-pub fn open(args: &WindowArgs, others: &[&Path]) -> Result<WindowFiles, OpenError> {
+/// A filter that is none.
+pub fn wish(option: &'static str, plain: bool, filter: Option<&str>, stations: &[String]) -> Result<Wish, PlanError> {
+    let framing = if plain { Framing::Plain } else { Framing::Whole };
+    let filter = filter.map_or(Ok(Filter::ALL), |text| Filter::read(text, stations));
+    Ok(Wish { framing, filter: filter.map_err(|what| PlanError::option(option, what))? })
+}
+
+/// Opens what is asked for, of a medium of these stations; nothing of it may be one of `others`.
+///
+/// # Errors
+/// A filter or a rotation that is none, or a file that cannot be made.
+pub fn open(args: &WindowArgs, stations: &[String], others: &[&Path]) -> Result<WindowFiles, OpenError> {
     let mut files = WindowFiles::default();
     if let Some(path) = &args.pcapng {
-        let kind = WindowKind::Pcapng(if args.pcapng_plain { Framing::Plain } else { Framing::Whole });
+        let wish = wish("--pcapng-filter", args.pcapng_plain, args.pcapng_filter.as_deref(), stations)?;
+        let kind = WindowKind::Pcapng(wish);
         let rotation = args.pcapng_rotate.as_deref().map(str::parse::<Rotation>).transpose();
         match rotation.map_err(|what| PlanError::option("--pcapng-rotate", what))? {
             Some(_) if is_stdout(path) => {
                 let what = "standard output is one stream: name a file with --pcapng".to_owned();
                 return Err(PlanError::option("--pcapng-rotate", what).into());
             }
+            Some(_) if packing::is_named(path) => {
+                let what = "files that begin anew are not compressed: leave out `.zst`".to_owned();
+                return Err(PlanError::option("--pcapng-rotate", what).into());
+            }
             Some(rotation) => {
-                let (file, rotating) = rotate(path, rotation)?;
-                files.rotating.push(rotating);
+                let (file, trailing) = rotate(path, rotation)?;
+                files.trailing.push(trailing);
                 files.files.push(WindowFile { kind, place: path.display().to_string(), file });
             }
             None => files.add("--pcapng", kind, path, others)?,
@@ -103,9 +120,10 @@ pub fn open_whole(
         return Ok((open_one(option, kind, path, others)?, None));
     }
     is_other(path, others)?;
-    let (unfinished, file) = Unfinished::begin(path, kind.kind()).map_err(WriteError::from)?;
-    let files = vec![WindowFile { kind, place: path.display().to_string(), file }];
-    Ok((WindowFiles { files, ..WindowFiles::default() }, Some(unfinished)))
+    let (unfinished, file) = Unfinished::begin(path, kind_of(kind, path)).map_err(WriteError::from)?;
+    let mut files = WindowFiles::default();
+    files.push(kind, path, file)?;
+    Ok((files, Some(unfinished)))
 }
 
 /// Why a window cannot be opened.
@@ -131,7 +149,7 @@ impl From<WriteError> for OpenError {
 
 impl WindowFiles {
     fn add(&mut self, option: &'static str, kind: WindowKind, path: &Path, others: &[&Path]) -> Result<(), OpenError> {
-        let (place, file) = if is_stdout(path) {
+        if is_stdout(path) {
             let stdout = std::io::stdout();
             if stdout.is_terminal() {
                 let what = "standard output is a terminal: write `-` only before a pipe, as in `- | wireshark -k -i -`";
@@ -141,11 +159,18 @@ impl WindowFiles {
             let system = |source| OutputError::System { call: "open", path: place.as_str().into(), source };
             let file = stdout.as_fd().try_clone_to_owned().map_err(system).map_err(WriteError::from)?;
             self.takes_stdout = true;
-            (place, File::from(file))
-        } else {
-            (path.display().to_string(), create_as(kind.kind(), path, others)?)
-        };
-        self.files.push(WindowFile { kind, place, file });
+            self.files.push(WindowFile { kind, place, file: File::from(file) });
+            return Ok(());
+        }
+        Ok(self.push(kind, path, create_as(kind_of(kind, path), path, others)?)?)
+    }
+
+    fn push(&mut self, kind: WindowKind, path: &Path, file: File) -> Result<(), WriteError> {
+        let is_packed = matches!(kind, WindowKind::Pcapng(_)) && packing::is_named(path);
+        let (file, trailing) =
+            if is_packed { pack(path, file).map(|(file, it)| (file, Some(it)))? } else { (file, None) };
+        self.trailing.extend(trailing);
+        self.files.push(WindowFile { kind, place: path.display().to_string(), file });
         Ok(())
     }
 
@@ -153,9 +178,9 @@ impl WindowFiles {
     ///
     /// # Errors
     /// A beginning that cannot be written.
-    pub fn begin(self, known: &Known) -> Result<(Windows, Vec<Rotating>), WriteError> {
+    pub fn begin(self, known: &Known) -> Result<(Windows, Vec<Trailing>), WriteError> {
         let one = |it: WindowFile| it.kind.open(it.file, it.place, known);
-        Ok((Windows(self.files.into_iter().map(one).collect::<Result<_, _>>()?), self.rotating))
+        Ok((Windows(self.files.into_iter().map(one).collect::<Result<_, _>>()?), self.trailing))
     }
 
     /// Whether there is none.
@@ -163,11 +188,16 @@ impl WindowFiles {
         self.files.is_empty()
     }
 
-    /// The windows that the data plane writes, their files, and the rotating files that end after them.
-    pub fn hand_over(self) -> (Vec<(WindowKind, String)>, Vec<File>, Vec<Rotating>) {
+    /// The files alone, and what has to end after them.
+    pub fn into_files(self) -> (Vec<WindowFile>, Vec<Trailing>) {
+        (self.files, self.trailing)
+    }
+
+    /// The windows that the data plane writes, their files, and the trailing files that end after them.
+    pub fn hand_over(self) -> (Vec<(WindowKind, String)>, Vec<File>, Vec<Trailing>) {
         let one = |it: WindowFile| ((it.kind, it.place), it.file);
         let (named, files) = self.files.into_iter().map(one).unzip();
-        (named, files, self.rotating)
+        (named, files, self.trailing)
     }
 }
 
@@ -175,13 +205,21 @@ impl WindowFiles {
 ///
 /// # Errors
 /// A file that could not be written any further.
-pub fn finish(rotating: Vec<Rotating>) -> Result<(), WriteError> {
-    rotating.into_iter().try_for_each(|one| one.finish().map(|_| ()))
+pub fn finish(trailing: Vec<Trailing>) -> Result<(), WriteError> {
+    trailing.into_iter().try_for_each(|one| one.finish().map(|_| ()))
 }
 
 /// Whether one of the windows is standard output.
 pub fn takes_stdout(args: &WindowArgs) -> bool {
     named(args).iter().any(|(_, path)| path.is_some_and(is_stdout))
+}
+
+/// What the file of a window at `path` is.
+fn kind_of(kind: WindowKind, path: &Path) -> output::Kind {
+    match kind {
+        WindowKind::Pcapng(_) if packing::is_named(path) => output::PACKED_PCAPNG,
+        kind => kind.kind(),
+    }
 }
 
 /// Whether a path means standard output.

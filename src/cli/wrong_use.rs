@@ -50,9 +50,9 @@ const OTHERS_COMMANDS: [(&[&str], &str, &str); 12] = [
     (&["iperf", "iperf3", "tcpdump", "ip"], "exec", "a station runs it: write `ethbus exec st1 PROGRAM`"),
     (&["ssh", "sh", "bash", "xterm", "console", "enter"], "shell", "write `ethbus shell st1`"),
     (
-        &["capture", "pcap", "wireshark"],
-        "up",
-        "write `ethbus up --pcapng FILE`, or `ethbus exec st1 tcpdump` for one station",
+        &["pcap", "wireshark", "tshark", "dumpcap"],
+        "capture",
+        "write `ethbus capture -o FILE` for a lab's bus, or `ethbus exec st1 tcpdump` for one station",
     ),
 ];
 
@@ -67,7 +67,7 @@ const OF_ONE_RUN: [&str; 3] = ["--series", "--series-out", "--frames"];
 /// # Errors
 /// It asks for help or for the version, which has been printed, or it is wrong, which has been said: the exit code.
 pub fn parse() -> Result<Cli, ExitCode> {
-    Cli::try_parse_from(joined(asked_by_name(std::env::args_os().collect()))).map_err(|error| {
+    Cli::try_parse_from(joined(asked_by_name(asked_by_wireshark(std::env::args_os().collect())))).map_err(|error| {
         if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             say(&format!("ethbus: {}\n", what(&error)));
             return ExitCode::from(WRONG_USE);
@@ -82,6 +82,15 @@ pub fn parse() -> Result<Cli, ExitCode> {
             }
         }
     })
+}
+
+/// Wireshark calls a program of its extcap folder with options alone: they are those of `ethbus extcap`.
+fn asked_by_wireshark(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let has = |argument: &OsString, beginning: &str| argument.to_str().is_some_and(|it| it.starts_with(beginning));
+    if arguments.get(1).is_some_and(|first| has(first, "--")) && arguments.iter().any(|it| has(it, "--extcap-")) {
+        arguments.insert(1, "extcap".into());
+    }
+    arguments
 }
 
 /// `help` and `version` are options, and commands of many programs: `ethbus help up` is `ethbus up --help`.

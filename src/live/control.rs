@@ -9,6 +9,7 @@ use link::channel::{Channel, hold};
 use link::namespace::{Namespace, UserNamespace};
 use serde::{Deserialize, Serialize};
 use sim::figures::results::Results;
+use sim::windows::capture::Framing;
 use sim::words::cable::Cut;
 use sim::words::fault::{FaultName, fault};
 use sim::words::plca::SettingsText;
@@ -26,7 +27,7 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 /// How long a lab may take to answer anything else: longer than the data plane may take to answer the lab.
 const LONGEST_ANSWER: Duration = Duration::from_secs(15);
 /// The longest request.
-const LONGEST: u64 = 64;
+const LONGEST: u64 = 128;
 
 /// A client's request to a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,13 @@ pub enum Control {
     },
     /// Cut the cable, or mend it, and tell the results after that.
     Cable(Option<Cut>),
+    /// Write a capture until the client sends no more, or the lab ends.
+    Capture {
+        /// What frames are written with.
+        framing: Framing,
+        /// Which packets are written; everything if it is empty.
+        filter: String,
+    },
 }
 
 impl Control {
@@ -80,6 +88,11 @@ impl Control {
             Control::Trespass => "trespass".to_owned(),
             Control::BusPanic => "bus-panic".to_owned(),
             Control::Enter { station } => format!("enter {station}"),
+            Control::Capture { framing, filter } => {
+                let framing = if *framing == Framing::Plain { "plain" } else { "whole" };
+                let filter = if filter.is_empty() { String::new() } else { format!(" {filter}") };
+                format!("capture {framing}{filter}")
+            }
             Control::Cable(None) => "mend".to_owned(),
             Control::Cable(Some(Cut { segment, position_bt })) => format!("cut {segment} {position_bt}"),
             Control::Change { station, change: Change::Attach } => format!("attach {station}"),
@@ -102,6 +115,10 @@ impl Control {
         let words: Vec<&str> = line.split(' ').collect();
         let (station, change) = match words[..] {
             ["enter", station] => return Some(Control::Enter { station: station.to_owned() }),
+            ["capture", framing @ ("whole" | "plain"), ref filter @ ..] if filter.len() <= 1 => {
+                let framing = if framing == "plain" { Framing::Plain } else { Framing::Whole };
+                return Some(Control::Capture { framing, filter: filter.concat() });
+            }
             ["mend"] => return Some(Control::Cable(None)),
             ["cut", segment, position] => {
                 let (segment, position_bt) = (segment.parse().ok()?, position.parse().ok()?);
@@ -238,6 +255,14 @@ pub fn events(name: &str) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
+/// Asks the lab `name` for a capture of what happens from now on.
+///
+/// # Errors
+/// No lab listens.
+pub fn capture(name: &str, framing: Framing, filter: &str) -> io::Result<UnixStream> {
+    connect(name, &Control::Capture { framing, filter: filter.to_owned() })
+}
+
 /// What a lab answers to [`Control::Down`] when everything is removed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Farewell {
@@ -301,7 +326,10 @@ mod tests {
         let plugs = [change(Change::Attach), change(Change::Detach), change(Change::Plca(settings))];
         let enter = Control::Enter { station: "a-name-of-15.oc".to_owned() };
         let cut = Cut { segment: 1023, position_bt: u64::MAX };
-        let others = [enter, Control::Cable(None), Control::Cable(Some(cut))];
+        let filter = "collisions,station=a-name-of-15.oc,address=02:eb:00:00:00:01".to_owned();
+        let capture = Control::Capture { framing: Framing::Whole, filter };
+        let all = Control::Capture { framing: Framing::Plain, filter: String::new() };
+        let others = [enter, Control::Cable(None), Control::Cable(Some(cut)), capture, all];
         for request in Control::PLAIN.into_iter().chain(plugs).chain(faults).chain(others) {
             let line = request.line();
             assert!((line.len() as u64) < LONGEST, "{line}");

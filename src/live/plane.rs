@@ -29,22 +29,25 @@ mod timeline;
 mod watch;
 mod writer;
 
-use coordinator::Coordinator;
+use coordinator::{Coordinator, Sockets};
 use delivery::Delivery;
 use filter::Filter;
 use link::Pid;
 use link::channel::Channel;
-use link::clock::{Priority, limit_fifo, monotonic_nanos, raise_nice};
+use link::clock::{ClockMap, Priority, RealtimeNanos, limit_fifo, monotonic_nanos, raise_nice};
 use link::confine::{self, ConfineError};
 use link::fanout::{Copiers, Helper, Hub};
 use link::netlink::{LinkMonitor, LinkWatch};
 use link::packet::{Receiver, RingSize, Sender};
 use precedence::Precedence;
 use protocol::Setup;
+use sim::files::observer::Both;
 use sim::words::choices::FilterChoice;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use writer::Writer;
+use writer::captures::{self, Captures};
 
 /// What threads are called that help to copy frames.
 pub const COPIER: &str = "copier";
@@ -97,10 +100,15 @@ pub fn run() -> Result<(), BusError> {
     // Before there are other threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
     let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;
-    let writer = Writer::start(&setup, files).map_err(BusError::link)?;
-    let mut coordinator = Coordinator::new(setup, precedence, receiver, delivery, monitor, observers, writer)?;
+    let begin = monotonic_nanos();
+    let RealtimeNanos(epoch) = ClockMap::measure().to_realtime(begin);
+    let known = Arc::new(setup.known(epoch)?);
+    let writer = Writer::start(&setup, &known, files).map_err(BusError::link)?;
+    let files = Both(writer, Captures::start(known).map_err(BusError::link)?);
+    let sockets = Sockets { receiver, delivery, monitor };
+    let mut coordinator = Coordinator::new(setup, begin, precedence, sockets, observers, files)?;
     coordinator.say_latency(latency);
-    confine::allow_no_more().map_err(BusError::link)?;
+    confine::allow_no_more(captures::MOST).map_err(BusError::link)?;
     coordinator.run()
 }
 

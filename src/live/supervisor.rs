@@ -15,6 +15,7 @@ use link::namespace::Capability;
 use link::process::{lead_session, threads_called};
 use link::signals::Signal;
 use sim::figures::results::Results;
+use sim::windows::capture::Wish;
 use sim::words::choices::{LatencyChoice, PortState};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -153,6 +154,17 @@ impl DataPlane {
     pub fn ask(&mut self, request: Request) -> Result<(), SupervisorError> {
         let line = serde_json::to_string(&request).expect("a plain name") + "\n";
         self.stream.write_all(line.as_bytes()).map_err(|_| self.died())
+    }
+
+    /// Has it write a capture to `stream`, until the other end sends no more or the bus ends.
+    ///
+    /// # Errors
+    /// The data plane is gone, or this process has no descriptor to spare.
+    pub fn capture(&mut self, wish: Wish, stream: &UnixStream) -> Result<(), SupervisorError> {
+        let line = serde_json::to_string(&Request::Capture(wish)).expect("numbers and names") + "\n";
+        let own = self.stream.try_clone().map_err(SupervisorError::Start)?;
+        let sent = Channel::from_fd(own.into()).send_with_fds(line.as_bytes(), &[stream.as_fd()]);
+        sent.map_err(|_| self.died())
     }
 
     /// Has it count from zero.

@@ -7,6 +7,7 @@ mod common;
 
 mod at;
 mod bench;
+mod capture;
 mod containers;
 mod cuts;
 mod demo;

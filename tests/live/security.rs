@@ -64,11 +64,19 @@ fn the_data_plane_has_given_everything_up() {
     let plane = data_plane(lab.supervisor().pid());
     check_confined(plane);
     let limits = std::fs::read_to_string(format!("/proc/{plane}/limits")).expect("it runs");
-    for limit in ["Max core file size", "Max processes", "Max open files"] {
+    let most = |limit: &str| {
         let line = limits.lines().find(|line| line.starts_with(limit)).expect("every kernel has it");
-        let most: Vec<&str> = line[limit.len()..].split_whitespace().take(2).collect();
-        assert_eq!(most, ["0", "0"], "{line}");
-    }
+        line[limit.len()..].split_whitespace().take(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!([most("Max core file size"), most("Max processes")], [["0", "0"]; 2]);
+    // Four captures can be handed to it at a time.
+    let open: Vec<u64> = std::fs::read_dir(format!("/proc/{plane}/fd"))
+        .expect("it runs")
+        .map(|file| file.expect("it runs").file_name().to_str().expect("a number").parse().expect("a number"))
+        .collect();
+    let most: Vec<u64> = most("Max open files").iter().map(|most| most.parse().expect("a number")).collect();
+    let free = (0..most[0]).filter(|number| !open.contains(number)).count();
+    assert!(most[0] == most[1] && free <= 4, "{most:?}: {open:?}");
     // It works all the same, and writes its outputs.
     lab.ping("st1", &lab.ipv4("st2"));
     check(&lab.stats());

@@ -215,6 +215,51 @@ fn replay_and_convert_make_the_same_capture() {
     }
 }
 
+/// A filter takes the packets that Wireshark's own filter takes of a whole capture; a compressed capture has the same packets.
+#[test]
+fn a_filter_takes_what_it_says() {
+    if skipped(&["tshark"]) {
+        return;
+    }
+    let folder = folder();
+    let [record, full, part] = ["run.record", "full.pcapng", "part.pcapng.zst"].map(|name| path(&folder, name));
+    let options = ["--stations", "3", "--topology", "bus:500m", "--duration", "20ms", "--warmup", "0s"];
+    let files = ["--record", &record, "--pcapng", &full];
+    run(ethbus([&["sim"][..], &options, &files].concat())).succeeded();
+    let lines = |capture: &str, filter: &str| {
+        let fields = ["-T", "fields", "-e", "frame.time_epoch", "-e", "frame.len", "-e", "frame.interface_name"];
+        run(program("tshark", [&["-r", capture, "-Y", filter][..], &fields].concat())).succeeded().stdout
+    };
+    let st2: String = mac("st2").iter().map(|octet| format!("{octet:02x}:")).collect();
+    let st2 = format!("address={}", st2.trim_end_matches(':'));
+    for (filter, same) in [
+        ("frames", "frame.interface_name != \"bus\""),
+        ("rows", "frame.interface_name == \"bus\""),
+        ("collisions", "(frame.interface_name != \"bus\" && frame.comment) || json.value.string == \"collision\""),
+        ("frames,station=st2", "frame.interface_name == \"st2\""),
+        (&format!("frames,{st2}"), "frame.interface_name == \"st2\""),
+    ] {
+        run(ethbus(["convert", &record, "--to", "pcapng", "--out", &part, "--filter", filter])).succeeded();
+        let taken = lines(&part, "");
+        assert!(taken == lines(&full, same) && taken.lines().count() > 5, "{filter}: {taken}");
+    }
+    run(ethbus([&["sim"][..], &options, &["--pcapng", &part, "--seed", "1"]].concat())).succeeded();
+    run(ethbus([&["sim"][..], &options, &["--pcapng", &full, "--seed", "1"]].concat())).succeeded();
+    assert_eq!(lines(&part, ""), lines(&full, ""), "compressed or not");
+    let [packed, whole] = [&part, &full].map(|file| fs::metadata(file).expect("a capture").len());
+    assert!(packed * 2 < whole, "{packed} of {whole} octets");
+    for (options, words) in [
+        (["--pcapng", "x.pcapng", "--pcapng-filter", "st9"], "--pcapng-filter: `st9` is no filter: write `frames`"),
+        (["--pcapng", "x.pcapng", "--pcapng-filter", "station=st9"], "no station is called `st9`"),
+        (["--pcapng", "x.pcapng.zst", "--pcapng-rotate", "1MB"], "--pcapng-rotate: files that begin anew"),
+    ] {
+        run(ethbus([&["sim", "--duration", "1ms"][..], &options].concat())).failed_with(2, &[words]);
+    }
+    run(ethbus(["convert", &record, "--to", "vcd", "--filter", "rows", "-o", &full]))
+        .failed_with(2, &["--filter: it is about captures"]);
+    assert!(!std::path::Path::new("x.pcapng").exists());
+}
+
 /// What a station's fault does is in the capture: a wrong FCS is one, and its flag says so.
 #[test]
 fn a_fault_is_in_the_capture() {

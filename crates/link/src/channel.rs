@@ -1,6 +1,7 @@
 //! Messages and descriptors between a supervisor and its child.
 
-use std::io::{self, IoSlice};
+use std::collections::VecDeque;
+use std::io::{self, IoSlice, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
@@ -133,6 +134,45 @@ impl AsFd for Channel {
     }
 }
 
+/// Reads a stream, and keeps the descriptors that come with its octets, in order.
+#[derive(Debug)]
+pub struct Arriving {
+    stream: OwnedFd,
+    descriptors: VecDeque<OwnedFd>,
+}
+
+impl Arriving {
+    /// Reads from `stream`.
+    pub fn new(stream: OwnedFd) -> Arriving {
+        Arriving { stream, descriptors: VecDeque::new() }
+    }
+
+    /// The next descriptor of those that came with the octets so far.
+    pub fn next_descriptor(&mut self) -> Option<OwnedFd> {
+        self.descriptors.pop_front()
+    }
+}
+
+impl Read for Arriving {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        let message = sys::descriptor::receive(self.stream.as_fd(), octets)?;
+        self.descriptors.extend(message.descriptors);
+        Ok(message.octets)
+    }
+}
+
+/// Whether the other end of a stream sends nothing any more: it has ended, or says so.
+pub fn is_over(stream: BorrowedFd<'_>) -> bool {
+    loop {
+        match recv(stream.as_raw_fd(), &mut [0], MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT) {
+            Ok(octets) => return octets == 0,
+            Err(Errno::EAGAIN) => return false,
+            Err(Errno::EINTR) => {}
+            Err(_) => return true,
+        }
+    }
+}
+
 fn system(call: &'static str, source: io::Error) -> ChannelError {
     ChannelError::System { call, source }
 }
@@ -189,6 +229,33 @@ mod tests {
         assert!(other.receive_with_fds(&mut Vec::new()).unwrap().is_some());
         assert!(other.receive_with_fds(&mut Vec::new()).unwrap().is_none());
         assert!(matches!(other.send_with_fds(b"x", &[]), Err(ChannelError::Closed)));
+    }
+
+    #[test]
+    fn descriptors_of_a_stream_come_in_order_with_its_octets() {
+        let (one, other) = std::os::unix::net::UnixStream::pair().unwrap();
+        let stream = Channel::from_fd(one.into());
+        let mut pipes = Vec::new();
+        for number in 0..3_u8 {
+            let (reader, writer) = std::io::pipe().unwrap();
+            stream.send_with_fds(b"a line\n", &[writer.as_fd()]).unwrap();
+            stream.send_with_fds(b"another\n", &[]).unwrap();
+            pipes.push((number, reader));
+        }
+        assert!(!is_over(other.as_fd()));
+        drop(stream);
+        let (mut arriving, mut text) = (Arriving::new(other.into()), String::new());
+        arriving.read_to_string(&mut text).unwrap();
+        assert_eq!(text.lines().count(), 6);
+        assert!(is_over(arriving.stream.as_fd()));
+        for (number, mut reader) in pipes {
+            let mut writer = std::fs::File::from(arriving.next_descriptor().unwrap());
+            writer.write_all(&[number]).unwrap();
+            let mut octet = [0xff];
+            reader.read_exact(&mut octet).unwrap();
+            assert_eq!(octet, [number]);
+        }
+        assert!(arriving.next_descriptor().is_none());
     }
 
     #[test]

@@ -86,6 +86,11 @@ impl ClockMap {
         (i128::from(stamp.0) - self.offset).clamp(0, u64::MAX.into()) as u64
     }
 
+    /// The other way round.
+    pub fn to_realtime(&self, monotonic: u64) -> RealtimeNanos {
+        RealtimeNanos((i128::from(monotonic) + self.offset).clamp(0, u64::MAX.into()) as u64)
+    }
+
     /// How far CLOCK_REALTIME has moved ahead since `before`, in nanoseconds: a step, or a slew.
     pub fn moved_since(&self, before: &ClockMap) -> i64 {
         (self.offset - before.offset).clamp(i64::MIN.into(), i64::MAX.into()) as i64

@@ -9,8 +9,9 @@
 
 mod filter;
 
+use std::fs::File;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::process::Command;
 
 use nix::sys::resource::{Resource, setrlimit};
@@ -140,11 +141,20 @@ pub fn drop_capabilities() -> Result<(), ConfineError> {
 /// executed. A forbidden call ends the whole process by SIGSYS. Opening a file is only refused, because the C library's
 /// allocator looks into `/proc` and can do without.
 ///
-/// All threads must be running: starting a thread is not allowed any more.
-pub fn allow_no_more() -> Result<(), ConfineError> {
+/// All threads must be running: starting a thread is not allowed any more. No allowed call makes a descriptor; another
+/// process can send up to `received` at a time.
+pub fn allow_no_more(received: usize) -> Result<(), ConfineError> {
+    let lower = |limit, most| setrlimit(limit, most, most).map_err(ConfineError::of("lowering limits"));
     // RLIMIT_NPROC does not bind root's processes; the filter does.
-    for limit in [Resource::RLIMIT_NPROC, Resource::RLIMIT_NOFILE] {
-        setrlimit(limit, 0, 0).map_err(ConfineError::of("lowering limits"))?;
-    }
+    lower(Resource::RLIMIT_NPROC, 0)?;
+    lower(Resource::RLIMIT_NOFILE, room_for(received)?)?;
     filter::install().map_err(ConfineError::Filter)
+}
+
+/// The limit of open files that leaves room for so many more; 0, if there are to be none.
+fn room_for(received: usize) -> Result<u64, ConfineError> {
+    let open = |_| File::open("/dev/null").map_err(ConfineError::of("opening /dev/null"));
+    // They have the numbers that the next descriptors will have.
+    let next: Vec<File> = (0..received).map(open).collect::<Result<_, _>>()?;
+    Ok(next.iter().map(|file| file.as_raw_fd() as u64 + 1).max().unwrap_or(0))
 }

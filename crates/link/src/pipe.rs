@@ -1,9 +1,11 @@
-//! Named pipes.
+//! Pipes, with names and without.
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::fs::File;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -19,5 +21,28 @@ pub fn open(path: &Path) -> io::Result<Option<File>> {
             fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
             Ok(Some(file))
         }
+    }
+}
+
+/// Whether the reader of a pipe or a stream has closed it.
+pub fn is_unread(writer: BorrowedFd<'_>) -> bool {
+    let mut looked = [PollFd::new(writer, PollFlags::empty())];
+    // A kernel that does not say leaves it to the next write.
+    poll(&mut looked, PollTimeout::ZERO).is_ok()
+        && looked[0].revents().is_some_and(|events| events.intersects(PollFlags::POLLERR | PollFlags::POLLHUP))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn a_pipe_without_reader_is_unread() {
+        let (reader, writer) = io::pipe().unwrap();
+        assert!(!is_unread(writer.as_fd()));
+        drop(reader);
+        assert!(is_unread(writer.as_fd()));
+        assert!(!is_unread(tempfile::tempfile().unwrap().as_fd()), "a file");
     }
 }

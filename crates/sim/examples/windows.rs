@@ -27,11 +27,11 @@ fn main() {
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     let header = Header::new(&plan.name, &plan.medium, &names);
     let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
-    let known = Known { header: header.clone(), macs };
+    let known = Known { macs, ..Known::of(header.clone()) };
     let folder = arguments.get(3);
     let place = |name: &str| folder.map_or("/dev/null".into(), |folder| Path::new(folder).join(format!("run.{name}")));
     let kinds = [
-        ("pcapng", WindowKind::Pcapng(Framing::Whole)),
+        ("pcapng", WindowKind::Pcapng(Framing::Whole.unfiltered())),
         ("perfetto", WindowKind::Perfetto),
         ("vcd", WindowKind::Vcd),
         ("csv", WindowKind::Csv),

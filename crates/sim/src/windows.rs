@@ -9,6 +9,8 @@
 pub mod capture;
 pub mod csv;
 mod frames;
+pub mod packing;
+pub mod passing;
 mod pcapng;
 pub mod perfetto;
 pub mod rotation;
@@ -21,7 +23,7 @@ use crate::files::observer::Observer;
 use crate::files::output;
 use crate::files::record::End;
 use crate::scenario::plan::default_mac;
-use capture::{Capture, Framing};
+use capture::{Capture, Wish};
 use csv::EventTable;
 use medium::{BitInstant, BitRate, Event, Input, Kind};
 use perfetto::Perfetto;
@@ -29,7 +31,26 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use vcd::Vcd;
+
+/// A thread between a capture and its files, which are whole when it has ended.
+#[derive(Debug)]
+pub struct Trailing(JoinHandle<Result<(), WriteError>>);
+
+impl Trailing {
+    fn new(thread: JoinHandle<Result<(), WriteError>>) -> Trailing {
+        Trailing(thread)
+    }
+
+    /// Waits until the thread has ended. The writer of the capture has ended before.
+    ///
+    /// # Errors
+    /// A file that could not be made or written any further.
+    pub fn finish(self) -> Result<(), WriteError> {
+        self.0.join().expect("a panic ends the process")
+    }
+}
 
 /// What every window knows of the run.
 #[derive(Clone, Debug)]
@@ -38,13 +59,15 @@ pub struct Known {
     pub header: Header,
     /// The stations' addresses, in order of station number.
     pub macs: Vec<[u8; 6]>,
+    /// Of a live bus: the time of day at bit instant 0, in nanoseconds since 1970. Captures have it in their stamps.
+    pub epoch: Option<u64>,
 }
 
 impl Known {
     /// What is known of a run from its event log or record alone: stations have the addresses that ethbus gives them.
     pub fn of(header: Header) -> Known {
         let macs = (0..header.stations.len()).map(|index| default_mac(&header.name, index).octets()).collect();
-        Known { header, macs }
+        Known { header, macs, epoch: None }
     }
 }
 
@@ -53,7 +76,7 @@ impl Known {
 #[serde(rename_all = "snake_case")]
 pub enum WindowKind {
     /// A capture.
-    Pcapng(Framing),
+    Pcapng(Wish),
     /// A timeline for Perfetto.
     Perfetto,
     /// Waveforms.
@@ -89,7 +112,7 @@ impl WindowKind {
     /// Its beginning cannot be written.
     pub fn open(self, file: File, place: String, known: &Known) -> Result<Box<dyn Window>, WriteError> {
         Ok(match self {
-            WindowKind::Pcapng(framing) => Box::new(Capture::new(file, place, known, framing)?),
+            WindowKind::Pcapng(wish) => Box::new(Capture::new(file, place, known, wish)?),
             WindowKind::Perfetto => Box::new(Perfetto::new(file, place, known)?),
             WindowKind::Vcd => Box::new(Vcd::new(file, place, known)?),
             WindowKind::Csv => Box::new(EventTable::new(file, place, known)?),

@@ -213,7 +213,7 @@ struct Packet {
 
 /// Packets of a capture, and its rows.
 fn captured(case: &Case) -> (Vec<Packet>, Vec<Value>) {
-    let capture = window(case, WindowKind::Pcapng(Framing::Whole));
+    let capture = window(case, WindowKind::Pcapng(Framing::Whole.unfiltered()));
     let word = |block: &[u8], at: usize| u32::from_ne_bytes(block[at..at + 4].try_into().expect("four"));
     let (mut packets, mut rows, mut rest) = (Vec::new(), Vec::new(), &capture[..]);
     while !rest.is_empty() {
@@ -424,7 +424,9 @@ fn a_storm_does_not_make_a_window_four_times_the_log() {
     for (name, method, stations) in methods {
         let log = case::log_of(&case::storm(method, stations), 600_000);
         assert!(log.lines().count() > 2_000, "{name}: {} lines", log.lines().count());
-        for kind in [WindowKind::Pcapng(Framing::Whole), WindowKind::Perfetto, WindowKind::Vcd, WindowKind::Csv] {
+        for kind in
+            [WindowKind::Pcapng(Framing::Whole.unfiltered()), WindowKind::Perfetto, WindowKind::Vcd, WindowKind::Csv]
+        {
             let (own, log) = (window_on(&log, kind).len(), log.len());
             println!("{name}: {kind:?} {:.2} times its log", own as f64 / log as f64);
             assert!(own <= 4 * log, "{name}: {kind:?} has {own} octets, its log {log}");
@@ -524,8 +526,8 @@ fn a_log_of_the_last_bit_times_shows_what_the_whole_log_shows() {
 #[test]
 fn every_window_reads_every_log_of_the_fuzzers() {
     const KINDS: [WindowKind; 5] = [
-        WindowKind::Pcapng(Framing::Whole),
-        WindowKind::Pcapng(Framing::Plain),
+        WindowKind::Pcapng(Framing::Whole.unfiltered()),
+        WindowKind::Pcapng(Framing::Plain.unfiltered()),
         WindowKind::Perfetto,
         WindowKind::Vcd,
         WindowKind::Csv,

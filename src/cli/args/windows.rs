@@ -1,7 +1,10 @@
 //! Arguments of windows on a run: files that other tools open.
 
+use super::NamedLabArgs;
 use clap::{Args, ValueEnum};
+use sim::words::units::duration;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Files for other tools, of a run.
 #[derive(Args, Clone, Debug, Default)]
@@ -18,6 +21,12 @@ pub struct WindowArgs {
     /// For tools that know nothing but Ethernet frames (link type 1).
     #[arg(long, requires = "pcapng", hide_short_help = true)]
     pub pcapng_plain: bool,
+    /// Only what this says: `frames`, `collisions`, `station=st1` …
+    ///
+    /// `frames`, `collisions` or `rows`; `station=NAME`; `address=02:eb:…`, destination or source of a frame. Several with commas
+    /// between: then all hold. See docs/seeing.md.
+    #[arg(long, value_name = "FILTER", requires = "pcapng", hide_short_help = true)]
+    pub pcapng_filter: Option<String>,
     /// A new capture file every `100MB`, `60s`, or both
     ///
     /// Of the bus's time; both with a comma between. FILE-00001 is the first.
@@ -62,7 +71,69 @@ pub struct ConvertArgs {
     /// The file; `-` for standard output
     #[arg(short = 'o', long, value_name = "FILE|-", default_value = "-")]
     pub out: PathBuf,
+    /// What a capture has.
+    #[command(flatten)]
+    pub wish: WishArgs,
+}
+
+/// What a capture has.
+#[derive(Args, Clone, Debug)]
+pub struct WishArgs {
     /// Only whole frames in a capture, without preamble
+    #[arg(long)]
+    pub plain: bool,
+    /// Only these packets of a capture: `collisions,station=st1`
+    ///
+    /// `frames`, `collisions` or `rows`; `station=NAME`; `address=02:eb:…`. With commas between, all hold; see docs/seeing.md.
+    #[arg(long)]
+    pub filter: Option<String>,
+}
+
+/// Options of `capture`.
+#[derive(Args, Clone, Debug)]
+pub struct CaptureArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: NamedLabArgs,
+    /// The file; `-` for standard output
+    #[arg(short = 'o', long, value_name = "FILE|-", default_value = "-")]
+    pub out: PathBuf,
+    /// End after this much real time
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// What it has.
+    #[command(flatten)]
+    pub wish: WishArgs,
+}
+
+/// How Wireshark calls programs that capture for it.
+#[derive(Args, Clone, Debug)]
+pub struct ExtcapArgs {
+    /// List the labs that are up
+    #[arg(long)]
+    pub extcap_interfaces: bool,
+    /// Wireshark's version
+    #[arg(long, value_name = "VERSION")]
+    pub extcap_version: Option<String>,
+    /// The lab
+    #[arg(long, value_name = "LAB")]
+    pub extcap_interface: Option<String>,
+    /// List link types
+    #[arg(long)]
+    pub extcap_dlts: bool,
+    /// List options
+    #[arg(long)]
+    pub extcap_config: bool,
+    /// Capture
+    #[arg(long)]
+    pub capture: bool,
+    /// Where to
+    #[arg(long, value_name = "PIPE")]
+    pub fifo: Option<PathBuf>,
+    /// As `--filter` of `capture`
+    #[arg(long, value_name = "FILTER")]
+    pub extcap_capture_filter: Option<String>,
+    /// As `--plain` of `capture`
     #[arg(long)]
     pub plain: bool,
 }

@@ -1,8 +1,8 @@
 //! `ethbus convert`: an event log or a record as a file for another tool.
 
 use super::{CommandError, INTERRUPTED, Outcome, interrupts};
-use crate::cli::args::{ConvertArgs, ConvertTo};
-use crate::cli::windows::open_whole;
+use crate::cli::args::{ConvertArgs, ConvertTo, WishArgs};
+use crate::cli::windows::{finish, open_whole, wish};
 use crate::show::say;
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
@@ -12,8 +12,7 @@ use sim::files::observer::Observer;
 use sim::files::output::Unfinished;
 use sim::files::record::{RecordReader, replay_before};
 use sim::scenario::plan::PlanError;
-use sim::windows::capture::Framing;
-use sim::windows::{Known, WindowKind, Windows};
+use sim::windows::{Known, Trailing, WindowKind, Windows};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -25,48 +24,56 @@ use std::process::ExitCode;
 /// # Errors
 /// A log or record that is damaged or of a newer version; a file that cannot be written. What was written is whole.
 pub fn convert(args: &ConvertArgs) -> Outcome {
-    if args.plain && args.to != ConvertTo::Pcapng {
+    let WishArgs { plain, filter } = &args.wish;
+    if let (Some(option), true) = (about_captures(&args.wish), args.to != ConvertTo::Pcapng) {
         let what = "it is about captures: leave it out, or write `--to pcapng`".to_owned();
-        return Err(PlanError::option("--plain", what).into());
+        return Err(PlanError::option(option, what).into());
     }
-    let kind = match args.to {
-        ConvertTo::Pcapng => WindowKind::Pcapng(if args.plain { Framing::Plain } else { Framing::Whole }),
-        ConvertTo::Perfetto => WindowKind::Perfetto,
-        ConvertTo::Vcd => WindowKind::Vcd,
-        ConvertTo::Csv => WindowKind::Csv,
-        ConvertTo::Events => return to_events(args),
+    let kind = |header: &Header| -> Result<WindowKind, PlanError> {
+        Ok(match args.to {
+            ConvertTo::Pcapng => WindowKind::Pcapng(wish("--filter", *plain, filter.as_deref(), &header.stations)?),
+            ConvertTo::Perfetto => WindowKind::Perfetto,
+            ConvertTo::Vcd => WindowKind::Vcd,
+            ConvertTo::Csv | ConvertTo::Events => WindowKind::Csv,
+        })
     };
-    if args.plain && args.to != ConvertTo::Pcapng {
-        let what = "it is about captures: leave it out, or write `--to pcapng`".to_owned();
-        return Err(PlanError::option("--plain", what).into());
+    if args.to == ConvertTo::Events {
+        return to_events(args);
     }
     let interrupts = interrupts()?;
-    let open = |header: Header| -> Result<(Windows, Option<Unfinished>), CommandError> {
-        let (files, unfinished) = open_whole("--out", kind, &args.out, &[&args.input])?;
+    let open = |header: Header| -> Result<(Windows, Vec<Trailing>, Option<Unfinished>), CommandError> {
+        let (files, unfinished) = open_whole("--out", kind(&header)?, &args.out, &[&args.input])?;
         end_on_interrupt(interrupts, unfinished.as_ref())?;
-        Ok((files.begin(&Known::of(header))?.0, unfinished))
+        let (windows, trailing) = files.begin(&Known::of(header))?;
+        Ok((windows, trailing, unfinished))
     };
-    let (written, unfinished) = if is_record(&args.input) {
+    let (written, trailing, unfinished) = if is_record(&args.input) {
         let record = RecordReader::new(LineReader::open(&args.input)?)?;
         let Header { name, stations, .. } = record.header().clone();
         let header = Header::new(&name, &record.header().config(), &stations);
-        let (windows, unfinished) = open(header.clone())?;
+        let (windows, trailing, unfinished) = open(header.clone())?;
         let mut windows = windows.on_a_thread();
         let replayed = replay_before(record, EventLog::unwritten(&header).on_a_thread(), &mut windows);
-        (replayed.map(|_| ()).map_err(CommandError::Replay), unfinished)
+        (replayed.map(|_| ()).map_err(CommandError::Replay), trailing, unfinished)
     } else {
         let mut log = EventLogReader::open(&args.input)?;
-        let (mut windows, unfinished) = open(log.header().clone())?;
+        let (mut windows, trailing, unfinished) = open(log.header().clone())?;
         let told = log.tell(&mut windows);
         // What there is of a log that was cut short is written whole.
         let written = match windows.flush().and(told) {
             Ok(read) => read.inspect_err(|_| say("ethbus: what came before is written\n")).map_err(CommandError::from),
             Err(error) => Err(error.into()),
         };
-        (written, unfinished)
+        (written, trailing, unfinished)
     };
+    finish(trailing)?;
     unfinished.map_or(Ok(()), Unfinished::finish).map_err(WriteError::from)?;
     written.map(|()| ExitCode::SUCCESS)
+}
+
+/// The option that is only about captures, if there is one.
+fn about_captures(WishArgs { plain, filter }: &WishArgs) -> Option<&'static str> {
+    if *plain { Some("--plain") } else { filter.as_ref().map(|_| "--filter") }
 }
 
 /// Ends the process at an interrupt, and leaves nothing of a file that is not whole.

@@ -62,9 +62,13 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
     let events = args.events.as_deref().map(|path| create(path, &[])).transpose()?;
-    let windows = windows::open(&args.windows, &args.events.iter().map(PathBuf::as_path).collect::<Vec<&Path>>())?;
+    let windows = windows::open(
+        &args.windows,
+        &plan.station_names(),
+        &args.events.iter().map(PathBuf::as_path).collect::<Vec<&Path>>(),
+    )?;
     let takes_stdout = windows.takes_stdout;
-    let (windows, window_files, rotating) = windows.hand_over();
+    let (windows, window_files, trailing) = windows.hand_over();
     let events_name = args.events.as_ref().map(|path| path.display().to_string());
     let outputs = Outputs { record: None, events: events_name, windows };
     let files: Vec<File> = events.into_iter().chain(window_files).collect();
@@ -81,7 +85,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let intent = intent(args, &plan, &segment.fan_out);
     let (mut senders, interrupted) = watch(args, &plan, &intent, &mut plane, senders, &interrupts)?;
     let mut results = plane.stop()?;
-    let rotated = windows::finish(rotating);
+    let rotated = windows::finish(trailing);
     let against = against(&results, args.tolerance);
     if let Some(emulator) = &mut results.emulator {
         emulator.verdict = Some(verdict(&against));

@@ -29,9 +29,9 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
         None => EventLog::unwritten(&header),
     };
     let others: Vec<&Path> = std::iter::once(&args.record).chain(&args.events).map(PathBuf::as_path).collect();
-    let files = windows::open(&args.windows, &others)?;
+    let files = windows::open(&args.windows, &stations, &others)?;
     let takes_stdout = files.takes_stdout;
-    let (windows, rotating) = files.begin(&Known::of(header))?;
+    let (windows, trailing) = files.begin(&Known::of(header))?;
     let mut windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
     let log = log.on_a_thread();
     let replayed = if args.watch {
@@ -48,7 +48,7 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
         replayed
     };
     let replayed = replayed.map_err(CommandError::Replay)?;
-    windows::finish(rotating)?;
+    windows::finish(trailing)?;
     let verdict =
         if replayed.confirmed { "the same as in the recorded run" } else { "the run kept no digest of its own" };
     say(&format!("ethbus: {}, {}: {verdict}\n", many(replayed.inputs, "input"), many(replayed.digest.events, "event")));

@@ -24,7 +24,7 @@ use sim::run::observer::{Both, Observer, RunFiles};
 use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
-use sim::windows::rotation::Rotating;
+use sim::windows::Trailing;
 use sim::windows::{Known, WindowsBeside};
 use sim::words::units::{group, many};
 use std::convert::Infallible;
@@ -172,16 +172,17 @@ fn interrupted(plan: &Plan, results: &Results) -> String {
 type Observers = Both<Option<RunFiles>, Both<Option<WindowsBeside>, Both<Option<FrameTable>, Option<SeriesTable>>>>;
 
 /// The files that the options name, no two of them the same; nothing if they name none.
-fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Rotating>)>, CommandError> {
+fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Trailing>)>, CommandError> {
     let given = [&args.scenario, &args.events, &args.record, &args.frames, &args.series_out].map(Option::as_deref);
-    let files = windows::open(&args.windows, &given.into_iter().flatten().collect::<Vec<&Path>>())?;
+    let files =
+        windows::open(&args.windows, &plan.station_names(), &given.into_iter().flatten().collect::<Vec<&Path>>())?;
     let others = [args.events.is_some(), args.record.is_some(), args.frames.is_some(), args.series.is_some()];
     if files.is_empty() && !others.contains(&true) {
         return Ok(None);
     }
-    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    let names = plan.station_names();
     let header = Header::new(&plan.name, &plan.medium, &names);
-    let (windows, rotating) = open_windows(plan, &header, files)?;
+    let (windows, trailing) = open_windows(plan, &header, files)?;
     // Those before the output with this number.
     let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
     let files = if args.events.is_some() || args.record.is_some() {
@@ -211,7 +212,7 @@ fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Rotat
             }
         })
     });
-    Ok(Some((Both(files, Both(windows, Both(frames, series.transpose()?))), rotating)))
+    Ok(Some((Both(files, Both(windows, Both(frames, series.transpose()?))), trailing)))
 }
 
 /// The windows on a run, if there are any, made beside it.
@@ -219,10 +220,10 @@ fn open_windows(
     plan: &Plan,
     header: &Header,
     files: WindowFiles,
-) -> Result<(Option<WindowsBeside>, Vec<Rotating>), WriteError> {
+) -> Result<(Option<WindowsBeside>, Vec<Trailing>), WriteError> {
     let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
-    let (windows, rotating) = files.begin(&Known { header: header.clone(), macs })?;
-    Ok(((!windows.0.is_empty()).then(|| windows.on_a_thread()), rotating))
+    let (windows, trailing) = files.begin(&Known { header: header.clone(), macs, epoch: None })?;
+    Ok(((!windows.0.is_empty()).then(|| windows.on_a_thread()), trailing))
 }
 
 /// One run, compiled for its observers.
@@ -231,11 +232,11 @@ fn once(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Me
         return watched(plan, args, interrupts);
     }
     match observers(plan, args)? {
-        Some((mut observers, rotating)) => {
+        Some((mut observers, trailing)) => {
             let measured = with_progress(plan, &mut observers, interrupts)?;
             drop(observers);
             // A file that could not be written any further is what was wrong with the pipe to it.
-            windows::finish(rotating)?;
+            windows::finish(trailing)?;
             measured.map_err(CommandError::Write)
         }
         None => with_progress(plan, &mut (), interrupts)?.map_err(|never| match never {}),
@@ -244,15 +245,15 @@ fn once(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Me
 
 /// One run beside its live view, which it waits for.
 fn watched(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Measured, CommandError> {
-    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    let names = plan.station_names();
     let header = Header::new(&plan.name, &plan.medium, &names);
     let title = format!("{} seed {}", plan.name, plan.medium.seed);
     watch::beside(&header, title.trim(), interrupts, |feeder, stop| {
-        let (files, rotating) = observers(plan, args)?.unzip();
+        let (files, trailing) = observers(plan, args)?.unzip();
         let mut observers = Both(files, feeder);
         let measured = observed(plan, &mut observers, |_| !stop.load(Ordering::Relaxed))?;
         drop(observers);
-        windows::finish(rotating.unwrap_or_default())?;
+        windows::finish(trailing.unwrap_or_default())?;
         measured.map_err(CommandError::Write)
     })?
 }

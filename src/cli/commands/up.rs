@@ -33,7 +33,7 @@ use sim::files::json_lines::create;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlanError, StationPlan};
-use sim::windows::rotation::Rotating;
+use sim::windows::Trailing;
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -78,7 +78,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     if !named {
         record.be_without_names()?;
     }
-    let outputs = outputs(args);
+    let outputs = outputs(args, &plan);
     // The outputs may have been named by a descriptor, and are open now.
     if let Some(inherited) = inherited {
         inherited.close();
@@ -161,31 +161,31 @@ fn remove_if_panicking(name: &str) {
 struct Written {
     outputs: Outputs,
     files: Vec<File>,
-    rotating: Vec<Rotating>,
+    trailing: Vec<Trailing>,
     /// Standard output is one of the files.
     takes_stdout: bool,
 }
 
 /// Makes the files that the data plane will write.
-fn outputs(args: &UpArgs) -> Result<Written, CommandError> {
+fn outputs(args: &UpArgs, plan: &Plan) -> Result<Written, CommandError> {
     let (record, events) = (args.record.as_deref(), args.events.as_deref());
     let record_file = record.map(|path| create(path, &[])).transpose()?;
     let events_file = events.map(|path| create(path, record.as_slice())).transpose()?;
     let others: Vec<&Path> = [record, events].into_iter().flatten().collect();
-    let windows = windows::open(&args.windows, &others)?;
+    let windows = windows::open(&args.windows, &plan.station_names(), &others)?;
     let takes_stdout = windows.takes_stdout;
-    let (windows, window_files, rotating) = windows.hand_over();
+    let (windows, window_files, trailing) = windows.hand_over();
     let name = |path: &Path| path.display().to_string();
     let outputs = Outputs { record: record.map(name), events: events.map(name), windows };
     let files = record_file.into_iter().chain(events_file).chain(window_files).collect();
-    Ok(Written { outputs, files, rotating, takes_stdout })
+    Ok(Written { outputs, files, trailing, takes_stdout })
 }
 
 /// Makes the lab and serves it until its end.
 fn keep(
     plan: &Plan,
     args: &UpArgs,
-    Written { outputs, files, rotating, takes_stdout }: Written,
+    Written { outputs, files, trailing, takes_stdout }: Written,
     listener: Option<TcpListener>,
     record: &mut Inventory,
     interrupts: &Receiver<Signal>,
@@ -245,7 +245,7 @@ fn keep(
         watchers: Watchers::default(),
     };
     let mut ended = serving.until_its_end(&requests, interrupts)?;
-    if let Err(error) = windows::finish(rotating) {
+    if let Err(error) = windows::finish(trailing) {
         say(&format!("ethbus: {}\n", with_causes(&error)));
         ended.whole = false;
     }

@@ -236,7 +236,7 @@ impl Bus {
         if wanted.files == Files::Every {
             log = log.or(Some(("the bench's event log".to_owned(), memory("events")?)));
             record = record.or(Some(memory("record")?));
-            for kind in [WindowKind::Pcapng(Framing::Whole), WindowKind::Perfetto, WindowKind::Vcd] {
+            for kind in [WindowKind::Pcapng(Framing::Whole.unfiltered()), WindowKind::Perfetto, WindowKind::Vcd] {
                 windows.push(((kind, format!("the bench's {kind:?}")), memory("window")?));
             }
         }

@@ -26,15 +26,16 @@ use super::seen::Batch;
 use super::timeline::Timeline;
 use super::watch::Watch;
 use super::writer::Writer;
+use super::writer::captures::Captures;
 use link::clock::{ClockMap, ClockSteps, monotonic_nanos, set_timer_slack};
 use link::netlink::LinkMonitor;
 use link::packet::Receiver;
 use link::wait::Waiter;
-use medium::{BitInstant, BitTimes, Medium, Output, PREAMBLE_AND_SFD, Parameters};
+use medium::{BitInstant, BitTimes, Frame, Medium, Output, PREAMBLE_AND_SFD, Parameters};
 use sim::figures::metrics::Delays;
 use sim::figures::results::Start;
 use sim::files::event_log::{EmulatorEvent, EmulatorKind};
-use sim::run::observer::Observer;
+use sim::files::observer::{Both, Observer};
 use sim::words::configuration::longest_distance;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -57,7 +58,19 @@ const STATIONS: u64 = 4;
 #[derive(Debug)]
 struct Held {
     serial: u64,
+    frame: Frame,
     octets: Arc<[u8]>,
+}
+
+/// What the kernel gives a data plane to move frames with.
+#[derive(Debug)]
+pub struct Sockets {
+    /// Where stations' frames come in.
+    pub receiver: Receiver,
+    /// How frames go out.
+    pub delivery: Delivery,
+    /// What happens to the ports.
+    pub monitor: LinkMonitor,
 }
 
 /// See the module.
@@ -74,7 +87,8 @@ pub struct Coordinator {
     figures: Figures,
     emulator: Emulator,
     observers: Observers,
-    writer: Writer,
+    /// The run's own files, and captures that began later.
+    files: Both<Writer, Captures>,
     /// The next notes for viewers.
     seen: Batch,
     next_housekeeping: u64,
@@ -149,18 +163,17 @@ struct Figures {
 }
 
 impl Coordinator {
-    /// Builds the medium and gets ready to move frames.
+    /// Builds the medium, whose time begins at `begin` of the monotonic clock, and gets ready to move frames.
     ///
     /// # Errors
     /// A configuration that makes no medium; a kernel that refuses a thread, or to wait on a descriptor.
     pub fn new(
         setup: Setup,
+        begin: u64,
         precedence: Precedence,
-        receiver: Receiver,
-        delivery: Delivery,
-        monitor: LinkMonitor,
+        Sockets { receiver, delivery, monitor }: Sockets,
         observers: Observers,
-        writer: Writer,
+        files: Both<Writer, Captures>,
     ) -> Result<Coordinator, BusError> {
         let config = setup.medium()?;
         let stations = config.topology.stations();
@@ -173,8 +186,8 @@ impl Coordinator {
         let clock_steps = ClockSteps::watch().map_err(BusError::link)?;
         waiter.add(&clock_steps, CLOCK).map_err(BusError::link)?;
         let clocks = ClockMap::measure();
-        let begin = monotonic_nanos();
         let timeline = Timeline::new(begin, setup.pace.rate(config.rate));
+        let now = monotonic_nanos();
         let farthest = longest_distance(&config.topology).get();
         let notice = timeline.span(BitTimes::new(shortest_notice(&config.parameters).saturating_sub(farthest)));
         let ports = Ports::new(setup.ports, &config.topology);
@@ -184,7 +197,7 @@ impl Coordinator {
             medium: Medium::new(config)?,
             run_to: BitInstant::ZERO,
             clocks: Clocks { timeline, map: clocks, steps: clock_steps, begin },
-            wires: Wires { ports, receiver, ring_empty_at: begin, delivery, monitor },
+            wires: Wires { ports, receiver, ring_empty_at: now, delivery, monitor },
             frames: Frames {
                 arrivals: BinaryHeap::new(),
                 held: (0..stations).map(|_| VecDeque::new()).collect(),
@@ -200,7 +213,7 @@ impl Coordinator {
                 slept_in_time: false,
             },
             effort: Effort {
-                overload: Overload::new(setup.pace.on_overload, begin),
+                overload: Overload::new(setup.pace.on_overload, now),
                 held_back: false,
                 precedence,
                 punctual: Punctual::new(setup.pace.latency),
@@ -212,9 +225,9 @@ impl Coordinator {
             },
             emulator,
             observers,
-            writer,
+            files,
             seen: Batch::default(),
-            next_housekeeping: begin + HOUSEKEEPING,
+            next_housekeeping: now + HOUSEKEEPING,
         })
     }
 
@@ -245,12 +258,13 @@ impl Coordinator {
             if now >= self.next_housekeeping {
                 self.keep_house(now)?;
             }
-            self.writer.look(now);
+            self.files.0.look(now);
+            self.files.1.look(now);
             // A request waits for room for its answer: the client gets an answer, or learns that none comes.
             while !self.observers.reports.is_full()
-                && let Ok(request) = self.observers.requests.try_recv()
+                && let Ok((request, stream)) = self.observers.requests.try_recv()
             {
-                self.answer(request)?;
+                self.answer(request, stream)?;
                 if request == Request::Stop {
                     self.observers.finish();
                     return Ok(());
@@ -300,7 +314,7 @@ impl Coordinator {
     /// Schedules what the medium has settled, and lets go of what it is done with.
     fn take_outputs(&mut self) {
         while let Some(event) = self.medium.poll_event() {
-            let Ok(()) = self.writer.event(&event);
+            let Ok(()) = self.files.event(&event);
             self.seen.event(&event);
             self.figures.delays.record(&event);
         }
@@ -320,7 +334,7 @@ impl Coordinator {
     /// Writes down something that happened to the emulator.
     fn note(&mut self, kind: EmulatorKind) {
         let real_ns = monotonic_nanos() - self.clocks.begin;
-        let Ok(()) = self.writer.emulator(&EmulatorEvent { at: self.medium.now(), real_ns, kind });
+        let Ok(()) = self.files.emulator(&EmulatorEvent { at: self.medium.now(), real_ns, kind });
     }
 
     /// Tells the supervisor if it listens; what it could not take is counted, not waited for.

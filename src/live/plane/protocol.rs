@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sim::figures::results::check::is_plain;
 use sim::figures::results::{ConfigResults, Results};
 use sim::files::event_log::Header;
+use sim::windows::capture::Wish;
 use sim::windows::{Known, WindowKind};
 use sim::words::cable::Cut;
 use sim::words::choices::{FilterChoice, Pace, PortState};
@@ -99,13 +100,13 @@ impl Setup {
         ConfigResults::new(&self.configuration, &self.name)
     }
 
-    /// What windows know of the bus.
+    /// What windows know of the bus, which begins at `epoch`, in nanoseconds since 1970.
     ///
     /// # Errors
     /// As [`Setup::medium`].
-    pub fn known(&self) -> Result<Known, ConfigError> {
+    pub fn known(&self, epoch: u64) -> Result<Known, ConfigError> {
         let header = Header::new(&self.name, &self.medium()?, &self.names());
-        Ok(Known { header, macs: self.ports.iter().map(|port| port.mac).collect() })
+        Ok(Known { header, macs: self.ports.iter().map(|port| port.mac).collect(), epoch: Some(epoch) })
     }
 
     /// The stations' names, in order of station number.
@@ -128,6 +129,8 @@ pub enum Request {
     Report,
     /// Whether a viewer watches the bus.
     Watch(bool),
+    /// Begin a capture. The stream that it goes to comes with the request.
+    Capture(Wish),
     /// Tell the results, and end.
     Stop,
     /// Make a system call that is not allowed, so that a test can see what happens then. Nothing in release builds.

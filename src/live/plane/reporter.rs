@@ -6,11 +6,13 @@ use super::protocol::{Request, Setup, Told};
 use super::seen::{Seen, Written};
 use super::threads;
 use crossbeam_channel::{Receiver, Sender, bounded};
+use link::channel::Arriving;
 use link::wait::Wake;
 use medium::BitInstant;
 use sim::figures::results::{Results, Snapshot};
 use sim::run::view::Note;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -32,8 +34,8 @@ pub enum Report {
 /// The coordinator's ends.
 #[derive(Debug)]
 pub struct Observers {
-    /// What the supervisor asks.
-    pub requests: Receiver<Request>,
+    /// What the supervisor asks, and the stream that comes with a request for a capture.
+    pub requests: Receiver<(Request, Option<OwnedFd>)>,
     /// The reports.
     pub reports: Sender<Report>,
     /// Rings when there is a request.
@@ -58,7 +60,7 @@ pub fn start(stream: UnixStream, setup: &Setup) -> std::io::Result<Observers> {
     let (request_sender, requests) = bounded(WAITING);
     let (reports, report_receiver) = bounded(WAITING);
     let wake = Arc::new(Wake::new()?);
-    let input = BufReader::new(stream.try_clone()?);
+    let input = BufReader::new(Arriving::new(stream.try_clone()?.into()));
     let rings = wake.clone();
     let read = move || read_requests(input, &request_sender, &rings);
     threads::start("requests", read)?;
@@ -69,10 +71,13 @@ pub fn start(stream: UnixStream, setup: &Setup) -> std::io::Result<Observers> {
 }
 
 /// Ends the process when the supervisor is gone: then only the kernel can clean up after it.
-fn read_requests(input: BufReader<UnixStream>, requests: &Sender<Request>, wake: &Wake) {
-    for line in input.lines() {
-        let Some(request) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else { break };
-        if requests.send(request).is_err() {
+fn read_requests(mut input: BufReader<Arriving>, requests: &Sender<(Request, Option<OwnedFd>)>, wake: &Wake) {
+    let mut line = String::new();
+    while input.read_line(&mut line).is_ok() {
+        let Ok(request) = serde_json::from_str(&line) else { break };
+        line.clear();
+        let stream = if matches!(request, Request::Capture(_)) { input.get_mut().next_descriptor() } else { None };
+        if requests.send((request, stream)).is_err() {
             return;
         }
         if wake.wake().is_err() {

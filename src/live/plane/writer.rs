@@ -8,18 +8,19 @@
 //! It looks for batches now and then, so that the coordinator need not wake it. Notes go in batches, and each file takes
 //! a whole batch, since a bus that is full has a note every ten microseconds.
 
+pub mod captures;
 mod wanted;
 
 use super::protocol::Setup;
 use super::threads;
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
-use medium::{BitInstant, BitRate, ConfigError, Event, Input};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
+use medium::{BitInstant, BitRate, ConfigError, Event, Frame, FrameId, Input, Kind};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
 use sim::files::json_lines::WriteError;
 use sim::files::record::{End, Recorder};
 use sim::run::observer::Observer;
-use sim::windows::Window;
+use sim::windows::{Known, Window};
 use std::convert::Infallible;
 use std::error::Error;
 use std::fs::File;
@@ -48,10 +49,19 @@ const TROUBLES: usize = 16;
 
 #[derive(Debug)]
 enum Note {
-    Input { at: BitInstant, input: Input, octets: Option<Arc<[u8]>> },
+    Input {
+        at: BitInstant,
+        input: Input,
+        octets: Option<Arc<[u8]>>,
+    },
     Event(Event),
     Emulator(EmulatorEvent),
-    Restart { run_to: BitInstant, at: BitInstant },
+    Restart {
+        run_to: BitInstant,
+        at: BitInstant,
+    },
+    /// Frames that the medium has as a capture begins.
+    Held(Vec<(FrameId, Frame, Arc<[u8]>)>),
     Missing(Counts),
     End(End),
 }
@@ -78,6 +88,16 @@ pub struct Writer {
     files: Arc<Files>,
 }
 
+/// The far ends of a writer's channels, which its thread has.
+#[derive(Debug)]
+struct Ends {
+    waiting: Receiver<Vec<Note>>,
+    give_back: Sender<Vec<Note>>,
+    /// Closed when the thread is done.
+    ended: Sender<()>,
+    trouble: Sender<String>,
+}
+
 /// Why there is no writer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -94,30 +114,26 @@ pub enum StartError {
 }
 
 impl Writer {
-    /// Starts the thread if the setup wants files; `files` are theirs.
+    /// Starts the thread if the setup wants files of the bus that is `known`; `files` are theirs.
     ///
     /// # Errors
     /// A header that cannot be written, or a kernel that gives no thread.
-    pub fn start(setup: &Setup, files: Vec<OwnedFd>) -> Result<Writer, StartError> {
-        let known = setup.known()?;
+    pub fn start(setup: &Setup, known: &Known, files: Vec<OwnedFd>) -> Result<Writer, StartError> {
         let header = &known.header;
         let outputs = &setup.outputs;
         let (mut descriptors, files) = (files.into_iter().map(File::from), Arc::new(Files::of(outputs)));
         let mut file = |name: &Option<String>| name.clone().and_then(|name| Some((name, descriptors.next()?)));
         let (record, events) = (file(&outputs.record), file(&outputs.events));
         let windows = outputs.windows.iter().zip(descriptors);
-        let windows = windows.map(|((kind, name), file)| kind.open(file, name.clone(), &known));
+        let windows = windows.map(|((kind, name), file)| kind.open(file, name.clone(), known));
         let windows: Vec<Box<dyn Window>> = windows.collect::<Result<_, _>>()?;
-        let waiting_batches = waiting(setup);
-        let (batches, waiting) = bounded(waiting_batches);
-        let (give_back, empty) = bounded(waiting_batches);
-        let (end, ended) = bounded(1);
-        let (trouble, troubles) = bounded(TROUBLES);
+        let (mut writer, ends) = Writer::of(files.clone(), waiting(header.configuration.rate()));
         let log_goes_on = events.is_some();
         let log = match events {
             Some((name, file)) => EventLog::from_file(file, name, header)?,
             None => EventLog::unwritten(header),
         };
+        let Ends { waiting, give_back, ended, trouble } = ends;
         let mut thread = Thread {
             log: if record.is_some() { log } else { log.without_digest() },
             record: record.map(|(name, file)| Recorder::from_file(file, name, header)).transpose()?,
@@ -125,23 +141,30 @@ impl Writer {
             digest_is_whole: true,
             windows: windows.into_iter().map(Some).collect(),
             taken: Counts::default(),
-            files: files.clone(),
+            files,
             trouble,
         };
-        let (batch, missing) = (Vec::new(), Counts::default());
-        let mut writer = Writer { batches: None, empty, batch, due: None, ended, troubles, missing, files };
         if writer.files.all().next().is_none() {
+            writer.batches = None;
             return Ok(writer);
         }
         let write = move || {
             thread.run(&waiting, &give_back);
-            // If this fails, no thread waits any more.
-            let _ = end.send(());
+            drop(ended);
         };
         threads::start("writer", write).map_err(StartError::Thread)?;
-        writer.batches = Some(batches);
         writer.batch.reserve(BATCH);
         Ok(writer)
+    }
+
+    /// A writer of `files`, and what its thread needs.
+    fn of(files: Arc<Files>, most_waiting: usize) -> (Writer, Ends) {
+        let (batches, waiting) = bounded(most_waiting);
+        let (give_back, empty) = bounded(most_waiting);
+        let ((end, ended), (trouble, troubles)) = (bounded(0), bounded(TROUBLES));
+        let (batch, missing) = (Vec::new(), Counts::default());
+        let writer = Writer { batches: Some(batches), empty, batch, due: None, ended, troubles, missing, files };
+        (writer, Ends { waiting, give_back, ended: end, trouble })
     }
 
     /// Whether anything is written at all.
@@ -189,6 +212,21 @@ impl Writer {
         self.files.miss(count);
     }
 
+    /// Hands over what there is, and that this is all.
+    fn begin_end(&mut self, end: End, deadline: Instant) {
+        let Some(batches) = self.batches.take() else { return };
+        let missing = std::mem::take(&mut self.missing);
+        self.batch.extend([Note::Missing(missing), Note::End(end)]);
+        // If it finds no room, the thread does not end in time either.
+        let _ = batches.send_deadline(std::mem::take(&mut self.batch), deadline);
+    }
+
+    fn wait_for_end(&mut self, deadline: Instant) {
+        if self.ended.recv_deadline(deadline) == Err(RecvTimeoutError::Timeout) {
+            self.files.all().for_each(Wanted::ends_early);
+        }
+    }
+
     /// Whether there was room for the batch.
     fn hand_over(&mut self) -> bool {
         let Some(batches) = self.batches.as_ref().filter(|batches| !batches.is_full()) else { return false };
@@ -199,8 +237,8 @@ impl Writer {
 }
 
 /// How many batches may wait on this bus.
-fn waiting(setup: &Setup) -> usize {
-    let rate = setup.configuration.rate().get().div_ceil(BitRate::MBIT_10.get());
+fn waiting(rate: BitRate) -> usize {
+    let rate = rate.get().div_ceil(BitRate::MBIT_10.get());
     (WAITING * rate).min(MOST_WAITING) as usize
 }
 
@@ -241,15 +279,9 @@ impl Observer for Writer {
 
     /// Finishes the files, and waits for that, though not for ever.
     fn end(&mut self, end: End) -> Result<(), Infallible> {
-        let Some(batches) = self.batches.take() else { return Ok(()) };
         let deadline = Instant::now() + PATIENCE;
-        let missing = std::mem::take(&mut self.missing);
-        self.batch.extend([Note::Missing(missing), Note::End(end)]);
-        let told = batches.send_deadline(std::mem::take(&mut self.batch), deadline).is_ok();
-        drop(batches);
-        if !told || self.ended.recv_deadline(deadline).is_err() {
-            self.files.all().for_each(Wanted::ends_early);
-        }
+        self.begin_end(end, deadline);
+        self.wait_for_end(deadline);
         Ok(())
     }
 }
@@ -313,6 +345,7 @@ impl Thread {
                     let written = Observer::restart(&mut self.record, *run_to, *at);
                     self.record_written(written);
                 }
+                Note::Held(_) => {}
                 Note::Missing(missing) => self.miss(*missing),
                 Note::End(end) => over = Some(*end),
             }
@@ -461,9 +494,18 @@ fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
         Note::Event(event) => window.event(event),
         Note::Emulator(event) => window.emulator(event),
         Note::Restart { run_to, at } => window.restart(*run_to, *at),
+        Note::Held(frames) => frames.iter().try_for_each(|held| tell_held(window, held)),
         Note::Missing(Counts { inputs: 0, events: 0 }) | Note::End(_) => Ok(()),
         Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
     }
+}
+
+/// Gives a window a frame that the medium has, as it was offered. When that was, no window tells.
+fn tell_held(window: &mut dyn Window, held: &(FrameId, Frame, Arc<[u8]>)) -> Result<(), WriteError> {
+    let (id, frame, octets) = held;
+    let (at, station, kind) = (BitInstant::ZERO, id.station, Kind::Offered { size: frame.size });
+    window.input(at, &Input::Offer { station, frame: *frame }, Some(octets))?;
+    window.event(&Event { at, station, frame: *id, kind })
 }
 
 /// An error with its cause.

@@ -35,7 +35,7 @@ pub enum LifeError {
 
 /// The picture of the first frame of a run that matches `pick`, and the command that draws it from `run.events`.
 pub(super) fn picture(plan: &Plan, pick: &'static str) -> Result<(String, String), LifeError> {
-    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    let names = plan.station_names();
     let header = Header::new(&plan.name, &plan.medium, &names);
     let file = memory_file("life")?;
     let mut log = EventLog::from_file(file.try_clone()?, "a log in memory".to_owned(), &header)?;

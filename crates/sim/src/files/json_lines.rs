@@ -8,6 +8,7 @@ use super::output::{self, Kind, OutputError};
 use serde::de::DeserializeOwned;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -129,14 +130,26 @@ impl LineWriter {
 
     /// The same of what is made of something else than lines.
     pub fn of(file: File, place: String, what: &'static str, whole: Whole) -> LineWriter {
-        let way = Way::Here(Outlet::new(file, place, what, whole));
-        LineWriter { way, buffer: Vec::new(), waiting: 0, piece: PIECE }
+        LineWriter::over(Outlet::new(file, place, what, whole))
+    }
+
+    /// The same of what is no regular file. A process may call it that may not ask what a file is.
+    pub fn on_stream(stream: File, place: String, what: &'static str, whole: Whole) -> LineWriter {
+        LineWriter::over(Outlet::shared(Arc::new(stream), place, what, whole))
+    }
+
+    fn over(outlet: Outlet) -> LineWriter {
+        LineWriter { way: Way::Here(outlet), buffer: Vec::new(), waiting: 0, piece: PIECE }
+    }
+
+    /// The descriptor that lines go to, unless another thread writes them.
+    pub fn stream(&self) -> Option<BorrowedFd<'_>> {
+        self.way.stream()
     }
 
     /// Writes to a file that others write to as well, at other times.
     pub(super) fn shared(file: Arc<File>, place: String, what: &'static str) -> LineWriter {
-        let way = Way::Here(Outlet::shared(file, place, what, whole_lines));
-        LineWriter { way, buffer: Vec::new(), waiting: 0, piece: PIECE }
+        LineWriter::over(Outlet::shared(file, place, what, whole_lines))
     }
 
     /// Ends a file that cannot be written any further with the line that `words` makes, if there is room for it in place

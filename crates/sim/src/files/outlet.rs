@@ -9,6 +9,7 @@
 use super::json_lines::{LastWords, Whole, WriteError};
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -40,7 +41,7 @@ impl Outlet {
         Outlet { position, ..Outlet::shared(Arc::new(file), place, what, whole) }
     }
 
-    /// For a file that others write to as well: nothing is cut back.
+    /// For a pipe, or a file that others write to as well: nothing is cut back.
     pub fn shared(file: Arc<File>, place: String, what: &'static str, whole: Whole) -> Outlet {
         let position = None;
         Outlet { file, place, what, whole, last_words: None, position, kept: 0, failed: None }
@@ -146,6 +147,14 @@ impl Way {
     pub fn set_last_words(&mut self, words: LastWords) {
         if let Way::Here(outlet) = self {
             outlet.last_words = Some(words);
+        }
+    }
+
+    /// The descriptor, if it is here.
+    pub fn stream(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Way::Here(outlet) => Some(outlet.file.as_fd()),
+            Way::Beside(_) | Way::Closed => None,
         }
     }
 

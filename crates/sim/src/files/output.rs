@@ -26,6 +26,8 @@ pub struct Kind {
 pub const LINES: Kind = Kind { what: "an event log or a record", beginnings: &[b"{\"format\":\"ethbus "] };
 /// A capture.
 pub const PCAPNG: Kind = Kind { what: "a capture in pcapng", beginnings: &[b"\x0a\x0d\x0d\x0a"] };
+/// A capture, compressed.
+pub const PACKED_PCAPNG: Kind = Kind { what: "a capture compressed with zstd", beginnings: &[b"\x28\xb5\x2f\xfd"] };
 /// A trace for Perfetto: its first packet is the track called ethbus.
 pub const PERFETTO: Kind =
     Kind { what: "a trace for Perfetto", beginnings: &[b"\x0a\x0d\xe2\x03\x0a\x08\x01\x12\x06ethbus"] };

@@ -119,7 +119,7 @@ pub fn run<O: Observer>(
     measured.whole = measured.batches.len() as u64 == BATCHES && measured.joinable.is_none();
     measured.ran_away = running.simulator.ran_away();
     measured.longest_waiting = running.simulator.longest_waiting(measured.end);
-    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    let names = plan.station_names();
     measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
     measured.plca = running.simulator.medium().plca_cycles().copied();
     measured.cut = running.simulator.medium().cut().map(Cut::from);

@@ -182,6 +182,11 @@ struct Planner<'a> {
 }
 
 impl Plan {
+    /// The stations' names, in order of station number.
+    pub fn station_names(&self) -> Vec<String> {
+        self.stations.iter().map(|station| station.name.clone()).collect()
+    }
+
     /// Fits a scenario and the command line together. `drawn_seed` serves where neither gives a seed.
     ///
     /// # Errors

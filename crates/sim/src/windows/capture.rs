@@ -8,8 +8,10 @@
 //! Packets are in order of their first bits, so a packet waits until those that began before it have ended. A collision
 //! waits until no station sends any more, and then names all its parties.
 
+pub mod filter;
 mod packets;
 
+use super::passing;
 use super::pcapng::{self, Interface};
 use super::{Known, Window};
 use crate::files::beside::{Note, take_each};
@@ -18,11 +20,13 @@ use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::scene::{Signal, Signals};
-use medium::{BitInstant, Carried, Destination, Event, Fault, FrameId, Input, Kind, StationId};
+use filter::{Filter, Subject};
+use medium::{BitInstant, BitTimes, Carried, Destination, Event, Fault, FrameId, Input, Kind, StationId};
 use packets::{OpenRow, Packets, Transmission, where_is};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::File;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// How long a collision waits for its parties at most, in bit times: no packet of 802.3 is longer.
@@ -42,10 +46,29 @@ pub enum Framing {
     Plain,
 }
 
+/// What a capture has, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wish {
+    /// What frames are written with.
+    pub framing: Framing,
+    /// Which packets are written.
+    pub filter: Filter,
+}
+
+impl Framing {
+    /// All packets in this framing.
+    pub const fn unfiltered(self) -> Wish {
+        Wish { framing: self, filter: Filter::ALL }
+    }
+}
+
 /// Writes a capture.
 #[derive(Debug)]
 pub struct Capture {
     output: LineWriter,
+    filter: Filter,
+    /// Before, not everything is known that packets tell: they are left out.
+    from: BitInstant,
     packets: Packets,
     bad_fcs: Vec<bool>,
     /// What waits, in order of its first bit.
@@ -115,10 +138,36 @@ impl Capture {
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
-    pub fn new(file: File, place: String, known: &Known, framing: Framing) -> Result<Capture, WriteError> {
-        let packets = Packets::new(known, framing);
+    pub fn new(file: File, place: String, known: &Known, wish: Wish) -> Result<Capture, WriteError> {
+        Capture::on(passing::output(file, place), known, wish)
+    }
+
+    /// Writes the beginning of a capture that begins at `now`, on a medium that has been running, to a stream. Next come
+    /// the frames that the medium has, and what has been done to it.
+    ///
+    /// The capture leaves out what it cannot know whole: what begins in the first [`PATIENCE`] bit times.
+    ///
+    /// # Errors
+    /// The stream is closed.
+    pub fn begin_late(
+        stream: File,
+        place: String,
+        known: &Known,
+        wish: Wish,
+        now: BitInstant,
+    ) -> Result<Capture, WriteError> {
+        let mut capture =
+            Capture::on(LineWriter::on_stream(stream, place, "blocks", pcapng::whole_blocks), known, wish)?;
+        (capture.now, capture.from) = (now, now + BitTimes::new(PATIENCE));
+        Ok(capture)
+    }
+
+    fn on(output: LineWriter, known: &Known, wish: Wish) -> Result<Capture, WriteError> {
+        let packets = Packets::new(known, wish.framing);
         let mut capture = Capture {
-            output: LineWriter::of(file, place, "blocks", pcapng::whole_blocks),
+            output,
+            filter: wish.filter,
+            from: BitInstant::ZERO,
             bad_fcs: vec![false; known.macs.len()],
             waiting: VecDeque::new(),
             first: 0,
@@ -141,9 +190,13 @@ impl Capture {
     fn begin(&mut self, known: &Known) -> Result<(), WriteError> {
         let config = &self.packets.config;
         let speed = config.rate.get();
+        let time = match known.epoch {
+            None => "the bus's own time, from its beginning",
+            Some(_) => "the bus's own time, from the time of day at its beginning",
+        };
         let comment = match known.header.name.as_str() {
-            "" => format!("the bus's own time, from its beginning; seed {}", config.seed),
-            name => format!("{name}: the bus's own time, from its beginning; seed {}", config.seed),
+            "" => format!("{time}; seed {}", config.seed),
+            name => format!("{name}: {time}; seed {}", config.seed),
         };
         self.output.unit(|into| pcapng::section(into, &known.header.program, &comment))?;
         let link_type = match self.packets.framing {
@@ -236,6 +289,9 @@ impl Capture {
     }
 
     fn opens(&mut self, sent: Transmission, signal: u64) {
+        if sent.begin < self.from {
+            return;
+        }
         let number = self.first + self.waiting.len() as u64;
         self.waiting.push_back(Waiting::Open);
         self.sending.push(Sending { sent, signal, number, arrived: false });
@@ -257,6 +313,9 @@ impl Capture {
             sending.sent.collision = Some((event.at, episode, attempt));
         }
         self.parties.push((episode, frame));
+        if !self.shows(event) {
+            return Ok(());
+        }
         let draft = self.draft(|_, _| ());
         let Draft { block, collision } = &mut self.drafts[draft];
         let row = self.packets.begin_collision(block, event, &self.signals);
@@ -267,6 +326,9 @@ impl Capture {
 
     /// A sender without collision detection has got no answer: with which frames its own met where it is for.
     fn unanswered(&mut self, event: &Event) -> Result<(), WriteError> {
+        if !self.shows(event) {
+            return Ok(());
+        }
         let to = self.addressee(event.frame);
         let is_own = |one: &Signal| one.source == event.station && one.frame == event.frame;
         let number = self.signals.number_of_last(is_own);
@@ -298,13 +360,15 @@ impl Capture {
         let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == frame) else { return Ok(()) };
         let Sending { sent, signal, number, .. } = self.sending.swap_remove(place);
         let end = self.signals.get(signal).and_then(|signal| signal.end).unwrap_or(at);
+        let is_wanted = self.is_wanted(&sent, sent.collision.is_some());
         let has_fragment = self.packets.framing == Framing::Whole;
         let make = |packets: &Packets, into: &mut Vec<u8>| match whole {
+            _ if !is_wanted => {}
             Some(size) => packets.whole(into, &sent, size, false),
             None if has_fragment => packets.fragment(into, &sent, end, sent.collision.is_some()),
             None => {}
         };
-        if self.waiting.len() == 1 && whole.is_some() {
+        if self.waiting.len() == 1 && whole.is_some() && is_wanted {
             // Only it has waited.
             self.waiting.clear();
             return self.put(make);
@@ -313,6 +377,43 @@ impl Capture {
         let draft = self.draft(make);
         self.waiting[(number - self.first) as usize] = Waiting::Draft(draft);
         self.settle(at)
+    }
+
+    /// Whether a transmission is in the capture.
+    fn is_wanted(&self, sent: &Transmission, is_collision: bool) -> bool {
+        let subject = Subject { is_row: false, is_collision, station: sent.frame.station, frame: sent.frame };
+        self.filter.takes(subject, || self.packets.frames.addresses(sent.frame))
+    }
+
+    /// Whether an event's row is in the capture.
+    fn shows(&self, event: &Event) -> bool {
+        let is_collision = matches!(event.kind, Kind::Collision { .. });
+        let subject = Subject { is_row: true, is_collision, station: event.station, frame: event.frame };
+        event.at >= self.from && self.filter.takes(subject, || self.packets.frames.addresses(event.frame))
+    }
+
+    /// Writes the row of an event in its turn.
+    fn row(&mut self, event: &Event) -> Result<(), WriteError> {
+        if !self.shows(event) {
+            return Ok(());
+        }
+        self.put(|packets, into| packets.event(into, event))
+    }
+
+    /// Ends a capture on a stream: its last block says how many notes it misses.
+    ///
+    /// # Errors
+    /// The stream is closed.
+    pub fn finish(mut self, missing: u64) -> Result<(), WriteError> {
+        self.close()?;
+        let (bus, now) = (self.packets.bus(), self.packets.nanos(self.now));
+        self.output.unit(|into| pcapng::statistics(into, bus, now, missing))?;
+        self.output.flush()
+    }
+
+    /// The stream that it is written to.
+    pub fn stream(&self) -> Option<BorrowedFd<'_>> {
+        self.output.stream()
     }
 
     /// The addressee has a frame, which its sender need not learn.
@@ -329,7 +430,7 @@ impl Capture {
         let least = self.packets.config.parameters.min_frame_size;
         let size = self.packets.frames.get(frame).map(|offered| offered.frame.size.max(least).get() as usize);
         let Sending { sent, number, arrived, .. } = self.sending.swap_remove(place);
-        let is_shown = arrived || self.packets.framing == Framing::Whole;
+        let is_shown = (arrived || self.packets.framing == Framing::Whole) && self.is_wanted(&sent, !arrived);
         let draft = self.draft(|packets, into| {
             size.filter(|_| is_shown).into_iter().for_each(|size| packets.whole(into, &sent, size, !arrived));
         });
@@ -397,6 +498,14 @@ impl Observer for Capture {
             Input::SetCut { .. } | Input::Attach { .. } | Input::Detach { .. } | Input::SetPlca { .. } => {}
         }
         self.signals.input(at, input);
+        let station = match *input {
+            Input::SetFault { station, .. } | Input::SetPlca { station, .. } => Some(station),
+            Input::Attach { station } | Input::Detach { station } => Some(station),
+            Input::SetCut { .. } | Input::Offer { .. } => None,
+        };
+        if !self.filter.takes_row(station) {
+            return Ok(());
+        }
         self.put(|packets, into| packets.input(into, at, input))
     }
 
@@ -413,16 +522,14 @@ impl Observer for Capture {
             Kind::Collision { attempt, episode, .. } if episode > 0 => self.collision(event, episode, attempt)?,
             Kind::JamEnd { .. } => self.ended(frame, None, at)?,
             Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Cts { .. } | Kind::Ack | Kind::Rts { .. } => {
-                self.put(|packets, into| packets.event(into, event))?;
+                self.row(event)?;
             }
             Kind::Duplicate { .. } => {
                 self.arrives(frame);
-                self.put(|packets, into| packets.event(into, event))?;
+                self.row(event)?;
             }
-            Kind::Collision { .. } | Kind::Backoff { .. } => self.put(|packets, into| packets.event(into, event))?,
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {
-                self.put(|packets, into| packets.event(into, event))?;
-            }
+            Kind::Collision { .. } | Kind::Backoff { .. } => self.row(event)?,
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => self.row(event)?,
             Kind::Transmitted { size, .. } => {
                 self.ended(frame, Some(size.get() as usize), at)?;
                 self.packets.frames.done(frame);
@@ -433,8 +540,12 @@ impl Observer for Capture {
                 } else {
                     self.unsuccessful(at, frame)?;
                 }
+                // Its addresses are known as long as the medium has it.
+                let is_shown = self.shows(event);
                 self.packets.frames.done(frame);
-                self.put(|packets, into| packets.event(into, event))?;
+                if is_shown {
+                    self.put(|packets, into| packets.event(into, event))?;
+                }
             }
             Kind::Delivered { .. } => self.arrives(frame),
             Kind::Attempt { .. } | Kind::Data { .. } | Kind::Defer { .. } | Kind::Fragment { .. } => {}
@@ -443,6 +554,9 @@ impl Observer for Capture {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
+        if !self.filter.takes_row(None) {
+            return Ok(());
+        }
         self.put(|packets, into| packets.emulator(into, event))
     }
 

@@ -129,6 +129,14 @@ impl Frames {
         }
     }
 
+    /// Destination and source of a frame; while the medium has it.
+    pub fn addresses(&self, id: FrameId) -> [[u8; 6]; 2] {
+        let offered = self.get(id);
+        let octets = offered.and_then(|offered| offered.octets.as_deref());
+        let source = octets.and_then(|octets| octets.get(6..)?.first_chunk().copied());
+        [self.destination(offered), source.unwrap_or(self.macs[id.station.index()])]
+    }
+
     fn address(&self, destination: Destination) -> [u8; 6] {
         match destination {
             Destination::Station(station) => self.macs[station.index()],

@@ -12,6 +12,7 @@ pub(super) const UPPER_PDU: u16 = 252;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
+const STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 /// In the order of this machine, which every reader knows by it.
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
@@ -25,6 +26,7 @@ const IF_MAC: u16 = 6;
 const IF_SPEED: u16 = 8;
 const IF_TIME_RESOLUTION: u16 = 9;
 const IF_FCS_LENGTH: u16 = 13;
+const ISB_IF_DROP: u16 = 5;
 
 /// Direction outbound, in epb_flags.
 pub(super) const OUTBOUND: u32 = 2;
@@ -79,6 +81,25 @@ pub(super) fn interface(into: &mut Vec<u8>, interface: &Interface<'_>) {
         }
         end_of_options(into);
     });
+}
+
+/// Appends what an interface counted up to `nanos`: what the capture misses.
+pub(super) fn statistics(into: &mut Vec<u8>, interface: u32, nanos: u64, missing: u64) {
+    block(into, STATISTICS, |into| {
+        for word in [interface, (nanos >> 32) as u32, nanos as u32] {
+            into.extend_from_slice(&word.to_ne_bytes());
+        }
+        option(into, ISB_IF_DROP, &missing.to_ne_bytes());
+        end_of_options(into);
+    });
+}
+
+/// What a whole block says that the capture misses, if it is the last one of a capture of a running lab.
+pub(super) fn missing(block: &[u8]) -> Option<u64> {
+    let own = |at: usize, length: usize| block.get(at..at + length);
+    let has = |at: usize, value: &[u8]| own(at, value.len()) == Some(value);
+    let is_ours = has(0, &STATISTICS.to_ne_bytes()) && has(20, &ISB_IF_DROP.to_ne_bytes());
+    is_ours.then(|| own(24, 8)?.try_into().ok().map(u64::from_ne_bytes)).flatten()
 }
 
 /// A packet's block that has been begun: where.

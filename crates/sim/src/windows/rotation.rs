@@ -6,7 +6,9 @@
 //! The writer of the capture needs no right to make files: it gets only a pipe. Each file begins with the capture's
 //! head, so each can be opened alone.
 
-use super::pcapng::{block_length, stamp, whole_blocks};
+use super::Trailing;
+use super::passing::{self, PassError, Passing};
+use super::pcapng::stamp;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::output::{self, PCAPNG};
 use crate::words::units;
@@ -15,12 +17,10 @@ use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::thread::{Builder, JoinHandle};
+use std::thread::Builder;
 
 /// Octets read at once.
 const PIECE: usize = 1 << 16;
-/// The longest block that is read: that of a frame of 65,535 octets, and more.
-const LONGEST: usize = 1 << 20;
 
 /// When a new file begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,32 +65,18 @@ fn size(text: &str) -> Option<u64> {
     number.parse::<u64>().ok().filter(|number| *number > 0)?.checked_mul(unit)
 }
 
-/// The thread that makes the files.
-#[derive(Debug)]
-pub struct Rotating(JoinHandle<Result<u64, WriteError>>);
-
-impl Rotating {
-    /// Waits until the writer of the capture has ended, and returns how many files there are.
-    ///
-    /// # Errors
-    /// A file that could not be made or written any further.
-    pub fn finish(self) -> Result<u64, WriteError> {
-        self.0.join().expect("a panic ends the process")
-    }
-}
-
 /// Starts to rotate: the capture is to be written to the file that comes back.
 ///
 /// # Errors
 /// The first file cannot be made; the system gives no pipe or thread.
-pub fn rotate(path: &Path, rotation: Rotation) -> Result<(File, Rotating), WriteError> {
+pub fn rotate(path: &Path, rotation: Rotation) -> Result<(File, Trailing), WriteError> {
     let system = |call| move |source| output::OutputError::System { call, path: path.to_owned(), source };
     let (reader, writer) = io::pipe().map_err(system("make a pipe for"))?;
     let mut files = Files { path: path.to_owned(), rotation, head: Vec::new(), made: 0, now: None };
     files.begin()?;
     let thread = Builder::new().name("rotation".to_owned()).spawn(move || files.take_all(reader));
     let thread = thread.map_err(system("start a thread for"))?;
-    Ok((File::from(OwnedFd::from(writer)), Rotating(thread)))
+    Ok((File::from(OwnedFd::from(writer)), Trailing::new(thread)))
 }
 
 /// The files so far.
@@ -115,8 +101,8 @@ struct Present {
 }
 
 impl Files {
-    fn take_all(&mut self, mut input: PipeReader) -> Result<u64, WriteError> {
-        let (mut text, mut piece) = (Vec::new(), vec![0; PIECE]);
+    fn take_all(&mut self, mut input: PipeReader) -> Result<(), WriteError> {
+        let (mut passing, mut piece) = (Passing::default(), vec![0; PIECE]);
         loop {
             let read = input.read(&mut piece);
             let count =
@@ -124,18 +110,14 @@ impl Files {
             if count == 0 {
                 break;
             }
-            text.extend_from_slice(&piece[..count]);
-            let mut done = 0;
-            while let Some(length) = block_length(&text[done..]).filter(|length| text.len() - done >= *length) {
-                self.take(&text[done..done + length])?;
-                done += length;
-            }
-            text.drain(..done);
-            assert!(text.len() <= LONGEST, "a capture has no block as long as this");
+            passing.take(&piece[..count], |block| self.take(block)).or_else(|error| match error {
+                PassError::Write(error) => Err(error),
+                PassError::NoCapture => panic!("a capture has no block as long as this"),
+            })?;
             // A reader of the newest file sees all packets so far.
             self.now.as_mut().map_or(Ok(()), |now| now.output.flush())?;
         }
-        Ok(self.made)
+        Ok(())
     }
 
     fn take(&mut self, block: &[u8]) -> Result<(), WriteError> {
@@ -170,7 +152,7 @@ impl Files {
         self.made += 1;
         let path = numbered(&self.path, self.made);
         let file = output::create(&path, PCAPNG)?;
-        let mut output = LineWriter::of(file, path.display().to_string(), "blocks", whole_blocks);
+        let mut output = passing::output(file, path.display().to_string());
         output.unit(|into| into.extend_from_slice(&self.head))?;
         self.now = Some(Present { output, octets: self.head.len() as u64, packets: 0, until: None });
         Ok(())

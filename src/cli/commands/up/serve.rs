@@ -16,6 +16,8 @@ use link::signals::Signal;
 use medium::{BitInstant, BitRate, Input};
 use sim::figures::results::Results;
 use sim::scenario::plan::Plan;
+use sim::windows::capture::filter::Filter;
+use sim::windows::capture::{Framing, Wish};
 use sim::words::fault::FaultName;
 use sim::words::units::many;
 use std::collections::VecDeque;
@@ -241,6 +243,7 @@ impl Serving<'_> {
                     self.ask(stream)?;
                 }
             }
+            Control::Capture { framing, filter } => self.capture(framing, &filter, &stream)?,
             Control::Enter { station } => hand_over(self.record, &station, stream),
             Control::Cable(cut) => {
                 // Nor does a cut that is none.
@@ -256,6 +259,18 @@ impl Serving<'_> {
             Control::Down => return Ok(ControlFlow::Break(Some(stream))),
         }
         GO_ON
+    }
+
+    /// Has the data plane write a capture to the client. A filter that is none gets no answer: the client has checked it.
+    fn capture(&mut self, framing: Framing, filter: &str, stream: &UnixStream) -> Result<(), SupervisorError> {
+        let filter = if filter.is_empty() { Ok(Filter::ALL) } else { Filter::read(filter, &self.plan.station_names()) };
+        // The data plane has a thread that waits for the reader of this stream alone.
+        match filter {
+            Ok(filter) if stream.set_write_timeout(None).is_ok() => {
+                self.plane.capture(Wish { framing, filter }, stream)
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Asks for results on behalf of the client at the other end of `stream`.

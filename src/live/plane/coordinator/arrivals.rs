@@ -103,9 +103,10 @@ impl Coordinator {
         let destination = self.wires.ports.destination(station, &frame.octets);
         let FrameId { serial, .. } = self.medium.next_frame_id(station);
         let size = Octets::new(frame.length.saturating_add(FCS));
-        let input = Input::Offer { station, frame: Frame { size, destination, tagged } };
-        let Ok(()) = self.writer.input(now, &input, Some(&frame.octets));
-        self.frames.held[station.index()].push_back(Held { serial, octets: frame.octets });
+        let offered = Frame { size, destination, tagged };
+        let input = Input::Offer { station, frame: offered };
+        let Ok(()) = self.files.input(now, &input, Some(&frame.octets));
+        self.frames.held[station.index()].push_back(Held { serial, frame: offered, octets: frame.octets });
         self.medium.handle_input(now, input);
     }
 }

@@ -5,19 +5,21 @@ use super::super::protocol::{Change, Request, Told};
 use super::super::reporter::Report;
 use super::super::watch::SoFar;
 use super::deliveries::Due;
-use super::{Coordinator, SHORTEST_SPIN};
+use super::{Coordinator, Held, SHORTEST_SPIN};
 use crossbeam_channel::TrySendError;
 use link::clock::RealtimeNanos;
 use link::netlink::{LinkChange, MonitorError};
-use medium::{Input, StationId};
+use medium::{FrameId, Input, Method, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
+use sim::files::observer::{Both, Observer};
 use sim::files::record::End;
-use sim::run::observer::Observer;
+use sim::windows::capture::Wish;
 use sim::words::change::change;
 use sim::words::choices::PortState;
 use sim::words::fault::FaultName;
 use std::cmp::Reverse;
+use std::os::fd::OwnedFd;
 
 /// How often clocks are compared, the ring's drops are read, and requests are looked for at the latest.
 pub(super) const HOUSEKEEPING: u64 = 50_000_000;
@@ -41,6 +43,7 @@ impl Coordinator {
         self.refresh_clocks()?;
         self.look()?;
         self.tell_troubles();
+        self.files.1.keep_house();
         self.tell_watchers();
         if let Some(told) = self.effort.overload.tell(now, &self.emulator.counts) {
             self.tell(Report::Told(told));
@@ -71,7 +74,7 @@ impl Coordinator {
 
     fn count_lost(&mut self) {
         let observers = &mut self.emulator.counts.observers;
-        *observers = ObserverResults { reports_skipped: observers.reports_skipped, ..self.writer.lost() };
+        *observers = ObserverResults { reports_skipped: observers.reports_skipped, ..self.files.0.lost() };
     }
 
     /// Tells those who watch what happened; what finds no room is counted there.
@@ -84,7 +87,7 @@ impl Coordinator {
     }
 
     fn tell_troubles(&mut self) {
-        while let Some(what) = self.writer.trouble() {
+        while let Some(what) = self.files.0.trouble() {
             self.tell(Report::Told(Told::Trouble(what)));
         }
     }
@@ -132,7 +135,7 @@ impl Coordinator {
     /// that is still to become a slip.
     fn apply(&mut self, input: Input) {
         let now = self.run_to.max(self.medium.now());
-        let Ok(()) = self.writer.input(now, &input, None);
+        let Ok(()) = self.files.input(now, &input, None);
         self.seen.input(now, &input);
         if let Some((station, change)) = change(&input) {
             let station = station.map_or("", |station| self.wires.ports.name(station));
@@ -153,13 +156,41 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn answer(&mut self, request: Request) -> Result<(), BusError> {
+    /// Begins a capture on `stream`, with the frames that the medium has and what has been done to it.
+    fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
+        let Coordinator { medium, frames, files: Both(_, captures), run_to, .. } = self;
+        let stations = || (0..frames.held.len() as u16).map(StationId::new);
+        let held = stations().flat_map(|station| {
+            // The medium is done with those before.
+            let held = &frames.held[station.index()];
+            let of = move |held: &Held| (FrameId { station, serial: held.serial }, held.frame, held.octets.clone());
+            held.range(held.len().saturating_sub(medium.queued(station))..).map(of)
+        });
+        let configured = |station: StationId| match &medium.config().method {
+            Method::Plca(plca) => plca.nodes.get(station.index()).map(|node| node.settings),
+            _ => None,
+        };
+        let changes = stations().flat_map(|station| {
+            let settings = medium.plca_settings(station).filter(|settings| configured(station) != Some(*settings));
+            let fault = medium.fault(station);
+            [
+                (!medium.attached(station)).then_some(Input::Detach { station }),
+                fault.map(|_| Input::SetFault { station, fault }),
+                settings.map(|settings| Input::SetPlca { station, settings }),
+            ]
+        });
+        let cut = medium.cut();
+        let changes = changes.chain([cut.map(|_| Input::SetCut { cut })]).flatten();
+        captures.begin(stream, wish, medium.now().max(*run_to), held.collect(), changes);
+    }
+
+    pub(super) fn answer(&mut self, request: Request, stream: Option<OwnedFd>) -> Result<(), BusError> {
         // As of the last look: a stop since then is still to become a slip.
         let now = self.clocks.timeline.instant(self.effort.overload.looked_at());
         match request {
             Request::Restart => {
                 self.look()?;
-                let Ok(()) = self.writer.restart(self.run_to, now);
+                let Ok(()) = self.files.restart(self.run_to, now);
                 self.medium.restart_tally();
                 self.emulator.restart();
                 self.figures.delays.restart();
@@ -176,6 +207,7 @@ impl Coordinator {
             // The supervisor knows the cable.
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Watch(watched) => self.seen.watch(watched),
+            Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
             Request::Progress => {
                 let stations = (0..self.frames.held.len() as u16).map(StationId::new);
                 let finished = stations.map(|station| self.medium.finished(station)).collect();
@@ -189,7 +221,7 @@ impl Coordinator {
             Request::Report | Request::Stop => {
                 self.look()?;
                 if request == Request::Stop {
-                    let Ok(()) = self.writer.end(End { run_to: self.run_to.get(), t: now.get() });
+                    let Ok(()) = self.files.end(End { run_to: self.run_to.get(), t: now.get() });
                     self.count_lost();
                     self.tell_troubles();
                 }

@@ -41,8 +41,13 @@ impl Wanted {
         !self.told.swap(true, Ordering::Relaxed)
     }
 
+    /// The number of notes that are not in it.
+    pub fn missing(&self) -> u64 {
+        self.missing.load(Ordering::Relaxed)
+    }
+
     fn results(&self) -> Option<FileResults> {
-        let missing = self.missing.load(Ordering::Relaxed);
+        let missing = self.missing();
         let of = || FileResults { file: self.name.clone(), holds: self.holds.to_owned(), missing };
         self.incomplete.load(Ordering::Relaxed).then(of)
     }
@@ -83,7 +88,7 @@ impl Files {
 
     /// As results tell it.
     pub fn results(&self) -> ObserverResults {
-        let missing = |file: &Option<Wanted>| file.as_ref().map_or(0, |file| file.missing.load(Ordering::Relaxed));
+        let missing = |file: &Option<Wanted>| file.as_ref().map_or(0, Wanted::missing);
         let incomplete_files: Vec<FileResults> = self.all().filter_map(Wanted::results).collect();
         ObserverResults {
             record_skipped: missing(&self.record),

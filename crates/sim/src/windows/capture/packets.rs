@@ -24,6 +24,8 @@ pub(super) struct Packets {
     pub config: Arc<Config>,
     pub frames: Frames,
     nanos: Nanos,
+    /// What stamps have at bit instant 0, in nanoseconds.
+    epoch: u64,
     names: Names,
     /// No station's name needs an escape in JSON.
     is_plain: bool,
@@ -57,6 +59,7 @@ impl Packets {
         Packets {
             framing,
             nanos: Nanos::new(config.rate),
+            epoch: known.epoch.unwrap_or(0),
             names: Names::new(stations),
             frames: Frames::new(stations, &known.macs),
             is_plain: !stations.iter().any(escaped),
@@ -135,7 +138,18 @@ impl Packets {
     }
 
     fn begin(&self, into: &mut Vec<u8>, sent: &Transmission) -> Packet {
-        Packet::begin(into, sent.frame.station.index() as u32, self.nanos.of(sent.begin))
+        Packet::begin(into, sent.frame.station.index() as u32, self.nanos(sent.begin))
+    }
+
+    /// The number of the interface "bus", which comes after those of the stations.
+    pub fn bus(&self) -> u32 {
+        self.frames.names().len() as u32
+    }
+
+    /// The stamp of an instant.
+    #[inline]
+    pub fn nanos(&self, at: BitInstant) -> u64 {
+        self.epoch.saturating_add(self.nanos.of(at))
     }
 
     fn flags(&self, offered: Option<&Offered>) -> u32 {
@@ -150,8 +164,7 @@ impl Packets {
 
     /// Begins a row of the interface "bus"; `say` appends its sentence.
     fn begin_row(&self, into: &mut Vec<u8>, at: BitInstant, kind: &[u8], say: impl FnOnce(&mut Prose<'_>)) -> OpenRow {
-        let bus = self.frames.names().len() as u32;
-        let packet = Packet::begin(into, bus, self.nanos.of(at));
+        let packet = Packet::begin(into, self.bus(), self.nanos(at));
         let says = pcapng::json_tags(into, kind, |into| say(&mut Prose::new(into, " ")));
         OpenRow { packet, says: (says.start, says.end) }
     }

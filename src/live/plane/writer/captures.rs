@@ -1,0 +1,185 @@
+//! Captures that begin while the bus runs. Each has a thread, so none waits for another's reader, nor do the bus's files.
+//!
+//! ```text
+//!   coordinator ──what the medium has, then notes──► a thread for each capture ──pcapng──► its client
+//! ```
+//! The threads are there from the beginning, since a running bus may start none.
+
+use super::{Ends, Files, Note, PAUSE, StartError, Wanted, Writer, tell, threads, waiting};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use link::channel::is_over;
+use medium::{BitInstant, Event, Frame, FrameId, Input};
+use sim::files::event_log::EmulatorEvent;
+use sim::files::json_lines::WriteError;
+use sim::files::observer::Observer;
+use sim::files::record::End;
+use sim::windows::capture::{Capture, Wish};
+use sim::windows::{Known, WindowKind};
+use std::convert::Infallible;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The most captures at a time.
+pub const MOST: usize = 4;
+/// How long captures may take to be finished as the bus ends.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The coordinator's end.
+#[derive(Debug)]
+pub struct Captures {
+    known: Arc<Known>,
+    /// Threads that have nothing to do.
+    idle: Vec<Sender<Job>>,
+    present: Vec<Present>,
+}
+
+/// A capture that goes on.
+#[derive(Debug)]
+struct Present {
+    thread: Sender<Job>,
+    writer: Writer,
+}
+
+/// What a thread is to do.
+#[derive(Debug)]
+struct Job {
+    stream: OwnedFd,
+    wish: Wish,
+    now: BitInstant,
+    known: Arc<Known>,
+    ends: Ends,
+    files: Arc<Files>,
+}
+
+impl Captures {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// A kernel that gives no thread.
+    pub fn start(known: Arc<Known>) -> Result<Captures, StartError> {
+        let start = |_| {
+            let (thread, jobs) = bounded::<Job>(1);
+            let work = move || jobs.into_iter().for_each(Job::run);
+            threads::start("capture", work).map(|_| thread).map_err(StartError::Thread)
+        };
+        let idle = (0..MOST).map(start).collect::<Result<_, _>>()?;
+        Ok(Captures { known, idle, present: Vec::new() })
+    }
+
+    /// Begins a capture on `stream`, at `now`, with the frames that the medium has, and what was done to it before.
+    /// Without an idle thread, the stream just ends.
+    pub fn begin(
+        &mut self,
+        stream: OwnedFd,
+        wish: Wish,
+        now: BitInstant,
+        held: Vec<(FrameId, Frame, Arc<[u8]>)>,
+        done: impl Iterator<Item = Input>,
+    ) {
+        let Some(thread) = self.idle.pop() else { return };
+        let wanted = Wanted::new("the capture", WindowKind::Pcapng(wish).holds());
+        let files = Arc::new(Files { record: None, log: None, windows: vec![wanted] });
+        let (mut writer, ends) = Writer::of(files.clone(), waiting(self.known.header.configuration.rate()));
+        let job = Job { stream, wish, now, known: self.known.clone(), ends, files };
+        if thread.try_send(job).is_err() {
+            return;
+        }
+        writer.note(Note::Held(held));
+        for input in done {
+            let Ok(()) = writer.input(now, &input, None);
+        }
+        self.present.push(Present { thread, writer });
+    }
+
+    /// Hands over at `now` what has waited long enough.
+    pub fn look(&mut self, now: u64) {
+        self.present.iter_mut().for_each(|present| present.writer.look(now));
+    }
+
+    /// Lets go of captures that have ended.
+    pub fn keep_house(&mut self) {
+        let is_over = |present: &mut Present| present.writer.ended.try_recv() == Err(TryRecvError::Disconnected);
+        self.idle.extend(self.present.extract_if(.., is_over).map(|present| present.thread));
+    }
+
+    #[inline]
+    fn each(&mut self, tell: impl Fn(&mut Writer) -> Result<(), Infallible>) -> Result<(), Infallible> {
+        self.present.iter_mut().try_for_each(|present| tell(&mut present.writer))
+    }
+}
+
+/// The coordinator is never stopped: what finds no room is counted.
+impl Observer for Captures {
+    type Error = Infallible;
+
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), Infallible> {
+        self.each(|writer| writer.input(at, input, octets))
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event) -> Result<(), Infallible> {
+        self.each(|writer| writer.event(event))
+    }
+
+    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Infallible> {
+        self.each(|writer| writer.emulator(event))
+    }
+
+    /// Ends all captures, and waits for that, though not for ever.
+    fn end(&mut self, end: End) -> Result<(), Infallible> {
+        let deadline = Instant::now() + PATIENCE;
+        self.present.iter_mut().for_each(|present| present.writer.begin_end(end, deadline));
+        self.present.iter_mut().for_each(|present| present.writer.wait_for_end(deadline));
+        Ok(())
+    }
+}
+
+impl Job {
+    fn run(self) {
+        // A reader that is gone has what it wanted. The coordinator sees the end of the channel.
+        let _ = self.capture();
+    }
+
+    /// Writes the capture until its reader or the bus ends it.
+    fn capture(self) -> Result<(), WriteError> {
+        let Job { stream, wish, now, known, ends, files } = self;
+        let Ends { waiting, give_back, ended, trouble: _ } = ends;
+        let mut capture = Capture::begin_late(File::from(stream), "the capture".to_owned(), &known, wish, now)?;
+        let written = write(&mut capture, &waiting, &give_back);
+        let missing = files.all().map(Wanted::missing).sum();
+        let finished = written.and_then(|()| capture.finish(missing));
+        // Not before the stream is closed.
+        drop(ended);
+        finished
+    }
+}
+
+fn write(
+    capture: &mut Capture,
+    waiting: &Receiver<Vec<Note>>,
+    give_back: &Sender<Vec<Note>>,
+) -> Result<(), WriteError> {
+    loop {
+        match waiting.try_recv() {
+            Ok(mut batch) => {
+                batch.iter().try_for_each(|note| tell(capture, note))?;
+                if batch.iter().any(|note| matches!(note, Note::End(_))) {
+                    return Ok(());
+                }
+                batch.clear();
+                // As many come back as went out.
+                let _ = give_back.try_send(batch);
+            }
+            Err(TryRecvError::Empty) => {
+                Observer::flush(capture)?;
+                std::thread::sleep(PAUSE);
+            }
+            Err(TryRecvError::Disconnected) => return Ok(()),
+        }
+        if capture.stream().is_none_or(is_over) {
+            return Ok(());
+        }
+    }
+}

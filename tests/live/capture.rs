@@ -1,0 +1,267 @@
+//! A capture that begins on a lab that is up, and every way in which it ends; Wireshark's list of interfaces.
+
+use crate::common::files::{folder, path};
+use crate::common::lab::{Lab, fresh_name};
+use crate::common::process::{Finished, Running, data_plane, ethbus, program, run, signal};
+use crate::common::results::check;
+use crate::common::user::{User, users_may_have_labs};
+use crate::common::{ETHBUS, PATIENCE, Turn, note, skipped, wait_until};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Where Debian's Wireshark looks for programs that capture.
+const EXTCAP: &str = "/usr/lib/x86_64-linux-gnu/wireshark/extcap";
+
+/// Blocks of a capture: what each is, and its octets.
+fn blocks(capture: &[u8]) -> Vec<(u32, &[u8])> {
+    let word = |at: usize| u32::from_ne_bytes(capture[at..at + 4].try_into().expect("four octets"));
+    let (mut at, mut blocks) = (0, Vec::new());
+    while at < capture.len() {
+        let length = word(at + 4) as usize;
+        assert!(length >= 12 && at + length <= capture.len(), "a block of {length} octets at {at}");
+        blocks.push((word(at), &capture[at..at + length]));
+        at += length;
+    }
+    blocks
+}
+
+/// Its packets.
+fn packets(capture: &[u8]) -> Vec<&[u8]> {
+    blocks(capture).into_iter().filter(|(kind, _)| *kind == 6).map(|(_, block)| block).collect()
+}
+
+/// The last block is the interface's statistics, which say that nothing is missing.
+#[track_caller]
+fn is_whole(capture: &str) {
+    let octets = fs::read(capture).expect("a capture");
+    let (kind, block) = *blocks(&octets).last().expect("a capture has blocks");
+    assert_eq!((kind, &block[24..32]), (5, &[0; 8][..]), "{capture}");
+}
+
+fn capture(lab: &Lab, arguments: &[&str]) -> Command {
+    ethbus([&["capture", &lab.name][..], arguments].concat())
+}
+
+/// A lab whose stations always have frames to send, all of which is captured.
+fn busy(full: &str, arguments: &[&str]) -> Lab {
+    let options = ["--stations", "4", "--topology", "bus:500m", "--traffic", "saturated", "--pcapng", full];
+    Lab::up(&[&options[..], arguments].concat())
+}
+
+/// What a capture shows from its beginning on is what one from the lab's beginning shows there, octet for octet: queued frames,
+/// collisions with all their parties, a faulty and a detached station. It begins with what was done to the medium before.
+#[test]
+fn a_capture_begun_late_has_the_packets_of_one_from_the_beginning() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = folder();
+    let [full, late, filtered] = ["full.pcapng", "late.pcapng", "filtered.pcapng"].map(|name| path(&folder, name));
+    let begin = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
+    let mut lab = busy(&full, &["--frame-size", "200"]);
+    run(lab.ethbus("fault", &["st2", "bad_fcs"])).succeeded();
+    run(lab.ethbus("unplug", &["st3"])).succeeded();
+    let told = run(capture(&lab, &["-o", &late, "--duration", "1s"])).succeeded();
+    assert!(told.stderr.contains(&format!(" packets in {late}")), "{}", told.stderr);
+    run(capture(&lab, &["-o", &filtered, "--duration", "300ms", "--filter", "collisions,station=st1"])).succeeded();
+    check(&lab.stats());
+    lab.down().succeeded();
+    is_whole(&late);
+    let (full, own) = (fs::read(&full).expect("a capture"), fs::read(&late).expect("a capture"));
+    let (full, own) = (packets(&full), packets(&own));
+    let place = |packet: &[u8]| full.iter().position(|other| *other == packet);
+    let done = own.iter().take_while(|packet| place(packet).is_none()).count();
+    assert_eq!(done, 2, "the fault and the detached station come first");
+    let first = place(own[done]).expect("it is there");
+    let same = own[done..].iter().zip(&full[first..]).take_while(|(own, other)| own == other).count();
+    // The last collisions may lack parties that the capture did not see any more.
+    assert!(same + 8 >= own.len() - done && same > 100, "{same} of {} are the same", own.len() - done);
+    let text = String::from_utf8_lossy(own[done..].concat().as_slice()).into_owned();
+    assert!(text.contains("\"kind\":\"collision\""), "collisions are compared too");
+    let stamp = |block: &[u8]| {
+        let word = |at: usize| u64::from(u32::from_ne_bytes(block[at..at + 4].try_into().expect("four octets")));
+        word(12) << 32 | word(16)
+    };
+    let end = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
+    assert!(begin < stamp(own[0]) && stamp(own[own.len() - 1]) < end, "stamps are times of day");
+    let filtered = fs::read(&filtered).expect("a capture");
+    let rows: Vec<String> = packets(&filtered).iter().map(|row| String::from_utf8_lossy(row).into_owned()).collect();
+    let rows: Vec<&String> = rows.iter().filter(|row| row.contains("\"kind\":")).collect();
+    assert!(!rows.is_empty());
+    for row in rows {
+        // Those that were done before are there in any case.
+        let is_of_st1 = row.contains("\"kind\":\"collision\"") && row.contains("\"station\":\"st1\"");
+        assert!(is_of_st1, "{row}");
+    }
+    note(&format!("{same} packets from packet {first} on"));
+}
+
+/// The reader of a pipe, an interrupt, and the lab's end: each ends a capture with success, and the bus continues.
+#[test]
+fn a_capture_ends_with_its_reader_a_signal_or_the_lab() {
+    if skipped(&["sh"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = folder();
+    let [full, one, other] = ["full.pcapng", "one.pcapng", "other.pcapng.zst"].map(|name| path(&folder, name));
+    let mut lab = busy(&full, &[]);
+    let piped = format!("{ETHBUS} capture {} | head -c 5000 | wc -c; echo ${{PIPESTATUS[0]}}", lab.name);
+    assert_eq!(run(program("bash", ["-c", &piped])).succeeded().stdout, "5000\n0\n");
+    let mut interrupted = Running::start(capture(&lab, &["-o", &one]), "");
+    wait_until(PATIENCE, "there is a capture", || fs::metadata(&one).is_ok_and(|file| file.len() > 100_000));
+    interrupted.signal("INT");
+    wait_until(PATIENCE, "it ends", || interrupted.has_ended());
+    interrupted.wait().succeeded();
+    is_whole(&one);
+    // A bus without traffic does not keep a capture whose reader has gone.
+    let quiet = Lab::up(&["--stations", "2"]);
+    quiet.silence(2);
+    let piped = format!("{ETHBUS} capture {} | head -c 500 | wc -c; echo ${{PIPESTATUS[0]}}", quiet.name);
+    assert_eq!(run(program("bash", ["-c", &piped])).succeeded().stdout, "500\n0\n");
+    drop(quiet);
+    let ended = Running::start(capture(&lab, &["-o", &other]), "");
+    wait_until(PATIENCE, "there is a capture", || fs::metadata(&other).is_ok_and(|file| file.len() > 1000));
+    check(&lab.stats());
+    lab.down().succeeded();
+    ended.wait().succeeded();
+    is_whole(&full_without_statistics(&full));
+    let packed = fs::read(&other).expect("a capture");
+    assert_eq!(packed[..4], [0x28, 0xb5, 0x2f, 0xfd], "a frame of zstd");
+    let missing = run(ethbus(["capture", &lab.name, "-o", &one]));
+    missing.failed_with(1, &["is not up"]);
+}
+
+/// A capture of `up` has no statistics at its end: they are added, so that [`is_whole`] takes it.
+fn full_without_statistics(full: &str) -> String {
+    let octets = fs::read(full).expect("a capture");
+    let kinds: Vec<u32> = blocks(&octets).iter().map(|(kind, _)| *kind).collect();
+    assert!(!kinds.contains(&5) && kinds.contains(&6));
+    let mut block = Vec::new();
+    for word in [5, 44, 0, 0, 0, 8 << 16 | 5, 0, 0, 0, 44_u32] {
+        block.extend_from_slice(&word.to_ne_bytes());
+    }
+    let with = format!("{full}.whole");
+    fs::write(&with, [octets, block].concat()).expect("own folder");
+    with
+}
+
+/// A reader that stops loses packets, and only it: they are counted, the capture says where, the bus's own files are whole.
+#[test]
+fn a_reader_that_stops_loses_packets_alone() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::alone();
+    let folder = folder();
+    let [full, slow, refused] = ["full.pcapng", "slow.pcapng", "refused.pcapng"].map(|name| path(&folder, name));
+    let mut lab = busy(&full, &["--frame-size", "64"]);
+    let mut stopped = Running::start(capture(&lab, &["-o", &slow]), "");
+    wait_until(PATIENCE, "there is a capture", || fs::metadata(&slow).is_ok_and(|file| file.len() > 10_000));
+    stopped.signal("STOP");
+    let others: Vec<Running> = (0..3).map(|_| Running::start(capture(&lab, &["-o", "/dev/null"]), "")).collect();
+    std::thread::sleep(Duration::from_secs(1));
+    run(capture(&lab, &["-o", &refused])).failed_with(1, &["four captures of it go on already"]);
+    std::thread::sleep(Duration::from_secs(7));
+    stopped.signal("CONT");
+    std::thread::sleep(Duration::from_millis(500));
+    stopped.signal("INT");
+    wait_until(PATIENCE, "it ends", || stopped.has_ended());
+    stopped.wait().failed_with(1, &["it misses", "rows of the kind `missing` say where"]);
+    let octets = fs::read(&slow).expect("a capture");
+    let missing = packets(&octets).iter().filter(|row| String::from_utf8_lossy(row).contains("\"missing\"")).count();
+    assert!(missing > 0, "the capture says where");
+    let stats = lab.stats();
+    check(&stats);
+    assert_eq!(stats["emulator"]["files_incomplete"], 0);
+    lab.down().succeeded();
+    for other in others {
+        other.wait().succeeded();
+    }
+}
+
+/// A data plane that ends before the capture does leaves one that is not whole, and the command says so.
+#[test]
+fn a_capture_of_a_bus_that_is_killed_is_not_whole() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = folder();
+    let [full, own] = ["full.pcapng", "own.pcapng"].map(|name| path(&folder, name));
+    let mut lab = busy(&full, &[]);
+    let cut = Running::start(capture(&lab, &["-o", &own]), "");
+    wait_until(PATIENCE, "there is a capture", || fs::metadata(&own).is_ok_and(|file| file.len() > 10_000));
+    signal("KILL", &data_plane(lab.supervisor().pid()).to_string());
+    cut.wait().failed_with(1, &["it ends early"]);
+    lab.ended();
+    assert!(!packets(&fs::read(&own).expect("a capture")).is_empty());
+}
+
+/// `tshark` with a link to ethbus in its extcap folder, and with no other program there. Mounts are its own.
+fn tshark(extcap: &str, arguments: &[&str]) -> Finished {
+    let mount = format!("mount --bind {extcap} {EXTCAP} && exec tshark \"$@\"");
+    run(program("unshare", [&["--mount", "sh", "-c", &mount, "sh"][..], arguments].concat()))
+}
+
+/// Wireshark's list has the lab; a capture begins, keeps to a filter, and ends when the reader has enough.
+#[test]
+fn wireshark_lists_labs_and_captures() {
+    if skipped(&["tshark", "unshare"]) {
+        return;
+    }
+    if !fs::exists(EXTCAP).unwrap_or(false) {
+        return crate::common::skip("this Wireshark has another extcap folder");
+    }
+    let _turn = Turn::shared();
+    let (folder, extcap) = (folder(), folder());
+    let full = path(&folder, "full.pcapng");
+    symlink(ETHBUS, extcap.path().join("ethbus")).expect("own folder");
+    let extcap = extcap.path().to_str().expect("UTF-8");
+    let mut lab = busy(&full, &["--frame-size", "200"]);
+    let listed = tshark(extcap, &["-D"]).succeeded().stdout;
+    assert!(listed.contains(&format!("{0} (ethbus lab {0})", lab.name)), "{listed}");
+    let types = tshark(extcap, &["-i", &lab.name, "-L"]).succeeded();
+    assert!((types.stdout.clone() + &types.stderr).contains("ETHERNET_MPACKET"), "{}", types.stderr);
+    let ten = tshark(extcap, &["-i", &lab.name, "-c", "10"]).succeeded();
+    assert_eq!(ten.stdout.lines().count(), 10, "{}", ten.stderr);
+    let rows = tshark(extcap, &["-i", &lab.name, "-f", "rows", "-c", "5"]).succeeded();
+    assert!(rows.stdout.lines().count() == 5 && rows.stdout.lines().all(|row| row.contains("JSON")), "{}", rows.stdout);
+    let wrong = tshark(extcap, &["-i", &lab.name, "-f", "nonsense", "-c", "5"]);
+    assert!(wrong.stderr.contains("`nonsense` is no filter"), "{}", wrong.stderr);
+    let plain = format!("extcap.{}.plain:true", lab.name);
+    let plain = tshark(
+        extcap,
+        &["-i", &lab.name, "-o", &plain, "-f", "frames", "-c", "5", "-T", "fields", "-e", "frame.protocols"],
+    );
+    assert!(plain.succeeded().stdout.lines().all(|row| row.starts_with("eth:")), "without preamble");
+    check(&lab.stats());
+    lab.down().succeeded();
+}
+
+/// A user's list has the labs that are the user's, and no others.
+#[test]
+fn a_user_sees_own_labs_alone() {
+    if skipped(&["unshare"]) || !users_may_have_labs() {
+        return;
+    }
+    let _turn = Turn::shared();
+    let (user, name) = (User::logged_in(), fresh_name());
+    let mut roots = Lab::up(&["--stations", "2"]);
+    let up = ["up", "--background", "--stations", "2", "--name", &name];
+    run(user.program(ETHBUS, &up)).succeeded();
+    let listed = run(user.program(ETHBUS, &["--extcap-interfaces", "--extcap-version=4.0"])).succeeded().stdout;
+    let interface = |name: &str| format!("interface {{value={name}}}{{display=ethbus lab {name}}}\n");
+    assert_eq!(listed, format!("extcap {{version={}}}\n{}", env!("CARGO_PKG_VERSION"), interface(&name)));
+    let roots_list = run(ethbus(["extcap", "--extcap-interfaces"])).succeeded().stdout;
+    assert!(roots_list.contains(&interface(&roots.name)) && !roots_list.contains(&interface(&name)), "{roots_list}");
+    let taken = run(user.program(ETHBUS, &["capture", &name, "--duration", "200ms", "-o", "/dev/null"])).succeeded();
+    assert!(taken.stderr.contains(" in /dev/null"), "{}", taken.stderr);
+    let foreign = run(user.program(ETHBUS, &["capture", &roots.name, "-o", "/dev/null"]));
+    foreign.failed_with(1, &["is not up"]);
+    run(user.program(ETHBUS, &["down", &name])).succeeded();
+    roots.down().succeeded();
+}
