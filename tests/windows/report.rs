@@ -136,7 +136,7 @@ fn told_by_the_page(runs: &Runs, name: &str) -> Vec<[String; 4]> {
           console.log([events.t[i], kind, frame, Ethbus.sentence(run, events, scene, i)].join("\t"));
         }"#;
     fs::write(runs.path("tell.js"), script).expect("own folder");
-    let page_script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/study/report/page.js");
+    let page_script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/study/report/told.js");
     let folder = runs.file("");
     let told = run(program("node", [runs.file("tell.js").as_str(), page_script, folder.trim_end_matches('/')]));
     let parts = |line: &str| {
