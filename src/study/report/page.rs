@@ -109,9 +109,7 @@ fn figure(plot: &Plot) -> Result<String, PlotError> {
     let svg = String::from_utf8_lossy(&plot.picture(Picture::Svg)?).into_owned();
     let svg = svg.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     let told = escape(plot.told);
-    Ok(format!(
-        "<figure><div role=\"img\" aria-label=\"{told}\">{svg}</div><figcaption>{told}</figcaption></figure>\n"
-    ))
+    Ok(format!("<figure><div role=\"img\" aria-label=\"{told}\">{svg}</div><figcaption>{told}</figcaption></figure>\n"))
 }
 
 fn title(run: &Run) -> String {
