@@ -443,6 +443,11 @@
       }
       return true;
     }
+    // On paper the view is lines and text, as large as the paper wants it.
+    print(begins) {
+      this.section.querySelector(".paper").innerHTML = begins ? this.svg() : "";
+      this.canvas.hidden = begins;
+    }
     // Hands the view to the reader as a file.
     save() {
       const link = document.createElement("a");
@@ -527,10 +532,13 @@
     all.forEach((diagram) => { diagram.peers = all.filter((other) => other !== diagram); });
     if (all.length) all[0].lead();
     present([...document.querySelectorAll("section.slide")]);
-    // On paper everything is unfolded.
     const folded = [...document.querySelectorAll("details")].filter((one) => !one.open);
-    addEventListener("beforeprint", () => folded.forEach((one) => { one.open = true; }));
-    addEventListener("afterprint", () => folded.forEach((one) => { one.open = false; }));
+    const print = (begins) => {
+      folded.forEach((one) => { one.open = begins; });
+      all.forEach((diagram) => diagram.print(begins));
+    };
+    addEventListener("beforeprint", () => print(true));
+    addEventListener("afterprint", () => print(false));
     document.body.dataset.opened = Math.round(performance.now() - begin);
   }
 

@@ -357,7 +357,7 @@ fn diagram(run: &Run, stretch: Stretch) -> String {
         "<h2>What happened, over place and time: {}</h2>\n{}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram of {0}\">\n{BUTTONS}\
          <output aria-live=\"polite\">Nothing is chosen.</output>\n<div class=\"frame\"><canvas tabindex=\"0\" role=\"img\" \
          aria-label=\"Stations are side by side, time goes down. Arrow keys choose events, which the text above describes.\"></canvas>\
-         <div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
+         <div class=\"paper\"></div><div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
          <script type=\"text/plain\" class=\"events\">{}</script>\n<script type=\"text/plain\" class=\"signals\">{}</script>\n\
          </section>\n{}",
         escape(&run.label()),
@@ -387,14 +387,22 @@ fn legend(config: &medium::Config) -> String {
         Method::Plca(_) => "<span style=\"opacity:.8\"></span>BEACON<span style=\"opacity:.12\"></span>COMMIT",
         _ => "",
     };
-    let jam = if config.detects_collisions() { "<span class=\"jam\"></span>jam" } else { "" };
+    // Lines and dots, not gradients: paper has them too.
+    let drawn = |class: &str, path: &str| {
+        format!("<svg class=\"{class}\" width=\"22\" height=\"12\" aria-hidden=\"true\"><path d=\"{path}\"/></svg>")
+    };
+    let jam = match config.detects_collisions() {
+        true => drawn("jam", "M3 3h0M8 3h0M13 3h0M18 3h0M3 9h0M8 9h0M13 9h0M18 9h0") + "jam",
+        false => String::new(),
+    };
+    let met = drawn("met", "M0 6L6 0M1 12L13 0M8 12L20 0M15 12L22 5");
     let frames = match config.method {
         Method::CsmaCa(_) => "<span style=\"opacity:.38\"></span>frame<span style=\"opacity:.3\"></span>RTS, CTS, ACK",
         _ => "<span style=\"opacity:.2\"></span>preamble and SFD<span style=\"opacity:.38\"></span>frame",
     };
     format!(
         "<p class=\"how\">{stations} A name has the colour of the station's signals. {cross}</p>\n<p class=\"legend faint\">{turns}\
-         {frames}{jam}<span class=\"met\"></span>several signals</p>\n"
+         {frames}{jam}{met}several signals</p>\n"
     )
 }
 
