@@ -7,13 +7,13 @@
 //! ```
 
 pub mod capture;
-pub mod csv;
 mod frames;
 pub mod packing;
 pub mod passing;
 mod pcapng;
 pub mod perfetto;
 pub mod rotation;
+pub mod table;
 pub mod vcd;
 
 use crate::files::beside::{Beside, Note, Worker};
@@ -22,9 +22,9 @@ use crate::files::json_lines::WriteError;
 use crate::files::observer::Observer;
 use crate::files::output;
 use crate::files::record::End;
+use crate::files::table::Form;
 use crate::scenario::plan::default_mac;
 use capture::{Capture, Wish};
-use csv::EventTable;
 use medium::{BitInstant, BitRate, Event, Input, Kind};
 use perfetto::Perfetto;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,7 @@ use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use table::EventTable;
 use vcd::Vcd;
 
 /// A thread between a capture and its files, which are whole when it has ended.
@@ -83,6 +84,10 @@ pub enum WindowKind {
     Vcd,
     /// A table of events.
     Csv,
+    /// The same as Parquet.
+    Parquet,
+    /// The same as an Arrow file.
+    Arrow,
 }
 
 impl WindowKind {
@@ -93,6 +98,8 @@ impl WindowKind {
             WindowKind::Perfetto => output::PERFETTO,
             WindowKind::Vcd => output::VCD,
             WindowKind::Csv => output::EVENT_TABLE,
+            WindowKind::Parquet => output::PARQUET,
+            WindowKind::Arrow => output::ARROW,
         }
     }
 
@@ -102,7 +109,7 @@ impl WindowKind {
             WindowKind::Pcapng(_) => "capture",
             WindowKind::Perfetto => "Perfetto trace",
             WindowKind::Vcd => "VCD",
-            WindowKind::Csv => "table of events",
+            WindowKind::Csv | WindowKind::Parquet | WindowKind::Arrow => "table of events",
         }
     }
 
@@ -115,7 +122,9 @@ impl WindowKind {
             WindowKind::Pcapng(wish) => Box::new(Capture::new(file, place, known, wish)?),
             WindowKind::Perfetto => Box::new(Perfetto::new(file, place, known)?),
             WindowKind::Vcd => Box::new(Vcd::new(file, place, known)?),
-            WindowKind::Csv => Box::new(EventTable::new(file, place, known)?),
+            WindowKind::Csv => Box::new(EventTable::new(Form::Csv, file, place, known)?),
+            WindowKind::Parquet => Box::new(EventTable::new(Form::Parquet, file, place, known)?),
+            WindowKind::Arrow => Box::new(EventTable::new(Form::Arrow, file, place, known)?),
         })
     }
 }

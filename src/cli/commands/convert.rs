@@ -11,6 +11,7 @@ use sim::files::json_lines::{LineReader, ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::output::Unfinished;
 use sim::files::record::{RecordReader, replay_before};
+use sim::files::table::{BUILD_WITH_PARQUET, Form};
 use sim::scenario::plan::PlanError;
 use sim::windows::{Known, Trailing, WindowKind, Windows};
 use std::fs::File;
@@ -35,6 +36,8 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
             ConvertTo::Perfetto => WindowKind::Perfetto,
             ConvertTo::Vcd => WindowKind::Vcd,
             ConvertTo::Csv | ConvertTo::Events => WindowKind::Csv,
+            ConvertTo::Parquet => built(Form::Parquet, WindowKind::Parquet)?,
+            ConvertTo::Arrow => built(Form::Arrow, WindowKind::Arrow)?,
         })
     };
     if args.to == ConvertTo::Events {
@@ -74,6 +77,12 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
 /// The option that is only about captures, if there is one.
 fn about_captures(WishArgs { plain, filter }: &WishArgs) -> Option<&'static str> {
     if *plain { Some("--plain") } else { filter.as_ref().map(|_| "--filter") }
+}
+
+/// The kind, if this program can write tables of this form.
+fn built(form: Form, kind: WindowKind) -> Result<WindowKind, PlanError> {
+    let what = || format!("this ethbus writes neither Parquet nor Arrow: write `--to csv`, or {BUILD_WITH_PARQUET}");
+    if form.is_built() { Ok(kind) } else { Err(PlanError::option("--to", what())) }
 }
 
 /// Ends the process at an interrupt, and leaves nothing of a file that is not whole.

@@ -1,6 +1,6 @@
 //! The page: one file with its style, its script and its data in it.
 
-use super::figures::{Beside, Plot, theory};
+use super::figures::{Beside, Plot, always_had_one, theory};
 use super::gather::{Of, Run, Told};
 use super::pack::{base64, pack};
 use super::signals::{Drawn, JAMS, signals};
@@ -9,22 +9,26 @@ use super::words::first_events;
 use crate::study::page::{escape, whole};
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
-use medium::{BitInstant, Cause, Event, Kind, Method, StationId, Topology};
+use medium::{BitInstant, BitTimes, Cause, Event, Kind, Method, StationId, Topology};
 use serde_json::{Value, json};
 use sim::figures::intervals::BELOW;
 use sim::figures::row::{Value as Figure, columns};
 use sim::figures::table;
+use sim::scenario::plan::usual_speed;
 use sim::scene::Part;
 use sim::scene::{Layout, Shape};
 use sim::words::configuration::{kind, longest_distance};
-use sim::words::sentences::{TIED, nanos, templates, why};
-use sim::words::units::group;
+use sim::words::sentences::{NAMED, TIED, real, templates, why};
+use sim::words::units::{group, many};
 use std::fmt::Write;
 
 /// Events that a page holds of one run at most; more would be slow to open.
 pub const MOST_EVENTS: usize = 2_000_000;
 
 const ANY: &str = "a string takes any text";
+
+/// Digits of a figure whose interval is not known.
+const DIGITS: i32 = 4;
 
 /// What of a run is drawn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +73,7 @@ pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, form: Form, command:
     }
     let mut parts = vec![first, key_figures(runs), diagrams(runs, stretch)];
     let figures = plots.iter().map(figure).collect::<Result<Vec<String>, PlotError>>()?;
-    let script = format!("<script>\n{}</script>\n", include_str!("page.js"));
+    let script = format!("<script>\n{}{}</script>\n", include_str!("told.js"), include_str!("page.js"));
     match form {
         Form::Page => {
             parts.push(format!("<h2>Plots</h2>\n<div class=\"plots\">\n{}</div>\n", figures.concat()));
@@ -80,7 +84,7 @@ pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, form: Form, command:
         Form::Slides => {
             parts.extend(figures);
             parts.push(beside(runs));
-            let slide = |part: &String| format!("<section class=\"slide\">\n{part}</section>\n");
+            let slide = |part: &String| format!("<section class=\"slide\" tabindex=\"0\">\n{part}</section>\n");
             let slides: String = parts.iter().filter(|part| !part.is_empty()).map(slide).collect();
             Ok(whole(&title, &format!("{style}{}", include_str!("slides.css")), &(slides + &script)))
         }
@@ -105,7 +109,7 @@ fn figure(plot: &Plot) -> Result<String, PlotError> {
     let svg = String::from_utf8_lossy(&plot.picture(Picture::Svg)?).into_owned();
     let svg = svg.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     let told = escape(plot.told);
-    Ok(format!("<figure role=\"img\" aria-label=\"{told}\">{svg}<figcaption>{told}</figcaption></figure>\n"))
+    Ok(format!("<figure><div role=\"img\" aria-label=\"{told}\">{svg}</div><figcaption>{told}</figcaption></figure>\n"))
 }
 
 fn title(run: &Run) -> String {
@@ -141,8 +145,7 @@ fn what(runs: &[Run], command: &str) -> String {
 
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let config = run.config();
-    let real = |bits: u64| nanos(medium::BitTimes::new(bits).at(config.rate).as_nanos() as u64).replace(TIED, " ");
-    let longest = longest_distance(&config.topology).get();
+    let real = |bits: u64| span_in_seconds(bits, &config);
     let measured = run.results.measured_bit_times;
     let begin = run.told.as_ref().map_or(0, |told| told.begin.get());
     let since = if begin > 0 { format!(", from t = {} BT on", group(begin)) } else { String::new() };
@@ -158,13 +161,48 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("source", source.to_owned()),
         ("stations", config.topology.stations().to_string()),
         ("medium", format!("{}, {}", config.rate, kind(&config.topology))),
-        ("longest way", format!("{} BT ({})", group(longest), real(longest))),
+        ("longest way", longest_way(&config)),
         ("seed", run.results.seed.to_string()),
-        ("traffic", traffic.unwrap_or_else(|| "as its `offered` events tell".to_owned())),
+        ("traffic", traffic.unwrap_or_else(|| offered(run))),
         ("measured", format!("{} BT ({}){since}", group(measured), real(measured))),
         ("done to it", done_to(run)),
         ("of the machine", run.of_the_machine()),
     ]
+}
+
+fn span_in_seconds(bits: u64, config: &medium::Config) -> String {
+    real(BitTimes::new(bits), config.rate).replace(TIED, " ")
+}
+
+/// From one end to the other. A log has it in bit times: metres are of the speed that a scenario has without a word on it.
+fn longest_way(config: &medium::Config) -> String {
+    let bits = longest_distance(&config.topology).get();
+    let text = format!("{} BT ({})", group(bits), span_in_seconds(bits, config));
+    let in_air = matches!(config.method, Method::CsmaCa(_));
+    let metres = usual_speed(in_air) / config.rate.get() as f64;
+    match &config.topology {
+        Topology::Bus { .. } if bits > 0 => {
+            let [all, half] = [metres * bits as f64, metres / 2.0].map(|metres| group(metres.ceil() as u64));
+            format!("{text}; {all} m, within {half} m, {}", if in_air { "in the air" } else { "of cable at 0.77 c" })
+        }
+        _ => text,
+    }
+}
+
+/// What the hosts offered, as a log tells it.
+fn offered(run: &Run) -> String {
+    let Some(told) = &run.told else { return "not known".to_owned() };
+    let size = |event: &Event| match event.kind {
+        Kind::Offered { size } if event.at >= told.begin => Some(u64::from(size.get())),
+        _ => None,
+    };
+    let sizes = || told.events.iter().filter_map(size);
+    let (Some(least), Some(most)) = (sizes().min(), sizes().max()) else { return "no frame is offered".to_owned() };
+    let lengths = if least == most { group(least) } else { format!("{} to {}", group(least), group(most)) };
+    let seconds = run.results.measured_bit_times as f64 / run.config().rate.get() as f64;
+    let rate = digits(8.0 * sizes().sum::<u64>() as f64 / seconds / 1e6, 3);
+    let always = if always_had_one(run) { "; every station always has a frame to send" } else { "" };
+    format!("{} of {lengths} octets, {rate} Mb/s{always}", many(sizes().count() as u64, "frame"))
 }
 
 /// Faults, cuts and the like, with their instants.
@@ -246,7 +284,7 @@ fn key_figures(runs: &[Run]) -> String {
         }
         if let [Some(one), Some(other)] = values[..] {
             let sign = if other >= one { "+" } else { "−" };
-            write!(text, "<td class=\"number\">{sign}{}</td>", digits((other - one).abs())).expect(ANY);
+            write!(text, "<td class=\"number\">{sign}{}</td>", digits((other - one).abs(), DIGITS)).expect(ANY);
         } else if values.len() == 2 {
             text += "<td></td>";
         }
@@ -265,14 +303,14 @@ fn half_name(name: &str) -> String {
 /// A figure with its interval; neither has digits that the interval does not warrant.
 fn with_interval(own: Option<f64>, half: Option<f64>, below: Option<f64>) -> String {
     let Some(own) = own else { return "–".to_owned() };
-    let Some(half) = half.filter(|half| *half > 0.0) else { return digits(own) };
+    let Some(half) = half.filter(|half| *half > 0.0) else { return digits(own, DIGITS) };
     let least = below.filter(|below| *below > 0.0).map_or(half, |below| below.min(half));
     let order = |value: f64| value.abs().log10().floor() as i32;
     // Two digits of the interval, and four of the figure at most.
     let most = if own == 0.0 { 9 } else { 3 - order(own) };
     let places = (1 - order(least)).min(most).clamp(0, 9) as usize;
     let written = |value: f64| match () {
-        () if value.abs() < 0.5 * 0.1_f64.powi(places as i32) => digits(value),
+        () if value.abs() < 0.5 * 0.1_f64.powi(places as i32) => digits(value, DIGITS),
         () if places == 0 => group(value.round() as u64),
         () => format!("{value:.places$}"),
     };
@@ -282,15 +320,15 @@ fn with_interval(own: Option<f64>, half: Option<f64>, below: Option<f64>) -> Str
     }
 }
 
-/// A number with four digits that say something.
-fn digits(value: f64) -> String {
+/// A number with `count` digits that say something, and with all before its point.
+fn digits(value: f64, count: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
     let before = value.abs().log10().floor() as i32 + 1;
-    match before {
-        4.. => group(value.round() as u64),
-        _ => format!("{value:.*}", (4 - before).clamp(0, 9) as usize),
+    match before - count {
+        0.. => group(value.round() as u64),
+        after => format!("{value:.*}", (-after).clamp(0, 9) as usize),
     }
 }
 
@@ -316,10 +354,10 @@ fn diagram(run: &Run, stretch: Stretch) -> String {
         if stretch.from.is_none() { BitInstant::ZERO } else { events.first().map_or(told.end, |event| event.at) };
     let drawn = signals(told, from..to, begin, last(told, events, begin));
     format!(
-        "<h2>What happened, over place and time: {}</h2>\n{}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram\">\n{BUTTONS}\
+        "<h2>What happened, over place and time: {}</h2>\n{}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram of {0}\">\n{BUTTONS}\
          <output aria-live=\"polite\">Nothing is chosen.</output>\n<div class=\"frame\"><canvas tabindex=\"0\" role=\"img\" \
          aria-label=\"Stations are side by side, time goes down. Arrow keys choose events, which the text above describes.\"></canvas>\
-         <div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
+         <div class=\"paper\"></div><div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
          <script type=\"text/plain\" class=\"events\">{}</script>\n<script type=\"text/plain\" class=\"signals\">{}</script>\n\
          </section>\n{}",
         escape(&run.label()),
@@ -337,9 +375,7 @@ fn legend(config: &medium::Config) -> String {
         Shape::Cable => {
             "Stations are side by side at their places. Time goes down. A signal is a band that slants as it travels."
         }
-        Shape::Places => {
-            "Each station has a lane, with what is at its place: on a star a signal passes no other station. Time goes down."
-        }
+        Shape::Places => "Each station has a lane, with what is at its place. Time goes down.",
         Shape::Senders => "Each node has a lane, in order of node id, with what it sends. Time goes down.",
     };
     let cross = if config.detects_collisions() {
@@ -351,11 +387,22 @@ fn legend(config: &medium::Config) -> String {
         Method::Plca(_) => "<span style=\"opacity:.8\"></span>BEACON<span style=\"opacity:.12\"></span>COMMIT",
         _ => "",
     };
-    let jam = if config.detects_collisions() { "<span class=\"jam\"></span>jam" } else { "" };
+    // Lines and dots, not gradients: paper has them too.
+    let drawn = |class: &str, path: &str| {
+        format!("<svg class=\"{class}\" width=\"22\" height=\"12\" aria-hidden=\"true\"><path d=\"{path}\"/></svg>")
+    };
+    let jam = match config.detects_collisions() {
+        true => drawn("jam", "M3 3h0M8 3h0M13 3h0M18 3h0M3 9h0M8 9h0M13 9h0M18 9h0") + "jam",
+        false => String::new(),
+    };
+    let met = drawn("met", "M0 6L6 0M1 12L13 0M8 12L20 0M15 12L22 5");
+    let frames = match config.method {
+        Method::CsmaCa(_) => "<span style=\"opacity:.38\"></span>frame<span style=\"opacity:.3\"></span>RTS, CTS, ACK",
+        _ => "<span style=\"opacity:.2\"></span>preamble and SFD<span style=\"opacity:.38\"></span>frame",
+    };
     format!(
         "<p class=\"how\">{stations} A name has the colour of the station's signals. {cross}</p>\n<p class=\"legend faint\">{turns}\
-         <span style=\"opacity:.2\"></span>preamble and SFD<span style=\"opacity:.38\"></span>frame{jam}\
-         <span class=\"met\"></span>several signals</p>\n"
+         {frames}{jam}{met}several signals</p>\n"
     )
 }
 
@@ -386,6 +433,7 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
             .iter()
             .position(meets)
             .or_else(|| events.iter().position(collides))
+            .or_else(|| events.iter().position(|event| matches!(event.kind, Kind::Attempt { .. })))
             .or((!events.is_empty()).then_some(0)),
     };
     let causes: Vec<&str> = Cause::ALL.into_iter().map(|cause| why(cause, &config)).collect();
@@ -430,6 +478,7 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
         "kinds": Kind::ALL,
         "causes": causes,
         "words": words,
+        "named": NAMED,
     })
 }
 
@@ -469,7 +518,7 @@ fn beside(runs: &[Run]) -> String {
                 text,
                 "<tr><td>{}</td><td>{what}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{source}</td></tr>",
                 escape(&label),
-                digits(theory),
+                digits(theory, DIGITS),
                 with_interval(Some(measured), half, None)
             )
             .expect(ANY);

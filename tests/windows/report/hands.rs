@@ -185,12 +185,47 @@ fn a_page_prints_and_follows_dark_and_light() {
     };
     let (light, dark) = (paper(&mut shown, "light"), paper(&mut shown, "dark"));
     assert_ne!(light, dark);
+    // What is folded up is on paper.
+    let unfolded = "[...document.querySelectorAll('details')].filter((one) => one.open).length";
+    assert_eq!(shown.page.value(unfolded), 0);
+    shown.page.value("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(shown.page.value(unfolded), 3);
+    shown.page.value("dispatchEvent(new Event('afterprint'))");
+    assert_eq!(shown.page.value(unfolded), 0);
     let printed = shown.page.call("Page.printToPDF", json!({ "printBackground": true }));
     let printed = printed["data"].as_str().expect("a PDF in base64");
     assert!(printed.starts_with("JVBERi") && printed.len() > 20_000, "{} octets", printed.len());
     shown.page.value("location.hash = '#t=5000'");
     shown.page.wait_for("diagram.events.t[diagram.selected] >= 5000");
     assert_eq!(shown.page.value("diagram.events.t.findIndex((t) => t >= 5000) === diagram.selected"), true);
+}
+
+/// Forty stations on a cable of 23 bit times have all their names. A cross is where a sender without collision
+/// detection learns of its collision; the page of a run without one opens where a signal is.
+#[test]
+fn all_stations_and_collisions_are_drawn() {
+    if !browser::is_there() {
+        return skip("needs chromium");
+    }
+    let runs = Runs::new("a", &["--stations", "40", "--topology", "bus:500m", "--duration", "2ms", "--warmup", "0s"]);
+    let few =
+        ["--stations", "4", "--topology", "bus:5km", "--frame-size", "64", "--duration", "30ms", "--warmup", "0s"];
+    let more = |access: &'static str, load: &'static str| [&few[..], &["--access", access, "--traffic", load]].concat();
+    runs.add("csma", &more("csma", "poisson:0.8"));
+    runs.add("tdma", &more("tdma", "poisson:0.2"));
+    runs.report(&["a.events"], &[]);
+    let named = "diagram.named.flatMap(({ texts }) => texts.map(([text]) => text)).join()";
+    let all: Vec<String> = (1..=40).map(|station| format!("st{station}")).collect();
+    assert_eq!(Shown::new(&runs).page.value(named), all.join(","));
+    runs.report(&["csma.events"], &[]);
+    let mut shown = Shown::new(&runs);
+    assert!(shown.told().contains("gets no answer"), "{}", shown.told());
+    let drawn = "diagram.collisions().some((i) => i === diagram.selected) && diagram.svg().includes(getComputedStyle(document.body).getPropertyValue('--mark'))";
+    assert_eq!(shown.page.value(drawn), true);
+    runs.report(&["tdma.events"], &[]);
+    let mut shown = Shown::new(&runs);
+    assert!(shown.told().contains("begins to send"), "{}", shown.told());
+    assert_eq!(shown.page.value("diagram.shown().length > 0"), true);
 }
 
 /// As slides, a picture or a table fills the window: Page keys turn the page, and other keys are the diagram's.
