@@ -97,7 +97,7 @@ pub fn run() -> Result<(), BusError> {
     // Before there are other threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
     let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;
-    let writer = Writer::start(&setup, files).map_err(BusError::link)?;
+    let writer = Writer::start(&setup, files, &observers.reports).map_err(BusError::link)?;
     let mut coordinator = Coordinator::new(setup, precedence, receiver, delivery, monitor, observers, writer)?;
     coordinator.say_latency(latency);
     confine::allow_no_more().map_err(BusError::link)?;

@@ -8,11 +8,14 @@
 //! It looks for batches now and then, so that the coordinator need not wake it. Notes go in batches, and each file takes
 //! a whole batch, since a bus that is full has a note every ten microseconds.
 
+mod keep;
 mod wanted;
 
 use super::protocol::Setup;
+use super::reporter::Report;
 use super::threads;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use keep::Keep;
 use medium::{BitInstant, BitRate, ConfigError, Event, Input};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
@@ -48,11 +51,20 @@ const TROUBLES: usize = 16;
 
 #[derive(Debug)]
 enum Note {
-    Input { at: BitInstant, input: Input, octets: Option<Arc<[u8]>> },
+    Input {
+        at: BitInstant,
+        input: Input,
+        octets: Option<Arc<[u8]>>,
+    },
     Event(Event),
     Emulator(EmulatorEvent),
-    Restart { run_to: BitInstant, at: BitInstant },
+    Restart {
+        run_to: BitInstant,
+        at: BitInstant,
+    },
     Missing(Counts),
+    /// A client wants the last seconds.
+    Keep(BitInstant),
     End(End),
 }
 
@@ -88,6 +100,9 @@ pub enum StartError {
     /// A header could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// The last seconds cannot be kept.
+    #[error(transparent)]
+    Keep(#[from] keep::StartError),
     /// The kernel gives no thread.
     #[error("cannot start the writer of record and event log")]
     Thread(#[source] std::io::Error),
@@ -98,10 +113,11 @@ impl Writer {
     ///
     /// # Errors
     /// A header that cannot be written, or a kernel that gives no thread.
-    pub fn start(setup: &Setup, files: Vec<OwnedFd>) -> Result<Writer, StartError> {
+    pub fn start(setup: &Setup, mut files: Vec<OwnedFd>, reports: &Sender<Report>) -> Result<Writer, StartError> {
         let known = setup.known()?;
         let header = &known.header;
         let outputs = &setup.outputs;
+        let outbox = outputs.keep.as_ref().and_then(|keep| Some((keep, files.pop()?)));
         let (mut descriptors, files) = (files.into_iter().map(File::from), Arc::new(Files::of(outputs)));
         let mut file = |name: &Option<String>| name.clone().and_then(|name| Some((name, descriptors.next()?)));
         let (record, events) = (file(&outputs.record), file(&outputs.events));
@@ -118,7 +134,11 @@ impl Writer {
             Some((name, file)) => EventLog::from_file(file, name, header)?,
             None => EventLog::unwritten(header),
         };
+        let keep = outbox.map(|(wanted, outbox)| {
+            Keep::start(setup, wanted, outbox.into(), reports.clone(), files.keeps_missed.clone())
+        });
         let mut thread = Thread {
+            keep: keep.transpose()?,
             log: if record.is_some() { log } else { log.without_digest() },
             record: record.map(|(name, file)| Recorder::from_file(file, name, header)).transpose()?,
             log_goes_on,
@@ -130,7 +150,7 @@ impl Writer {
         };
         let (batch, missing) = (Vec::new(), Counts::default());
         let mut writer = Writer { batches: None, empty, batch, due: None, ended, troubles, missing, files };
-        if writer.files.all().next().is_none() {
+        if writer.files.all().next().is_none() && thread.keep.is_none() {
             return Ok(writer);
         }
         let write = move || {
@@ -157,6 +177,11 @@ impl Writer {
     /// What is not in the files.
     pub fn lost(&self) -> ObserverResults {
         self.files.results()
+    }
+
+    /// Has the last seconds up to `at` written; whether there was room to say so.
+    pub fn keep(&mut self, at: BitInstant) -> bool {
+        self.wants_events() && self.note(Note::Keep(at)) && self.hand_over()
     }
 
     /// Hands over at `now`, in nanoseconds, what has waited long enough.
@@ -224,7 +249,7 @@ impl Observer for Writer {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Infallible> {
-        let wanted = self.files.log.is_some() || !self.files.windows.is_empty();
+        let wanted = self.files.log.is_some() || !self.files.windows.is_empty() || self.files.keeps;
         if wanted && !self.note(Note::Emulator(*event)) {
             self.miss(Counts { inputs: 0, events: 1 });
         }
@@ -257,6 +282,8 @@ impl Observer for Writer {
 /// What the thread has.
 #[derive(Debug)]
 struct Thread {
+    /// The last seconds, if they are kept.
+    keep: Option<Keep>,
     /// While it can be written.
     record: Option<Recorder>,
     log: EventLog,
@@ -284,6 +311,7 @@ impl Thread {
                     let _ = give_back.try_send(batch);
                 }
                 Err(TryRecvError::Empty) => {
+                    self.keep.iter_mut().for_each(Keep::look);
                     self.flush();
                     std::thread::sleep(PAUSE);
                 }
@@ -295,6 +323,10 @@ impl Thread {
     /// Has every file take a batch; gives the end if the run is over.
     fn take(&mut self, batch: &[Note]) -> Option<End> {
         let mut over = None;
+        if let Some(keep) = &mut self.keep {
+            batch.iter().for_each(|note| keep.note(note));
+            keep.look();
+        }
         for note in batch {
             match note {
                 Note::Input { at, input, octets } => self.input(*at, input, octets.as_ref()),
@@ -314,6 +346,7 @@ impl Thread {
                     self.record_written(written);
                 }
                 Note::Missing(missing) => self.miss(*missing),
+                Note::Keep(_) => {}
                 Note::End(end) => over = Some(*end),
             }
         }
@@ -393,6 +426,7 @@ impl Thread {
     }
 
     fn finish(&mut self, end: End) {
+        self.keep.iter_mut().for_each(Keep::end);
         self.tell_windows(0, |window| window.end(end));
         let ended = Observer::end(&mut self.log, end);
         if self.log_goes_on {
@@ -461,7 +495,7 @@ fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
         Note::Event(event) => window.event(event),
         Note::Emulator(event) => window.emulator(event),
         Note::Restart { run_to, at } => window.restart(*run_to, *at),
-        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::End(_) => Ok(()),
+        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Keep(_) | Note::End(_) => Ok(()),
         Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
     }
 }

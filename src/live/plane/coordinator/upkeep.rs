@@ -1,7 +1,7 @@
 //! What the coordinator does beside moving frames: clocks, counts, links, and what the supervisor asks for.
 
 use super::super::BusError;
-use super::super::protocol::{Change, Request, Told};
+use super::super::protocol::{Change, Kept, Request, Told};
 use super::super::reporter::Report;
 use super::super::watch::SoFar;
 use super::deliveries::Due;
@@ -176,6 +176,12 @@ impl Coordinator {
             // The supervisor knows the cable.
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Watch(watched) => self.seen.watch(watched),
+            Request::Keep => {
+                if !self.writer.keep(self.run_to) {
+                    let why = "the files are written more slowly than the bus goes: try again".to_owned();
+                    self.tell(Report::Told(Told::Kept(Kept::failed(None, why))));
+                }
+            }
             Request::Progress => {
                 let stations = (0..self.frames.held.len() as u16).map(StationId::new);
                 let finished = stations.map(|station| self.medium.finished(station)).collect();
