@@ -4,6 +4,7 @@ pub mod bench;
 pub mod clients;
 pub mod control;
 pub mod driver;
+pub mod keeper;
 pub mod lab;
 pub mod plane;
 pub mod scrape;

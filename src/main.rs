@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Some(Command::Plca(args)) => commands::plca::plca(args),
         Some(Command::Cut(args)) => commands::change::cut(args),
         Some(Command::Mend(args)) => commands::change::mend(args),
+        Some(Command::Keep(args)) => commands::change::keep(args),
         Some(Command::Down(args)) => commands::down::down(args),
         Some(Command::Send(args)) => commands::send::send(args),
         Some(Command::Receive(args)) => commands::receive::receive(args),

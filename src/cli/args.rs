@@ -44,7 +44,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Teaching: pages and what theory says", &["story", "theory", "retry"]),
     (
         "Engineering: a lab that is up",
-        &["shell", "capture", "send", "receive", "plug", "unplug", "fault", "cut", "mend", "plca", "metrics"],
+        &["shell", "capture", "send", "receive", "plug", "unplug", "fault", "cut", "mend", "plca", "keep", "metrics"],
     ),
     (
         "Research: scenarios, many runs, logs",
@@ -184,6 +184,11 @@ pub enum Command {
     /// Mend a cable that was cut
     #[command(after_help = "Example:\n  ethbus mend")]
     Mend(NamedLabArgs),
+    /// Write the last seconds of events of a lab that keeps them
+    ///
+    /// Prints the name of the file. The lab was brought up with `ethbus up --keep FILE`.
+    #[command(after_help = "Example:\n  ethbus keep")]
+    Keep(NamedLabArgs),
     /// Take a lab down, or remove what a killed one left behind
     ///
     /// Prints the lab's last results. Without a name: the lab called `ethbus`, which is what `ethbus up` calls one; another lab is

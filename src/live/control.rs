@@ -36,6 +36,8 @@ pub enum Control {
     Stats,
     /// Write events, line by line, until the reader is gone.
     Events,
+    /// Write the last seconds, and tell the file's name.
+    Keep,
     /// Take the lab down.
     Down,
     /// Panic, so that a test can see the lab cleaned up all the same. Not in release builds.
@@ -76,13 +78,21 @@ impl Control {
     }
 
     /// Those that are one word.
-    const PLAIN: [Control; 6] =
-        [Control::Stats, Control::Events, Control::Down, Control::Panic, Control::Trespass, Control::BusPanic];
+    const PLAIN: [Control; 7] = [
+        Control::Stats,
+        Control::Events,
+        Control::Keep,
+        Control::Down,
+        Control::Panic,
+        Control::Trespass,
+        Control::BusPanic,
+    ];
 
     fn line(&self) -> String {
         match self {
             Control::Stats => "stats".to_owned(),
             Control::Events => "events".to_owned(),
+            Control::Keep => "keep".to_owned(),
             Control::Down => "down".to_owned(),
             Control::Panic => "panic".to_owned(),
             Control::Trespass => "trespass".to_owned(),
@@ -234,6 +244,19 @@ pub fn results(name: &str, request: &Control) -> io::Result<Results> {
 /// # Errors
 /// As [`results`].
 pub fn results_within(name: &str, request: &Control, patience: Duration) -> io::Result<Results> {
+    serde_json::from_str(&answer(name, request, patience)?).map_err(io::Error::from)
+}
+
+/// Asks the lab `name` to write its last seconds, and gives the name of the file.
+///
+/// # Errors
+/// As [`results`].
+pub fn keep(name: &str) -> io::Result<String> {
+    answer(name, &Control::Keep, LONGEST_ANSWER)
+}
+
+/// An answer that is neither a refusal nor empty.
+fn answer(name: &str, request: &Control, patience: Duration) -> io::Result<String> {
     let answer = ask_within(name, request, patience)?;
     if let Some(why) = answer.strip_prefix(REFUSAL) {
         return Err(io::Error::other(why.to_owned()));
@@ -242,7 +265,7 @@ pub fn results_within(name: &str, request: &Control, patience: Duration) -> io::
         let what = "it ended before it answered: `ethbus down` says why, and removes what it left behind";
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
     }
-    serde_json::from_str(&answer).map_err(io::Error::from)
+    Ok(answer)
 }
 
 /// Asks the lab `name` for what happens from now on: a line each, as `plane::seen` has them.

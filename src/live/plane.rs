@@ -103,7 +103,7 @@ pub fn run() -> Result<(), BusError> {
     let begin = monotonic_nanos();
     let RealtimeNanos(epoch) = ClockMap::measure().to_realtime(begin);
     let known = Arc::new(setup.known(epoch)?);
-    let writer = Writer::start(&setup, &known, files).map_err(BusError::link)?;
+    let writer = Writer::start(&setup, &known, files, &observers.reports).map_err(BusError::link)?;
     let files = Both(writer, Captures::start(known).map_err(BusError::link)?);
     let sockets = Sockets { receiver, delivery, monitor };
     let mut coordinator = Coordinator::new(setup, begin, precedence, sockets, observers, files)?;

@@ -1,5 +1,6 @@
 //! The supervisor's side of the data plane: starts it, asks it, ends it, and notices when it dies.
 
+use crate::live::keeper::Keeper;
 use crate::live::lab::Segment;
 use crate::live::lab::processes::ended;
 use crate::live::plane::COPIER;
@@ -69,6 +70,8 @@ pub struct DataPlane {
     waited_for: Arc<Mutex<bool>>,
     /// Keeps the processors from sleeping deeply, if that was asked for.
     awake: Option<Awake>,
+    /// Takes the last seconds, if they are kept.
+    keeper: Option<Arc<Keeper>>,
 }
 
 /// Octets of results that may be on their way: those of 1,024 stations take 1.5 MB.
@@ -114,7 +117,7 @@ impl DataPlane {
         let told = read_told(stream.try_clone().map_err(SupervisorError::Start)?, move || precede(pid, &known))?;
         let said = pass_on(child.stderr.take().expect("a pipe"))?;
         stream.set_write_timeout(Some(Self::PATIENCE)).map_err(SupervisorError::Start)?;
-        let mut plane = DataPlane { child, stream, told, said, waited_for, awake };
+        let mut plane = DataPlane { child, stream, told, said, waited_for, awake, keeper: None };
         let message = serde_json::to_vec(&setup).expect("numbers and names");
         let mut descriptors =
             vec![segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
@@ -130,6 +133,16 @@ impl DataPlane {
     /// Everything the data plane tells, for those who wait for several things at once.
     pub fn told(&self) -> &Receiver<Told> {
         &self.told
+    }
+
+    /// From now on `keeper` takes the last seconds.
+    pub fn keep_with(&mut self, keeper: Arc<Keeper>) {
+        self.keeper = Some(keeper);
+    }
+
+    /// What takes the last seconds, if they are kept.
+    pub fn keeper(&self) -> Option<Arc<Keeper>> {
+        self.keeper.clone()
     }
 
     /// Its process number.
@@ -218,6 +231,7 @@ impl DataPlane {
             match self.told.recv_deadline(end) {
                 Ok(Told::Port { station, state }) => say_port(&station, state),
                 Ok(Told::Trouble(what)) => say_trouble(&what),
+                Ok(Told::Kept(kept)) => self.keeper.iter().for_each(|keeper| keeper.told(kept.clone())),
                 Ok(told) => {
                     if let Some(wanted) = want(told) {
                         return Ok(wanted);
@@ -239,6 +253,7 @@ fn results(told: Told) -> Option<Results> {
         | Told::Progress(_)
         | Told::Queues(_)
         | Told::Seen(_)
+        | Told::Kept(_)
         | Told::Trouble(_)
         | Told::Overload { .. }
         | Told::Port { .. } => None,
@@ -374,7 +389,7 @@ mod tests {
         let child = Command::new("sleep").arg(seconds).spawn().expect("every system can sleep");
         let (stream, theirs) = UnixStream::pair().expect("a pair");
         let waited_for = Arc::default();
-        (DataPlane { child, stream, told, said: bounded(0).1, waited_for, awake: None }, theirs)
+        (DataPlane { child, stream, told, said: bounded(0).1, waited_for, awake: None, keeper: None }, theirs)
     }
 
     /// It may say that it is done, and not be: then it is killed, and the lab is taken down all the same.

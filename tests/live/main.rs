@@ -16,6 +16,7 @@ mod fan_out;
 mod faults;
 mod filter;
 mod hostile;
+mod keep;
 mod lab;
 mod metrics;
 mod outside;

@@ -68,6 +68,22 @@ pub struct UpArgs {
     /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Keep the last seconds of events for `--on` and `ethbus keep`
+    ///
+    /// Written to FILE-00001 and so on, each a log for `ethbus explain`; in the binary form where the name ends in .ebe.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub keep: Option<PathBuf>,
+    /// How much of the bus's time is kept [default: 10s]
+    ///
+    /// Less where a million events take less time.
+    #[arg(long, value_name = "TIME", default_value = "10s", hide_default_value = true, value_parser = duration, requires = "keep", hide_short_help = true)]
+    pub keep_for: Duration,
+    /// Write them when `late_collision`, `slip` … happens
+    ///
+    /// Kinds of events by their names in event logs, with commas between; see docs/trace.md. At most 20 files, which do not
+    /// overlap.
+    #[arg(long, value_name = "KIND,…", requires = "keep", hide_short_help = true)]
+    pub on: Option<String>,
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,

@@ -1,6 +1,6 @@
-//! `ethbus plug`, `unplug`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs.
+//! `ethbus plug`, `unplug`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs; `ethbus keep`.
 
-use super::{CommandError, Outcome, running_lab, station_names};
+use super::{CommandError, Outcome, print, running_lab, station_names};
 use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs, StationFault};
 use crate::live::control::{self, Control};
 use crate::live::lab::inventory::Inventory;
@@ -83,6 +83,17 @@ pub fn mend(args: &NamedLabArgs) -> Outcome {
     let lab = running_lab(args.given())?;
     Inventory::of_running(&lab)?;
     ask(&lab, &Control::Cable(None))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has a lab write its last seconds, and prints the name of the file.
+///
+/// # Errors
+/// No such lab, one that keeps nothing or does not answer; a file that cannot be written.
+pub fn keep(args: &NamedLabArgs) -> Outcome {
+    let lab = running_lab(args.given())?;
+    let file = control::keep(&lab).map_err(|source| CommandError::Control { name: lab.clone(), source })?;
+    print(&format!("{file}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

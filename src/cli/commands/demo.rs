@@ -70,7 +70,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let takes_stdout = windows.takes_stdout;
     let (windows, window_files, trailing) = windows.hand_over();
     let events_name = args.events.as_ref().map(|path| path.display().to_string());
-    let outputs = Outputs { record: None, events: events_name, windows };
+    let outputs = Outputs { record: None, events: events_name, windows, keep: None };
     let files: Vec<File> = events.into_iter().chain(window_files).collect();
     let setup = Setup {
         pace: plan.pace,

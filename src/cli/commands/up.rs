@@ -13,10 +13,11 @@ use crate::cli::args::{Format, UpArgs};
 use crate::cli::windows::{self, named, takes_stdout};
 use crate::live::control::{self, Control, Farewell};
 use crate::live::driver::scenario::Prepared;
+use crate::live::keeper::{self, Keeper};
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::lab::{self, Protocols, Segment, carrier, existing};
-use crate::live::plane::protocol::{Change, Outputs, Request, Setup};
+use crate::live::plane::protocol::{Change, KeepSetup, Outputs, Request, Setup};
 use crate::live::scrape;
 use crate::live::supervisor::DataPlane;
 use crate::live::watchers::Watchers;
@@ -29,7 +30,8 @@ use link::confine::Inherited;
 use link::signals::Signal;
 use serve::{Schedule, Serving};
 use sim::figures::results::Results;
-use sim::files::json_lines::create;
+use sim::files::json_lines::{WriteError, create};
+use sim::files::keep::Triggers;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlanError, StationPlan};
@@ -42,6 +44,7 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 use toml::Spanned;
 
@@ -162,6 +165,8 @@ struct Written {
     outputs: Outputs,
     files: Vec<File>,
     trailing: Vec<Trailing>,
+    /// Takes the last seconds.
+    keeper: Option<Arc<Keeper>>,
     /// Standard output is one of the files.
     takes_stdout: bool,
 }
@@ -176,16 +181,33 @@ fn outputs(args: &UpArgs, plan: &Plan) -> Result<Written, CommandError> {
     let takes_stdout = windows.takes_stdout;
     let (windows, window_files, trailing) = windows.hand_over();
     let name = |path: &Path| path.display().to_string();
-    let outputs = Outputs { record: record.map(name), events: events.map(name), windows };
-    let files = record_file.into_iter().chain(events_file).chain(window_files).collect();
-    Ok(Written { outputs, files, trailing, takes_stdout })
+    let (keep, outbox, keeper) = keeping(args, plan)?;
+    let outputs = Outputs { record: record.map(name), events: events.map(name), windows, keep };
+    let files = record_file.into_iter().chain(events_file).chain(window_files).chain(outbox).collect();
+    Ok(Written { outputs, files, trailing, keeper, takes_stdout })
+}
+
+/// What keeps the last seconds: its setup, the file that the data plane writes, and what takes it from there.
+type Keeping = (Option<KeepSetup>, Option<File>, Option<Arc<Keeper>>);
+
+fn keeping(args: &UpArgs, plan: &Plan) -> Result<Keeping, CommandError> {
+    let Some(path) = &args.keep else { return Ok((None, None, None)) };
+    let on = args.on.as_deref().map(str::parse::<Triggers>).transpose();
+    let on = on.map_err(|what| PlanError::option("--on", what))?.unwrap_or_default();
+    let outbox = keeper::outbox(path).map_err(WriteError::from)?;
+    let system = |source| CommandError::System { what: "keep the last seconds", source };
+    let own = outbox.try_clone().map_err(system)?;
+    let keeper = Keeper::start(path.clone(), own, plan.pace.rate(plan.medium.rate)).map_err(system)?;
+    let span_ns = u64::try_from(args.keep_for.as_nanos()).unwrap_or(u64::MAX);
+    let setup = KeepSetup { place: path.display().to_string(), span_ns, on };
+    Ok((Some(setup), Some(outbox), Some(Arc::new(keeper))))
 }
 
 /// Makes the lab and serves it until its end.
 fn keep(
     plan: &Plan,
     args: &UpArgs,
-    Written { outputs, files, trailing, takes_stdout }: Written,
+    Written { outputs, files, trailing, keeper, takes_stdout }: Written,
     listener: Option<TcpListener>,
     record: &mut Inventory,
     interrupts: &Receiver<Signal>,
@@ -197,7 +219,8 @@ fn keep(
         Format::Table => greeting(plan, &segment.fan_out, record.has_names(), args.in_background),
         Format::Json => String::new(),
     };
-    let started = start(plan, outputs, files, segment, record).and_then(|started| {
+    let started = start(plan, outputs, files, segment, record).and_then(|mut started| {
+        keeper.into_iter().for_each(|keeper| started.plane.keep_with(keeper));
         // A lab that its user does not know of is useless: a full disk here is an error.
         match &background {
             Some(background) => background.leave(&greeting)?,
@@ -316,8 +339,14 @@ fn end(
     tolerance: f64,
     format: Format,
 ) -> Result<Ended, CommandError> {
-    let results = match (plane.stop(), stream.is_some()) {
-        (Ok(results), _) => with_links(results, links, record, tolerance),
+    let keeper = plane.keeper();
+    let stopped = plane.stop();
+    keeper.iter().for_each(|keeper| keeper.finish());
+    let results = match (stopped, stream.is_some()) {
+        (Ok(mut results), _) => {
+            keeper.iter().for_each(|keeper| keeper.add_to(&mut results));
+            with_links(results, links, record, tolerance)
+        }
         (Err(error), false) => return Err(error.into()),
         // The client that asked for the end gets this error, once the lab has been removed in spite of it.
         (Err(error), true) => {

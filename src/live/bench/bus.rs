@@ -242,7 +242,8 @@ impl Bus {
         }
         let (events, log) = log.unzip();
         let (windows, of_windows): (Vec<_>, Vec<File>) = windows.into_iter().unzip();
-        let outputs = Outputs { record: record.as_ref().map(|_| "the bench's record".to_owned()), events, windows };
+        let outputs =
+            Outputs { record: record.as_ref().map(|_| "the bench's record".to_owned()), events, windows, keep: None };
         let ports = segment.ports.clone();
         let setup = Setup {
             outputs,
@@ -326,7 +327,7 @@ impl Bus {
                 recv(context.interrupts) -> _ => return Err(BenchError::Interrupted),
                 recv(told) -> told => match told {
                     // The results will report everything that matters.
-                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Queues(_) | Told::Seen(_) | Told::Results(_) | Told::Trouble(_)
+                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Queues(_) | Told::Seen(_) | Told::Results(_) | Told::Kept(_) | Told::Trouble(_)
                         | Told::Overload { .. } | Told::Port { .. }) => {}
                     Err(_) => return Err(self.plane.died().into()),
                 },

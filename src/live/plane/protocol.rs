@@ -2,11 +2,12 @@
 
 use super::filter::Watched;
 use super::seen::Seen;
-use medium::{Config, ConfigError};
+use medium::{BitRate, BitTimes, Config, ConfigError};
 use serde::{Deserialize, Serialize};
 use sim::figures::results::check::is_plain;
 use sim::figures::results::{ConfigResults, Results};
 use sim::files::event_log::Header;
+use sim::files::keep::Triggers;
 use sim::windows::capture::Wish;
 use sim::windows::{Known, WindowKind};
 use sim::words::cable::Cut;
@@ -50,6 +51,48 @@ pub struct Outputs {
     /// Files for other tools.
     #[serde(default)]
     pub windows: Vec<(WindowKind, String)>,
+    /// The last seconds, on a trigger.
+    #[serde(default)]
+    pub keep: Option<KeepSetup>,
+}
+
+/// The last seconds, and what has them written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KeepSetup {
+    /// The files' name, before they have a number.
+    pub place: String,
+    /// How much of the bus's time, in nanoseconds.
+    pub span_ns: u64,
+    /// The triggers.
+    pub on: Triggers,
+}
+
+impl KeepSetup {
+    /// The span in bit times.
+    pub fn span(&self, rate: BitRate) -> BitTimes {
+        let bits = u128::from(self.span_ns) * u128::from(rate.get()) / 1_000_000_000;
+        BitTimes::new(u64::try_from(bits).unwrap_or(u64::MAX))
+    }
+}
+
+/// A log of the last seconds, which is in the outbox unless it failed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Kept {
+    /// The trigger; none if a client asked.
+    pub why: Option<String>,
+    /// How many events and inputs it has.
+    pub facts: u64,
+    /// The time of which it has everything.
+    pub span_bt: u64,
+    /// Why it is not there.
+    pub failed: Option<String>,
+}
+
+impl Kept {
+    /// One that is not there.
+    pub fn failed(why: Option<String>, failed: String) -> Kept {
+        Kept { why, failed: Some(failed), ..Kept::default() }
+    }
 }
 
 /// A station's port: the bus's end of its link.
@@ -131,6 +174,8 @@ pub enum Request {
     Watch(bool),
     /// Begin a capture. The stream that it goes to comes with the request.
     Capture(Wish),
+    /// Write the last seconds.
+    Keep,
     /// Tell the results, and end.
     Stop,
     /// Make a system call that is not allowed, so that a test can see what happens then. Nothing in release builds.
@@ -180,6 +225,8 @@ pub enum Told {
     Results(Box<Results>),
     /// What happened on the bus, for those who watch it.
     Seen(Seen),
+    /// The last seconds were written, or could not be.
+    Kept(Kept),
     /// A file could not be written any further; the medium continues without it.
     Trouble(String),
     /// The machine did not keep up in the last second.
@@ -205,6 +252,7 @@ impl Told {
         let believable = match &told {
             Told::Results(results) => results.check().is_ok(),
             Told::Trouble(text) | Told::Port { station: text, .. } => is_plain(text),
+            Told::Kept(kept) => [&kept.why, &kept.failed].into_iter().flatten().all(|text| is_plain(text)),
             Told::Ready
             | Told::Restarted
             | Told::Calm

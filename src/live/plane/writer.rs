@@ -9,11 +9,14 @@
 //! a whole batch, since a bus that is full has a note every ten microseconds.
 
 pub mod captures;
+mod keep;
 mod wanted;
 
 use super::protocol::Setup;
+use super::reporter::Report;
 use super::threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
+use keep::Keep;
 use medium::{BitInstant, BitRate, ConfigError, Event, Frame, FrameId, Input, Kind};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
@@ -63,6 +66,8 @@ enum Note {
     /// Frames that the medium has as a capture begins.
     Held(Vec<(FrameId, Frame, Arc<[u8]>)>),
     Missing(Counts),
+    /// A client wants the last seconds.
+    Keep(BitInstant),
     End(End),
 }
 
@@ -108,6 +113,9 @@ pub enum StartError {
     /// A header could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// The last seconds cannot be kept.
+    #[error(transparent)]
+    Keep(#[from] keep::StartError),
     /// The kernel gives no thread.
     #[error("cannot start the writer of record and event log")]
     Thread(#[source] std::io::Error),
@@ -118,9 +126,15 @@ impl Writer {
     ///
     /// # Errors
     /// A header that cannot be written, or a kernel that gives no thread.
-    pub fn start(setup: &Setup, known: &Known, files: Vec<OwnedFd>) -> Result<Writer, StartError> {
+    pub fn start(
+        setup: &Setup,
+        known: &Known,
+        mut files: Vec<OwnedFd>,
+        reports: &Sender<Report>,
+    ) -> Result<Writer, StartError> {
         let header = &known.header;
         let outputs = &setup.outputs;
+        let outbox = outputs.keep.as_ref().and_then(|keep| Some((keep, files.pop()?)));
         let (mut descriptors, files) = (files.into_iter().map(File::from), Arc::new(Files::of(outputs)));
         let mut file = |name: &Option<String>| name.clone().and_then(|name| Some((name, descriptors.next()?)));
         let (record, events) = (file(&outputs.record), file(&outputs.events));
@@ -134,7 +148,11 @@ impl Writer {
             None => EventLog::unwritten(header),
         };
         let Ends { waiting, give_back, ended, trouble } = ends;
+        let keep = outbox.map(|(wanted, outbox)| {
+            Keep::start(setup, wanted, outbox.into(), header.clone(), reports.clone(), files.keeps_missed.clone())
+        });
         let mut thread = Thread {
+            keep: keep.transpose()?,
             log: if record.is_some() { log } else { log.without_digest() },
             record: record.map(|(name, file)| Recorder::from_file(file, name, header)).transpose()?,
             log_goes_on,
@@ -144,7 +162,7 @@ impl Writer {
             files,
             trouble,
         };
-        if writer.files.all().next().is_none() {
+        if writer.files.all().next().is_none() && thread.keep.is_none() {
             writer.batches = None;
             return Ok(writer);
         }
@@ -180,6 +198,11 @@ impl Writer {
     /// What is not in the files.
     pub fn lost(&self) -> ObserverResults {
         self.files.results()
+    }
+
+    /// Has the last seconds up to `at` written; whether there was room to say so.
+    pub fn keep(&mut self, at: BitInstant) -> bool {
+        self.wants_events() && self.note(Note::Keep(at)) && self.hand_over()
     }
 
     /// Hands over at `now`, in nanoseconds, what has waited long enough.
@@ -262,7 +285,7 @@ impl Observer for Writer {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Infallible> {
-        let wanted = self.files.log.is_some() || !self.files.windows.is_empty();
+        let wanted = self.files.log.is_some() || !self.files.windows.is_empty() || self.files.keeps;
         if wanted && !self.note(Note::Emulator(*event)) {
             self.miss(Counts { inputs: 0, events: 1 });
         }
@@ -289,6 +312,8 @@ impl Observer for Writer {
 /// What the thread has.
 #[derive(Debug)]
 struct Thread {
+    /// The last seconds, if they are kept.
+    keep: Option<Keep>,
     /// While it can be written.
     record: Option<Recorder>,
     log: EventLog,
@@ -316,6 +341,7 @@ impl Thread {
                     let _ = give_back.try_send(batch);
                 }
                 Err(TryRecvError::Empty) => {
+                    self.keep.iter_mut().for_each(Keep::look);
                     self.flush();
                     std::thread::sleep(PAUSE);
                 }
@@ -327,6 +353,10 @@ impl Thread {
     /// Has every file take a batch; gives the end if the run is over.
     fn take(&mut self, batch: &[Note]) -> Option<End> {
         let mut over = None;
+        if let Some(keep) = &mut self.keep {
+            batch.iter().for_each(|note| keep.note(note));
+            keep.look();
+        }
         for note in batch {
             match note {
                 Note::Input { at, input, octets } => self.input(*at, input, octets.as_ref()),
@@ -347,6 +377,7 @@ impl Thread {
                 }
                 Note::Held(_) => {}
                 Note::Missing(missing) => self.miss(*missing),
+                Note::Keep(_) => {}
                 Note::End(end) => over = Some(*end),
             }
         }
@@ -426,6 +457,7 @@ impl Thread {
     }
 
     fn finish(&mut self, end: End) {
+        self.keep.iter_mut().for_each(Keep::end);
         self.tell_windows(0, |window| window.end(end));
         let ended = Observer::end(&mut self.log, end);
         if self.log_goes_on {
@@ -495,7 +527,7 @@ fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
         Note::Emulator(event) => window.emulator(event),
         Note::Restart { run_to, at } => window.restart(*run_to, *at),
         Note::Held(frames) => frames.iter().try_for_each(|held| tell_held(window, held)),
-        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::End(_) => Ok(()),
+        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Keep(_) | Note::End(_) => Ok(()),
         Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
     }
 }

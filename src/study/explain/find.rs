@@ -170,6 +170,7 @@ impl Reading {
         };
         let (frame, now) = (story.frame, self.scene.now);
         (story.read_to, story.cut_short) = (now, cut_short);
+        story.kept_from = BitInstant::new(log.header().kept_from_bt.unwrap_or(0));
         if matches!(self.wanted, Wanted::Frame(_)) && story.end.is_some() && story.cut_short.is_none() {
             emulated::read_on(log, &mut self.emulator, frame, now);
         }

@@ -173,6 +173,8 @@ pub struct Story {
     pub(super) read_to: BitInstant,
     /// The log ends within a line.
     pub(super) cut_short: Option<String>,
+    /// From when on the log has everything.
+    pub(super) kept_from: BitInstant,
     /// Its segment, if that has PLCA.
     pub(super) segment: Option<OnSegment>,
 }
@@ -194,6 +196,7 @@ impl Story {
             end: None,
             read_to: scene.now,
             cut_short: None,
+            kept_from: BitInstant::ZERO,
             segment: None,
         }
     }

@@ -58,6 +58,7 @@ pub fn tell(story: &Story) -> String {
     let mut text = format!("Frame {}{of}\n{}\n\n", story.name(story.frame), teller.heading());
     text += &table(story, &*teller);
     text += &ending(story, &*teller);
+    text += &kept(story);
     text += &story.emulated.tell(&story.names);
     text += &teller.drawn();
     text += &teller.in_short();
@@ -117,6 +118,19 @@ fn table(story: &Story, teller: &dyn Teller) -> String {
         };
     }
     text
+}
+
+/// What the log does not have of the frame's time.
+fn kept(story: &Story) -> String {
+    if story.steps.first().is_none_or(|step| step.at >= story.kept_from) {
+        return String::new();
+    }
+    let from = group(story.kept_from.get());
+    let what = format!(
+        "The log has everything from {from} BT on. Of the time before it has only frames that were not over then: others \
+         that this frame met are missing."
+    );
+    format!("\n{}\n", wrap("", 0, &what).trim_end())
 }
 
 fn ending(story: &Story, teller: &dyn Teller) -> String {

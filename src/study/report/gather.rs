@@ -244,6 +244,7 @@ fn of_record(path: &Path) -> Result<Told, GatherError> {
 fn of_log(path: &Path) -> Result<Told, GatherError> {
     let mut log = EventLogReader::open(path)?;
     let mut told = Told::new(log.header().clone());
+    told.begin = BitInstant::new(log.header().kept_from_bt.unwrap_or(0));
     match log.tell(&mut told).map_err(ReplayError::from)? {
         Ok(()) => {}
         Err(error @ (ReadError::CutShort { .. } | ReadError::NotWhole { .. })) => {

@@ -367,6 +367,21 @@ const OBSERVERS: &[Figure] = &[
         "incomplete_files",
         "these files: `file`, what it `holds`, and how much is known to be `missing`; not there if all are whole",
     ),
+    counter(
+        "files_kept",
+        "Files that have the last seconds before something",
+        "how many files have the last seconds before a trigger of `--on`, or before `ethbus keep` ([seeing.md](seeing.md))",
+        |e| some(e.observers.files_kept),
+    )
+    .also("files of last seconds"),
+    other("kept_files", "the names of these files; not there if there are none"),
+    counter(
+        "keeps_missed",
+        "Triggers whose last seconds were not written",
+        "triggers whose last seconds were not written: 20 files were there, or the one before was still being written",
+        |e| some(e.observers.keeps_missed),
+    )
+    .also("triggers without a file"),
     other(
         "latency",
         "the effort for punctuality, in words: `normal`, or `low` and what the machine granted of it ([live.md](live.md))",

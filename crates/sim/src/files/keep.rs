@@ -123,6 +123,12 @@ impl Ring {
         self.open.clear();
     }
 
+    /// The instant of the latest fact.
+    pub fn now(&self) -> BitInstant {
+        let latest = self.open.last().or_else(|| self.chunks.back().and_then(|chunk| chunk.last()));
+        latest.map_or(self.complete_from, Fact::at)
+    }
+
     /// What is kept at `now`.
     pub fn kept(&self, now: BitInstant) -> Kept {
         let (mut past, begin) = (self.past.clone(), self.begin(now));

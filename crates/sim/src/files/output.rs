@@ -247,7 +247,7 @@ impl Unfinished {
         let mut new = place.as_os_str().to_owned();
         new.push(format!(".new-{}", std::process::id()));
         let (path, new) = (path.to_owned(), PathBuf::from(new));
-        let file = File::options().write(true).create_new(true).open(&new);
+        let file = File::options().read(true).write(true).create_new(true).open(&new);
         // From here on it is this value's to remove.
         let (file, unfinished) = (file.map_err(refused(&path))?, Unfinished { path, place, new });
         let permissions =
@@ -276,6 +276,17 @@ impl Drop for Unfinished {
         // It has another name if it is whole. If it cannot be removed, it stays under a name that no other program takes.
         let _ = std::fs::remove_file(&self.new);
     }
+}
+
+/// `run.pcapng` with a number: `run-00001.pcapng`.
+pub fn numbered(path: &Path, number: u64) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number:05}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 /// Why `path` is not written.

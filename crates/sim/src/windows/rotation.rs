@@ -10,7 +10,7 @@ use super::Trailing;
 use super::passing::{self, PassError, Passing};
 use super::pcapng::stamp;
 use crate::files::json_lines::{LineWriter, WriteError};
-use crate::files::output::{self, PCAPNG};
+use crate::files::output::{self, PCAPNG, numbered};
 use crate::words::units;
 use std::fs::File;
 use std::io::{self, PipeReader, Read};
@@ -157,17 +157,6 @@ impl Files {
         self.now = Some(Present { output, octets: self.head.len() as u64, packets: 0, until: None });
         Ok(())
     }
-}
-
-/// `run.pcapng` with a number: `run-00001.pcapng`.
-fn numbered(path: &Path, number: u64) -> PathBuf {
-    let mut name = path.file_stem().unwrap_or_default().to_owned();
-    name.push(format!("-{number:05}"));
-    if let Some(extension) = path.extension() {
-        name.push(".");
-        name.push(extension);
-    }
-    path.with_file_name(name)
 }
 
 #[cfg(test)]

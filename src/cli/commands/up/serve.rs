@@ -211,7 +211,12 @@ impl Serving<'_> {
                 say_overload(slip_ns, drops);
             }
             Told::Trouble(what) => say_trouble(&what),
-            Told::Results(results) => {
+            Told::Kept(kept) => {
+                self.record.shorten_log();
+                self.plane.keeper().iter().for_each(|keeper| keeper.told(kept.clone()));
+            }
+            Told::Results(mut results) => {
+                self.plane.keeper().iter().for_each(|keeper| keeper.add_to(&mut results));
                 let results = with_links(*results, self.links, self.record, self.tolerance);
                 write(&results, self.asked.pop_front().map(|(_, stream)| stream));
             }
@@ -236,6 +241,13 @@ impl Serving<'_> {
                 }
                 self.watchers.add(stream);
             }
+            Control::Keep => match self.plane.keeper() {
+                Some(keeper) => {
+                    keeper.ask(stream);
+                    self.plane.ask(Request::Keep)?;
+                }
+                None => control::refuse(stream, "it keeps no last seconds: bring it up with `--keep FILE`"),
+            },
             Control::Change { station, change } => {
                 // A station that does not exist gets no answer: the client has checked its name before.
                 if let Some(station) = self.plan.stations.iter().position(|known| known.name == station) {

@@ -1,7 +1,7 @@
 //! What the coordinator does beside moving frames: clocks, counts, links, and what the supervisor asks for.
 
 use super::super::BusError;
-use super::super::protocol::{Change, Request, Told};
+use super::super::protocol::{Change, Kept, Request, Told};
 use super::super::reporter::Report;
 use super::super::watch::SoFar;
 use super::deliveries::Due;
@@ -208,6 +208,12 @@ impl Coordinator {
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Watch(watched) => self.seen.watch(watched),
             Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
+            Request::Keep => {
+                if !self.files.0.keep(self.run_to) {
+                    let why = "the files are written more slowly than the bus goes: try again".to_owned();
+                    self.tell(Report::Told(Told::Kept(Kept::failed(None, why))));
+                }
+            }
             Request::Progress => {
                 let stations = (0..self.frames.held.len() as u16).map(StationId::new);
                 let finished = stations.map(|station| self.medium.finished(station)).collect();

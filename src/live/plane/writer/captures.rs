@@ -80,7 +80,7 @@ impl Captures {
     ) {
         let Some(thread) = self.idle.pop() else { return };
         let wanted = Wanted::new("the capture", WindowKind::Pcapng(wish).holds());
-        let files = Arc::new(Files { record: None, log: None, windows: vec![wanted] });
+        let files = Arc::new(Files { windows: vec![wanted], ..Files::default() });
         let (mut writer, ends) = Writer::of(files.clone(), waiting(self.known.header.configuration.rate()));
         let job = Job { stream, wish, now, known: self.known.clone(), ends, files };
         if thread.try_send(job).is_err() {

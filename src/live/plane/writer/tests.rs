@@ -13,13 +13,20 @@ fn a_log_ends_before_the_first_event_that_it_misses() {
     let header = Header::new("lab", &Config::new(BitRate::MBIT_10, Topology::star(2, 0), 1), &names);
     let (trouble, troubles) = bounded(TROUBLES);
     let mut thread = Thread {
+        keep: None,
         record: None,
         log: EventLog::create(&path, &[], &header).expect("own folder"),
         log_goes_on: true,
         digest_is_whole: true,
         windows: Vec::new(),
         taken: Counts::default(),
-        files: Arc::new(Files { record: None, log: Some(Wanted::new("run.events", "event log")), windows: Vec::new() }),
+        files: Arc::new(Files {
+            record: None,
+            log: Some(Wanted::new("run.events", "event log")),
+            windows: Vec::new(),
+            keeps: false,
+            keeps_missed: Arc::default(),
+        }),
         trouble,
     };
     let frame = FrameId { station, serial: 1 };

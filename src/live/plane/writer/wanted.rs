@@ -3,6 +3,7 @@
 use super::super::protocol::Outputs;
 use super::Counts;
 use sim::figures::results::{FileResults, ObserverResults};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A file that is wanted, and what is not in it, though it should be.
@@ -54,7 +55,7 @@ impl Wanted {
 }
 
 /// All files that are wanted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Files {
     /// The record.
     pub record: Option<Wanted>,
@@ -62,6 +63,10 @@ pub struct Files {
     pub log: Option<Wanted>,
     /// Files for other tools.
     pub windows: Vec<Wanted>,
+    /// The last seconds are wanted.
+    pub keeps: bool,
+    /// Triggers whose last seconds are not written.
+    pub keeps_missed: Arc<AtomicU64>,
 }
 
 impl Files {
@@ -71,6 +76,8 @@ impl Files {
             record: outputs.record.as_deref().map(|name| Wanted::new(name, "record")),
             log: outputs.events.as_deref().map(|name| Wanted::new(name, "event log")),
             windows: outputs.windows.iter().map(|(kind, name)| Wanted::new(name, kind.holds())).collect(),
+            keeps: outputs.keep.is_some(),
+            keeps_missed: Arc::default(),
         }
     }
 
@@ -95,7 +102,8 @@ impl Files {
             events_skipped: missing(&self.log),
             files_incomplete: incomplete_files.len() as u64,
             incomplete_files,
-            reports_skipped: 0,
+            keeps_missed: self.keeps_missed.load(Ordering::Relaxed),
+            ..ObserverResults::default()
         }
     }
 }

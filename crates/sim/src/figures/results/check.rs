@@ -29,7 +29,9 @@ impl Results {
             .iter()
             .flat_map(|emulator| emulator.links.iter().flat_map(|link| link.offloads.iter().chain([&link.station])));
         let files = self.emulator.iter().flat_map(|emulator| {
-            emulator.observers.incomplete_files.iter().flat_map(|incomplete| [&incomplete.file, &incomplete.holds])
+            let observers = &emulator.observers;
+            let incomplete = observers.incomplete_files.iter().flat_map(|file| [&file.file, &file.holds]);
+            incomplete.chain(&observers.kept_files)
         });
         let changes = self.emulator.iter().flat_map(|emulator| &emulator.changes);
         let changes = changes.flat_map(|change| [&change.station, &change.change]);

@@ -212,6 +212,15 @@ pub struct ObserverResults {
     /// These files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete_files: Vec<FileResults>,
+    /// How many files have the last seconds before something.
+    #[serde(default)]
+    pub files_kept: u64,
+    /// These files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept_files: Vec<String>,
+    /// Triggers whose last seconds were not written.
+    #[serde(default)]
+    pub keeps_missed: u64,
 }
 
 /// A file that was wanted and is not whole.
@@ -219,7 +228,7 @@ pub struct ObserverResults {
 pub struct FileResults {
     /// Its name, as the user gave it.
     pub file: String,
-    /// What is in it: `record`, `event log`, `capture`, `Perfetto trace`, `VCD` or `table of events`.
+    /// What is in it: `record`, `event log`, `capture`, `Perfetto trace`, `VCD`, `table of events` or `last seconds`.
     pub holds: String,
     /// Inputs of a record, events of a log, inputs and events of another file, that are known to miss in it.
     pub missing: u64,
