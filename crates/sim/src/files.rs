@@ -10,4 +10,5 @@ pub mod observer;
 mod outlet;
 pub mod output;
 pub mod record;
+pub(crate) mod repeated;
 pub mod table;
