@@ -303,7 +303,7 @@ impl Vcd {
         self.hear(at, Row { first: own.end, ..row })
     }
 
-    /// Has `act` happen to the stations of a row, to those beside each other at once for which `key` is the same.
+    /// Calls `act` for the stations of a row, once for those beside each other that have the same `key`.
     fn alike<K: Copy + PartialEq>(
         &mut self,
         row: Row,
@@ -321,8 +321,8 @@ impl Vcd {
         Ok(())
     }
 
-    /// Carrier at stations' places begins or ends, or a station comes or goes. The signal that ends is that of all of them,
-    /// which are one then, or of none.
+    /// Carrier at stations' places begins or ends, or a station comes or goes. If a signal ends, its sender is alone in the
+    /// row or not in it.
     fn hear(&mut self, at: BitInstant, row: Row) -> Result<(), WriteError> {
         self.alike(
             row,
@@ -335,8 +335,8 @@ impl Vcd {
         )
     }
 
-    /// What the deference machines of stations do that are alike (802.3, 4.2.8), by the engine's own table. Their carrier
-    /// changes first, or does not.
+    /// What the deference machines of a row of stations do (802.3, 4.2.8), by the engine's own table. The stations are alike;
+    /// `carrier` is their new carrier, if it changes.
     fn defer(
         &mut self,
         at: BitInstant,
@@ -359,7 +359,7 @@ impl Vcd {
         }
     }
 
-    /// What the deference machine of a station does next, if something: its state, and how long that lasts.
+    /// The next state of a station's deference machine, if it changes, and how long that state lasts.
     fn next(&self, station: &OfStation, input: DeferenceInput) -> Option<(Deference, Option<BitTimes>)> {
         match station.place.deference.act(input)? {
             DeferenceAct::Stay => None,
