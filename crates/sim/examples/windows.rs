@@ -40,10 +40,14 @@ fn main() {
     let windows = kinds.into_iter().filter(|(name, _)| wanted.contains(name)).map(|(name, kind)| open(name, kind));
     let windows = Windows(windows.collect::<Result<_, _>>().expect("room"));
     let windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
-    let log = || EventLog::create(&place("events"), &[], &header).expect("room").on_a_thread();
+    let log = |digest| {
+        let log = EventLog::create(&place("events"), &[], &header).expect("room");
+        if digest { log.on_a_thread() } else { log.without_digest().on_a_thread() }
+    };
     let record = wanted.contains(&"record").then(|| Recorder::create(&place("record"), &[], &header).expect("room"));
     let files = match wanted.contains(&"events") {
-        true => Some(RunFiles { log: log(), record }),
+        // As `ethbus sim` has it: only a record needs the digest.
+        true => Some(RunFiles { log: log(record.is_some()), record }),
         false => {
             record.map(|record| RunFiles { log: EventLog::unwritten(&header).on_a_thread(), record: Some(record) })
         }

@@ -11,4 +11,5 @@ pub mod observer;
 mod outlet;
 pub mod output;
 pub mod record;
+pub(crate) mod repeated;
 pub mod table;

@@ -210,7 +210,7 @@ impl EventLog {
         EventLog::new(LineWriter::shared(file, place, "events"), is_binary, header)
     }
 
-    /// The digest is not wanted, which spares the work where the log is binary.
+    /// The digest is not wanted, which spares its work.
     pub fn without_digest(mut self) -> EventLog {
         match &mut self.writer {
             Writer::Here(pen) => pen.without_digest(),

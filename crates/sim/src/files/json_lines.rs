@@ -183,8 +183,17 @@ impl LineWriter {
     /// The disk is full, the pipe is closed, or it was so before.
     #[inline]
     pub fn unit(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
+        self.units(1, write)
+    }
+
+    /// Writes what `write` gives as one whole, which has `count` lines.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    #[inline]
+    pub fn units(&mut self, count: u64, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
         write(&mut self.buffer);
-        self.waiting += 1;
+        self.waiting += count;
         if self.buffer.len() >= self.piece { self.hand_over() } else { Ok(()) }
     }
 

@@ -17,6 +17,7 @@ impl Observer for EventLog {
         EventLog::input(self, at, input)
     }
 
+    #[inline]
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         EventLog::event(self, event)
     }
@@ -63,11 +64,13 @@ pub struct RunFiles {
 impl Observer for RunFiles {
     type Error = WriteError;
 
+    #[inline]
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
         Observer::input(&mut self.log, at, input, octets)?;
         Observer::input(&mut self.record, at, input, octets)
     }
 
+    #[inline]
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         Observer::event(&mut self.log, event)
     }

@@ -9,26 +9,29 @@
 //! ```
 //! Flows lead from the end of an attempt to those who received the frame.
 
-use super::frames::Frames;
 mod fields;
+mod labels;
 
-use super::{Known, Nanos, Window, append};
+use super::frames::Frames;
+use super::{Known, Nanos, Window};
 use crate::files::beside::{Note, take_each};
 use crate::files::event_log::{EmulatorEvent, EmulatorKind, Names, write_emulator};
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
+use crate::files::repeated::Repeated;
 use crate::scene::{Signal, Signals, Stations};
-use crate::words::prose::Prose;
 use fields::{
-    DIGITS, annotate, annotate_number, arguments, digits, fixed, message, number, number_of, real, text, whole_packets,
+    Head, annotate, annotate_number, arguments, begin_event, fixed, message, number, octets, real, text, whole_packets,
 };
+use labels::Labels;
 use medium::{
     BitInstant, BitRate, Config, Destination, Event, FrameId, Input, Kind, Method, Octets, PREAMBLE_AND_SFD,
     Population, StationId,
 };
 use std::collections::VecDeque;
 use std::fs::File;
+use std::iter::empty;
 use std::sync::Arc;
 
 /// How many counters of utilisation there are in a second.
@@ -73,10 +76,16 @@ pub struct Perfetto {
     config: Config,
     nanos: Nanos,
     names: Names,
-    /// Room for the name of a frame.
-    name: String,
+    /// Each station's latest frame.
+    labels: Labels,
+    /// The latest instant, and its annotation.
+    instant: (BitInstant, Vec<u8>),
+    /// Fields of events as arguments.
+    arguments: Repeated,
     /// Room for a TrackEvent.
     event: Vec<u8>,
+    /// When the latest packet is, in nanoseconds, and how packets of that time begin.
+    head: (u64, Head),
     frames: Frames,
     stations: Stations,
     /// Stations whose transmit machine has a slice open.
@@ -102,8 +111,11 @@ impl Perfetto {
             output: LineWriter::of(file, place, "packets", whole_packets),
             nanos: Nanos::new(config.rate),
             names: Names::new(&known.header.stations),
-            name: String::new(),
+            labels: Labels::new(known.macs.len()),
+            instant: (BitInstant::new(u64::MAX), Vec::new()),
+            arguments: Repeated::new(),
             event: Vec::new(),
+            head: (0, Head::new(0, SEQUENCE)),
             frames: Frames::new(&known.header.stations, &known.macs),
             stations: Stations::new(known.macs.len()),
             acts: vec![false; known.macs.len()],
@@ -154,67 +166,80 @@ impl Perfetto {
     }
 
     /// An event on a track; `rest` appends more of it.
+    #[inline]
     fn put(&mut self, at: u64, kind: Type, track: u64, rest: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
-        const TRACK_EVENT: u32 = 11;
-        // The content of a message comes after its length, so the content is made first.
-        let own = &mut self.event;
-        own.clear();
-        number(own, 9, kind as u64);
-        number(own, 11, track);
-        rest(own);
-        let (mut head, length) = ([0; 4 * DIGITS], own.len() as u64);
-        let fields = [8 << 3, at, 10 << 3, SEQUENCE, u64::from(TRACK_EVENT) << 3 | 2, length];
-        let end = fields.into_iter().fold(0, |place, value| digits(&mut head, place, value));
+        self.begin(kind, track);
+        rest(&mut self.event);
+        self.send(at)
+    }
+
+    /// Begins an event: the content of a message comes after its length, so it is made first.
+    #[inline]
+    fn begin(&mut self, kind: Type, track: u64) {
+        self.event.clear();
+        begin_event(&mut self.event, kind as u8, track);
+    }
+
+    /// Writes the event that was begun.
+    fn send(&mut self, at: u64) -> Result<(), WriteError> {
+        if self.head.0 != at {
+            self.head = (at, Head::new(at, SEQUENCE));
+        }
+        let (head, own) = (&self.head.1, &self.event);
         self.output.unit(|into| {
-            number_of(into, 1 << 3 | 2, (end + own.len()) as u64);
-            append(into, &head, end);
+            head.begin_packet(into, own.len());
             into.extend_from_slice(own);
         })
     }
 
-    /// Begins a slice, or marks an instant, with the numbers of an event as arguments.
-    fn mark(&mut self, event: &Event, kind: Type, track: u64, name: &str) -> Result<(), WriteError> {
-        let (at, frame) = (self.nanos.of(event.at), self.frame_name(event.frame));
-        let put = self.put(at, kind, track, |own| {
-            text(own, 23, name);
-            annotate(own, "frame", &frame);
-            annotate_number(own, "t", 3, event.at.get());
-            arguments(own, &event.kind);
-        });
-        self.name = frame;
-        put
+    /// Begins a slice, or marks an instant, with the numbers of an event as arguments; without a name it has the frame's.
+    fn mark(&mut self, event: &Event, kind: Type, track: u64, name: Option<&str>) -> Result<(), WriteError> {
+        self.begin_mark(event, kind, track, name);
+        self.send(self.nanos.of(event.at))
     }
 
-    /// A frame's name. The caller puts it back after use, so that the next one takes no memory.
-    fn frame_name(&mut self, frame: FrameId) -> String {
-        let mut name = std::mem::take(&mut self.name).into_bytes();
-        name.clear();
-        Prose::new(&mut name, "").frame(self.frames.name(frame.station), frame.serial);
-        String::from_utf8(name).expect("only text is appended")
+    fn begin_mark(&mut self, event: &Event, kind: Type, track: u64, name: Option<&str>) {
+        self.begin(kind, track);
+        let label = self.labels.of(&self.frames, event.frame);
+        octets(&mut self.event, 23, name.map_or(&label.name, str::as_bytes));
+        self.event.extend_from_slice(&label.annotation);
+        let (instant, annotation) = &mut self.instant;
+        if *instant != event.at {
+            *instant = event.at;
+            annotation.clear();
+            annotate_number(annotation, "t", 3, event.at.get());
+        }
+        self.event.extend_from_slice(annotation);
+        self.event.extend_from_slice(self.arguments.of(&event.kind, |own| arguments(own, &event.kind)));
     }
 
-    /// Ends what the transmit machine does, if it does something.
-    fn end_act(&mut self, at: BitInstant, station: StationId, flows: &[u64]) -> Result<(), WriteError> {
+    /// Ends what the transmit machine does, if it does something; `flows` lead away from there.
+    fn end_act(
+        &mut self,
+        at: BitInstant,
+        station: StationId,
+        flows: impl Iterator<Item = u64>,
+    ) -> Result<(), WriteError> {
         if !std::mem::take(&mut self.acts[station.index()]) {
             return Ok(());
         }
         self.put(self.nanos.of(at), Type::End, track(station, Track::Transmit), |own| {
-            flows.iter().for_each(|flow| fixed(own, 47, *flow));
+            flows.for_each(|flow| fixed(own, 47, flow));
         })
     }
 
     /// Ends what the transmit machine does, and has it do something else.
     fn act(&mut self, event: &Event, name: &str) -> Result<(), WriteError> {
-        self.end_act(event.at, event.station, &[])?;
+        self.end_act(event.at, event.station, empty())?;
         self.acts[event.station.index()] = true;
-        self.mark(event, Type::Begin, track(event.station, Track::Transmit), name)
+        self.mark(event, Type::Begin, track(event.station, Track::Transmit), Some(name))
     }
 
     fn backoff(&mut self, event: &Event, slots: u64) -> Result<(), WriteError> {
         self.act(event, "backoff")?;
         // A station of CSMA/CA counts its slots only in silence: its next attempt ends the slice.
         match self.config.backoff_end(event.at, slots) {
-            Some(end) => self.end_act(end, event.station, &[]),
+            Some(end) => self.end_act(end, event.station, empty()),
             None => Ok(()),
         }
     }
@@ -227,8 +252,7 @@ impl Perfetto {
     fn offered(&mut self, event: &Event, size: Octets) -> Result<(), WriteError> {
         self.frames.offered(event.frame, size);
         if self.stations.get(event.station).queue() == 1 {
-            let name = self.frame_name(event.frame);
-            self.mark(event, Type::Begin, track(event.station, Track::Frames), &name)?;
+            self.mark(event, Type::Begin, track(event.station, Track::Frames), None)?;
         }
         self.queue_length(event.at, event.station)
     }
@@ -240,12 +264,14 @@ impl Perfetto {
         let next = self.stations.get(station).head().filter(|_| place == 0);
         self.frames.done(event.frame);
         if place == 0 {
-            self.put(at, Type::End, track(station, Track::Frames), |own| arguments(own, &event.kind))?;
+            self.begin(Type::End, track(station, Track::Frames));
+            arguments(&mut self.event, &event.kind);
+            self.send(at)?;
         }
         if let Some(serial) = next {
-            let name = self.frame_name(FrameId { station, serial });
-            self.put(at, Type::Begin, track(station, Track::Frames), |own| text(own, 23, &name))?;
-            self.name = name;
+            self.begin(Type::Begin, track(station, Track::Frames));
+            octets(&mut self.event, 23, &self.labels.of(&self.frames, FrameId { station, serial }).name);
+            self.send(at)?;
         }
         self.queue_length(event.at, station)
     }
@@ -257,29 +283,20 @@ impl Perfetto {
             Destination::All => 0..self.acts.len(),
             Destination::Nobody => 0..0,
         };
-        let flows: Vec<u64> = receivers
+        let flows = receivers
             .filter(|receiver| *receiver != event.station.index())
-            .map(|receiver| flow(event.frame, StationId::new(receiver as u16)))
-            .collect();
-        self.end_act(event.at, event.station, &flows)?;
+            .map(|receiver| flow(event.frame, StationId::new(receiver as u16)));
+        self.end_act(event.at, event.station, flows)?;
         self.sent += (PREAMBLE_AND_SFD + size.bit_times()).get();
         self.done(event, left)
     }
 
     fn received(&mut self, event: &Event) -> Result<(), WriteError> {
-        let (at, frame) = (self.nanos.of(event.at), self.frame_name(event.frame));
-        let flow = flow(event.frame, event.station);
-        let put = self.put(at, Type::Instant, track(event.station, Track::Received), |own| {
-            text(own, 23, event.kind.name());
-            annotate(own, "frame", &frame);
-            annotate_number(own, "t", 3, event.at.get());
-            arguments(own, &event.kind);
-            if matches!(event.kind, Kind::Delivered { .. }) {
-                fixed(own, 48, flow);
-            }
-        });
-        self.name = frame;
-        put
+        self.begin_mark(event, Type::Instant, track(event.station, Track::Received), Some(event.kind.name()));
+        if matches!(event.kind, Kind::Delivered { .. }) {
+            fixed(&mut self.event, 48, flow(event.frame, event.station));
+        }
+        self.send(self.nanos.of(event.at))
     }
 
     /// Takes what the event changes on the medium.
@@ -319,14 +336,12 @@ impl Perfetto {
 
     fn write_signal(&mut self, signal: &Signal) -> Result<(), WriteError> {
         let Some(end) = signal.end else { return Ok(()) };
-        let name = self.frame_name(signal.frame);
         let own = track(signal.source, Track::Signals);
-        self.put(self.nanos.of(signal.begin), Type::Begin, own, |into| {
-            text(into, 23, signal.name());
-            annotate(into, "frame", &name);
-            annotate_number(into, "t", 3, signal.begin.get());
-        })?;
-        self.name = name;
+        self.begin(Type::Begin, own);
+        text(&mut self.event, 23, signal.name());
+        self.event.extend_from_slice(&self.labels.of(&self.frames, signal.frame).annotation);
+        annotate_number(&mut self.event, "t", 3, signal.begin.get());
+        self.send(self.nanos.of(signal.begin))?;
         self.put(self.nanos.of(end), Type::End, own, |_| {})
     }
 
@@ -410,30 +425,30 @@ impl Observer for Perfetto {
         match event.kind {
             Kind::Offered { size } => self.offered(event, size),
             Kind::QueueDrop => {
-                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())?;
+                self.mark(event, Type::Instant, track(event.station, Track::Station), Some(event.kind.name()))?;
                 self.done(event, left)
             }
             Kind::Defer { .. } => self.act(event, "defer"),
             Kind::Attempt { .. } => self.act(event, "attempt"),
             Kind::Collision { .. } => {
-                self.mark(event, Type::Instant, track(event.station, Track::Station), "collision")?;
+                self.mark(event, Type::Instant, track(event.station, Track::Station), Some("collision"))?;
                 if self.config.detects_collisions() { self.act(event, "jam") } else { Ok(()) }
             }
-            Kind::JamEnd { .. } => self.end_act(event.at, event.station, &[]),
+            Kind::JamEnd { .. } => self.end_act(event.at, event.station, empty()),
             Kind::Backoff { slots, .. } => self.backoff(event, slots),
             Kind::Transmitted { size, .. } => self.transmitted(event, size, left),
             Kind::Discarded { .. } => {
                 if is_busy {
-                    self.end_act(event.at, event.station, &[])?;
+                    self.end_act(event.at, event.station, empty())?;
                 }
-                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())?;
+                self.mark(event, Type::Instant, track(event.station, Track::Station), Some(event.kind.name()))?;
                 self.done(event, left)
             }
             Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
-                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())
+                self.mark(event, Type::Instant, track(event.station, Track::Station), Some(event.kind.name()))
             }
             Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {
-                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())
+                self.mark(event, Type::Instant, track(event.station, Track::Station), Some(event.kind.name()))
             }
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
                 self.received(event)

@@ -9,6 +9,7 @@
 //! ```
 //! BEACONs are those that have an event. Carrier is what a station hears that is not deaf.
 
+mod agenda;
 mod lines;
 mod turns;
 
@@ -20,12 +21,12 @@ use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::scene::Signals;
 use crate::words::prose::push_number;
-use lines::{Change, Line, Wave, label};
+use agenda::{Agenda, Due, List, Reached, Row};
+use lines::{Change, Lines, Wave, label};
 use medium::{
     BitInstant, BitTimes, Config, Deference, DeferenceAct, DeferenceInput, Event, Input, MacKind, Method, Part,
     PlcaKind, StationId, Transmit,
 };
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -40,8 +41,8 @@ pub struct Vcd {
     config: Config,
     nanos: Nanos,
     stations: Vec<OfStation>,
-    /// Each station's lines, by [`Change::place`].
-    lines: Vec<[Line; Change::ALL.len()]>,
+    /// By [`Change::number`].
+    lines: Vec<Lines>,
     /// What is on the medium.
     signals: Signals,
     /// The number of the next signal that is none of those seen.
@@ -52,10 +53,11 @@ pub struct Vcd {
     detects: bool,
     /// With PLCA: who uses its turn, and the turn's id.
     turn: Option<(StationId, u32)>,
-    /// What will be heard, and gaps that will end: by instant, and then in the order in which they were expected.
-    agenda: VecDeque<(BitInstant, Vec<(u16, Due)>)>,
-    /// Lists of instants that are over, to be used again.
-    spare: Vec<Vec<(u16, Due)>>,
+    /// interPacketGap and its part 1.
+    gap: BitTimes,
+    part_1: BitTimes,
+    agenda: Agenda,
+    reached: Reached,
     /// The last instant in the file, in bit times and in nanoseconds.
     now: Option<BitInstant>,
     written: Option<u64>,
@@ -64,22 +66,21 @@ pub struct Vcd {
 #[derive(Debug)]
 struct OfStation {
     transmit: Transmit,
-    deference: Deference,
-    /// Signals at its place.
-    signals: u32,
-    /// The last one that ended was its own.
+    place: Place,
+    /// The last signal that ended at its place was its own.
     own_last: bool,
-    /// Gaps that were begun: an end of another is none of the present one.
-    gap: u32,
-    attached: bool,
-    carrier: bool,
+    /// The number of its gap, 0 without one: the end of another gap changes nothing.
+    gap: u64,
 }
 
+/// What a station hears and makes of it. Stations beside each other are often alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
-    SignalEnds { signal: u64 },
-    SignalBegins { signal: u64 },
-    GapEnds { gap: u32 },
+struct Place {
+    deference: Deference,
+    /// Signals there.
+    signals: u32,
+    attached: bool,
+    carrier: bool,
 }
 
 impl Vcd {
@@ -89,27 +90,25 @@ impl Vcd {
     /// The disk is full, the pipe is closed.
     pub fn new(file: File, place: String, known: &Known) -> Result<Vcd, WriteError> {
         let config = known.header.config();
-        let station = || OfStation {
-            transmit: Transmit::Idle,
-            deference: Deference::Free,
-            signals: 0,
-            own_last: false,
-            gap: 0,
-            attached: true,
-            carrier: false,
-        };
+        // Only CSMA/CD holds these to their ranges; a log of another method may have any.
+        let [gap, part_1] = [config.parameters.inter_packet_gap, config.parameters.inter_packet_gap_part_1]
+            .map(|span| BitTimes::new(span.get().min(LONGEST_GAP)));
+        let silent = Place { deference: Deference::Free, signals: 0, attached: true, carrier: false };
+        let station = || OfStation { transmit: Transmit::Idle, place: silent, own_last: false, gap: 0 };
         let mut vcd = Vcd {
             output: LineWriter::new(file, place, "changes"),
             nanos: Nanos::new(config.rate),
             stations: known.macs.iter().map(|_| station()).collect(),
-            lines: (0..known.macs.len() as u16).map(Line::all_of).collect(),
+            lines: Lines::all(known.macs.len() as u16),
             signals: Signals::new(Arc::new(config.clone()), 0),
             next_signal: 0,
             sending: 0,
             detects: config.detects_collisions(),
             turn: None,
-            agenda: VecDeque::new(),
-            spare: Vec::new(),
+            gap,
+            part_1,
+            agenda: Agenda::default(),
+            reached: Reached::new(known.macs.len()),
             now: None,
             written: None,
             config,
@@ -148,12 +147,12 @@ impl Vcd {
         }
         let first = [
             Change::Transmit(Transmit::Idle),
-            Change::Deference(Deference::Free),
-            Change::Carrier(false),
+            Change::Place(None, Some(Deference::Free)),
+            Change::Place(Some(false), None),
             Change::Collision(false),
         ];
         for number in 0..known.header.stations.len() as u16 {
-            let has = |change: &&Change| self.detects || !matches!(change, Change::Deference(_));
+            let has = |change: &&Change| self.detects || !matches!(change, Change::Place(None, _));
             first.iter().filter(has).for_each(|change| text += &change.text(number));
         }
         text += "$end";
@@ -162,10 +161,12 @@ impl Vcd {
     }
 
     /// Writes what time it is, if that is new.
+    #[inline]
     fn stamp(&mut self, at: BitInstant) -> Result<(), WriteError> {
-        if self.now == Some(at) {
-            return Ok(());
-        }
+        if self.now == Some(at) { Ok(()) } else { self.write_stamp(at) }
+    }
+
+    fn write_stamp(&mut self, at: BitInstant) -> Result<(), WriteError> {
         self.now = Some(at);
         let nanos = self.nanos.of(at);
         if self.written == Some(nanos) {
@@ -178,11 +179,11 @@ impl Vcd {
         })
     }
 
-    /// Writes a change of a station's signal at `at`.
-    fn change(&mut self, at: BitInstant, station: u16, change: Change) -> Result<(), WriteError> {
+    /// Writes a change of the signals of stations at `at`.
+    fn change(&mut self, at: BitInstant, row: Row, change: Change) -> Result<(), WriteError> {
         self.stamp(at)?;
-        let line = &self.lines[usize::from(station)][change.place()];
-        self.output.unit(|into| line.append(into))
+        let text = self.lines[change.number()].text(row);
+        self.output.units(change.count() * row.places().len() as u64, |into| into.extend_from_slice(text))
     }
 
     fn transmit(&mut self, at: BitInstant, station: StationId, state: Transmit) -> Result<(), WriteError> {
@@ -192,151 +193,187 @@ impl Vcd {
         }
         let jammed = own.transmit == Transmit::Jamming;
         own.transmit = state;
-        let number = station.index() as u16;
-        self.change(at, number, Change::Transmit(state))?;
+        let row = Row::of(station);
+        self.change(at, row, Change::Transmit(state))?;
         match state {
-            Transmit::Jamming => self.change(at, number, Change::Collision(true)),
+            Transmit::Jamming => self.change(at, row, Change::Collision(true)),
             Transmit::Idle | Transmit::WaitingToSend | Transmit::Transmitting | Transmit::BackingOff if jammed => {
-                self.change(at, number, Change::Collision(false))
+                self.change(at, row, Change::Collision(false))
             }
             Transmit::Idle | Transmit::WaitingToSend | Transmit::Transmitting | Transmit::BackingOff => Ok(()),
         }
     }
 
-    fn expect(&mut self, at: BitInstant, station: u16, due: Due) {
-        let place = self.agenda.partition_point(|(instant, _)| *instant < at);
-        if self.agenda.get(place).is_none_or(|(instant, _)| *instant != at) {
-            self.agenda.insert(place, (at, self.spare.pop().unwrap_or_default()));
-        }
-        self.agenda[place].1.push((station, due));
-    }
-
     /// What the last event has changed on the medium is expected at the places that it reaches.
     fn follow(&mut self) {
-        for place in 0..self.signals.changed().len() {
-            let number = self.signals.changed()[place];
-            let Some(signal) = self.signals.get(number) else { continue };
-            let (source, begin, end) = (signal.source, signal.begin, signal.end);
-            let is_new = number >= self.next_signal;
-            self.next_signal = self.next_signal.max(number + 1);
-            for station in 0..self.stations.len() as u16 {
-                let reaches = |signal: &crate::scene::Signal| signal.reaches(StationId::new(station), &self.config);
-                if !self.signals.get(number).is_some_and(reaches) {
-                    continue;
-                }
-                let way = self.config.topology.distance(source, StationId::new(station));
+        let Vcd { signals, agenda, reached, config, next_signal, .. } = self;
+        for number in signals.changed().iter().copied() {
+            let Some(signal) = signals.get(number) else { continue };
+            let is_new = number >= *next_signal;
+            *next_signal = (*next_signal).max(number + 1);
+            for (row, way) in reached.by(signal, config) {
                 if is_new {
-                    self.expect(begin + way, station, Due::SignalBegins { signal: number });
+                    agenda.expect(signal.begin + *way, *row, Due::SignalBegins { signal: number });
                 }
-                end.into_iter().for_each(|end| self.expect(end + way, station, Due::SignalEnds { signal: number }));
+                if let Some(end) = signal.end {
+                    agenda.expect(end + *way, *row, Due::SignalEnds { signal: number });
+                }
             }
         }
     }
 
     fn count(&mut self, at: BitInstant) -> Result<(), WriteError> {
         self.stamp(at)?;
-        let count = self.sending;
-        self.output.line(|line| write!(line, "b{count:b} sending").expect("a Vec takes any text"))
+        match self.sending {
+            0 => self.output.line(|line| line.extend_from_slice(b"b0 sending")),
+            1 => self.output.line(|line| line.extend_from_slice(b"b1 sending")),
+            count => self.output.line(|line| write!(line, "b{count:b} sending").expect("a Vec takes any text")),
+        }
     }
 
     /// Writes what happens up to `now`.
     fn run_to(&mut self, now: BitInstant) -> Result<(), WriteError> {
-        while self.agenda.front().is_some_and(|(at, _)| *at <= now) {
-            let Some((at, mut list)) = self.agenda.pop_front() else { break };
-            // Where one signal of a station follows another, carrier continues.
-            let (begins, others): (Vec<_>, Vec<_>) = match self.config.method {
-                Method::Plca(_) => list.drain(..).partition(|(_, due)| matches!(due, Due::SignalBegins { .. })),
-                _ => (Vec::new(), Vec::new()),
-            };
-            for (station, due) in begins.into_iter().chain(others).chain(list.drain(..)) {
-                self.happens(at, station, due)?;
-            }
-            self.spare.push(list);
+        while let Some((at, mut list)) = self.agenda.take_first(now) {
+            self.run_list(at, &mut list)?;
+            self.agenda.give_back(list);
         }
         Ok(())
     }
 
-    fn happens(&mut self, at: BitInstant, station: u16, due: Due) -> Result<(), WriteError> {
-        let own = &mut self.stations[usize::from(station)];
-        match due {
-            Due::GapEnds { gap } if gap == own.gap => self.defer(at, station, DeferenceInput::Timeout),
-            Due::GapEnds { .. } => Ok(()),
-            Due::SignalBegins { signal } => {
-                let Some(signal) = self.signals.get(signal) else { return Ok(()) };
-                let (is_own, what) = (signal.source.index() == usize::from(station), signal.what);
-                own.signals += 1;
-                if own.signals == 1 {
-                    self.hear(at, station)?;
-                }
-                if is_own {
-                    self.sending += 1;
-                    self.count(at)?;
-                    self.tell_use(at, StationId::new(station), what)?;
-                }
-                Ok(())
-            }
-            Due::SignalEnds { signal } => {
-                let Some(signal) = self.signals.get(signal) else { return Ok(()) };
-                let source = signal.source;
-                let way = self.config.topology.distance(source, StationId::new(station));
-                if signal.end.is_none_or(|end| end + way != at) {
-                    // It was thought to end here, and does not.
-                    return Ok(());
-                }
-                own.signals = own.signals.saturating_sub(1);
-                own.own_last = source.index() == usize::from(station);
-                let (is_own, is_silent) = (own.own_last, own.signals == 0);
-                if is_silent {
-                    self.hear(at, station)?;
-                }
-                if is_own {
-                    self.sending = self.sending.saturating_sub(1);
-                    self.count(at)?;
-                    self.tell_end(at, source)?;
-                }
-                Ok(())
-            }
+    fn run_list(&mut self, at: BitInstant, list: &mut List) -> Result<(), WriteError> {
+        if let Method::Plca(_) = self.config.method {
+            // Where one signal of a station follows another, carrier continues.
+            list.sort_by_key(|(_, due)| !matches!(due, Due::SignalBegins { .. }));
+        }
+        list.iter().try_for_each(|(row, due)| match *due {
+            Due::GapEnds { gap } => self.gap_ends(at, *row, gap),
+            Due::SignalBegins { signal } => self.signal_begins(at, *row, signal),
+            Due::SignalEnds { signal } => self.signal_ends(at, *row, signal),
+        })
+    }
+
+    fn gap_ends(&mut self, at: BitInstant, row: Row, gap: u64) -> Result<(), WriteError> {
+        self.alike(
+            row,
+            |own| (own.place, own.gap == gap),
+            |vcd, row, (_, ends)| match ends {
+                true => vcd.defer(at, row, None, DeferenceInput::Timeout),
+                false => Ok(()),
+            },
+        )
+    }
+
+    fn signal_begins(&mut self, at: BitInstant, row: Row, signal: u64) -> Result<(), WriteError> {
+        let Some(signal) = self.signals.get(signal) else { return Ok(()) };
+        let (source, what) = (signal.source, signal.what);
+        self.stations[row.places()].iter_mut().for_each(|own| own.place.signals += 1);
+        if !row.contains(source) {
+            return self.hear(at, row);
+        }
+        let end = Row::of(source).end;
+        self.hear(at, Row { end, ..row })?;
+        self.sending += 1;
+        self.count(at)?;
+        self.tell_use(at, source, what)?;
+        self.hear(at, Row { first: end, ..row })
+    }
+
+    fn signal_ends(&mut self, at: BitInstant, row: Row, signal: u64) -> Result<(), WriteError> {
+        let Some(signal) = self.signals.get(signal) else { return Ok(()) };
+        let source = signal.source;
+        let way = self.config.topology.distance(source, StationId::new(row.first));
+        if signal.end.is_none_or(|end| end + way != at) {
+            // It was thought to end here, and does not.
+            return Ok(());
+        }
+        for own in &mut self.stations[row.places()] {
+            own.place.signals = own.place.signals.saturating_sub(1);
+            own.own_last = false;
+        }
+        if !row.contains(source) {
+            return self.hear(at, row);
+        }
+        let own = Row::of(source);
+        self.stations[source.index()].own_last = true;
+        self.hear(at, Row { end: own.first, ..row })?;
+        self.hear(at, own)?;
+        self.sending = self.sending.saturating_sub(1);
+        self.count(at)?;
+        self.tell_end(at, source)?;
+        self.hear(at, Row { first: own.end, ..row })
+    }
+
+    /// Calls `act` for the stations of a row, once for those beside each other that have the same `key`.
+    fn alike<K: Copy + PartialEq>(
+        &mut self,
+        row: Row,
+        key: impl Fn(&OfStation) -> K,
+        mut act: impl FnMut(&mut Vcd, Row, K) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let mut rest = row;
+        while let Some(first) = self.stations[rest.places()].first() {
+            let own = key(first);
+            let count = self.stations[rest.places()].iter().take_while(|other| key(other) == own).count();
+            let row = Row { end: rest.first + count as u16, ..rest };
+            act(self, row, own)?;
+            rest.first = row.end;
+        }
+        Ok(())
+    }
+
+    /// Carrier at stations' places begins or ends, or a station comes or goes. If a signal ends, its sender is alone in the
+    /// row or not in it.
+    fn hear(&mut self, at: BitInstant, row: Row) -> Result<(), WriteError> {
+        self.alike(
+            row,
+            |own| own.place,
+            |vcd, row, place| {
+                let carrier = place.attached && place.signals > 0;
+                let input = if carrier { DeferenceInput::CarrierOn } else { DeferenceInput::CarrierOff };
+                if place.carrier == carrier { Ok(()) } else { vcd.defer(at, row, Some(carrier), input) }
+            },
+        )
+    }
+
+    /// What the deference machines of a row of stations do (802.3, 4.2.8), by the engine's own table. The stations are alike;
+    /// `carrier` is their new carrier, if it changes.
+    fn defer(
+        &mut self,
+        at: BitInstant,
+        row: Row,
+        carrier: Option<bool>,
+        input: DeferenceInput,
+    ) -> Result<(), WriteError> {
+        let first = &self.stations[usize::from(row.first)];
+        let next = if self.detects { self.next(first, input) } else { None };
+        let gap = next.map(|(_, timer)| timer.map_or(0, |span| self.agenda.expect_gap(at + span, row)));
+        let state = next.map(|(state, _)| state);
+        for own in &mut self.stations[row.places()] {
+            own.gap = gap.unwrap_or(own.gap);
+            own.place.carrier = carrier.unwrap_or(own.place.carrier);
+            own.place.deference = state.unwrap_or(own.place.deference);
+        }
+        match (carrier, state) {
+            (None, None) => Ok(()),
+            _ => self.change(at, row, Change::Place(carrier, state)),
         }
     }
 
-    /// Carrier at a station's place begins or ends, or the station comes or goes.
-    fn hear(&mut self, at: BitInstant, station: u16) -> Result<(), WriteError> {
-        let own = &mut self.stations[usize::from(station)];
-        let carrier = own.attached && own.signals > 0;
-        if std::mem::replace(&mut own.carrier, carrier) == carrier {
-            return Ok(());
-        }
-        self.change(at, station, Change::Carrier(carrier))?;
-        self.defer(at, station, if carrier { DeferenceInput::CarrierOn } else { DeferenceInput::CarrierOff })
-    }
-
-    /// What the deference machine does (802.3, 4.2.8), by the engine's own table.
-    fn defer(&mut self, at: BitInstant, station: u16, input: DeferenceInput) -> Result<(), WriteError> {
-        if !self.detects {
-            return Ok(());
-        }
-        // Only CSMA/CD holds these to their ranges; a log of another method may have any.
-        let parameters = &self.config.parameters;
-        let [gap, part_1] = [parameters.inter_packet_gap, parameters.inter_packet_gap_part_1]
-            .map(|span| BitTimes::new(span.get().min(LONGEST_GAP)));
-        let own = &mut self.stations[usize::from(station)];
-        let (state, timer) = match own.deference.act(input) {
-            None | Some(DeferenceAct::Stay) => return Ok(()),
-            Some(DeferenceAct::Yield) => (Deference::Busy, None),
-            Some(DeferenceAct::StartGap) if own.own_last => (Deference::GapPart2, Some(gap)),
-            Some(DeferenceAct::StartGap) => (Deference::GapPart1, Some(part_1)),
-            Some(DeferenceAct::StartPart2) => {
-                (Deference::GapPart2, Some(BitTimes::new(gap.get().saturating_sub(part_1.get()))))
+    /// The next state of a station's deference machine, if it changes, and how long that state lasts.
+    fn next(&self, station: &OfStation, input: DeferenceInput) -> Option<(Deference, Option<BitTimes>)> {
+        match station.place.deference.act(input)? {
+            DeferenceAct::Stay => None,
+            DeferenceAct::Yield => Some((Deference::Busy, None)),
+            DeferenceAct::StartGap if station.own_last => Some((Deference::GapPart2, Some(self.gap))),
+            DeferenceAct::StartGap => Some((Deference::GapPart1, Some(self.part_1))),
+            DeferenceAct::StartPart2 => {
+                let rest = self.gap.get().saturating_sub(self.part_1.get());
+                Some((Deference::GapPart2, Some(BitTimes::new(rest))))
             }
             // A signal that came in part 2 keeps the station from what follows.
-            Some(DeferenceAct::Release) if own.signals > 0 => (Deference::Busy, None),
-            Some(DeferenceAct::Release) => (Deference::Free, None),
-        };
-        own.deference = state;
-        own.gap += 1;
-        let gap = own.gap;
-        timer.into_iter().for_each(|span| self.expect(at + span, station, Due::GapEnds { gap }));
-        self.change(at, station, Change::Deference(state))
+            DeferenceAct::Release if station.place.signals > 0 => Some((Deference::Busy, None)),
+            DeferenceAct::Release => Some((Deference::Free, None)),
+        }
     }
 }
 
@@ -366,8 +403,8 @@ impl Observer for Vcd {
                 return Ok(());
             }
         };
-        self.stations[station.index()].attached = attached;
-        self.hear(at, station.index() as u16)
+        self.stations[station.index()].place.attached = attached;
+        self.hear(at, Row::of(*station))
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
@@ -398,15 +435,15 @@ impl Observer for Vcd {
             let text = format!("$comment {inputs} inputs and {events} events are missing here $end");
             line.extend_from_slice(text.as_bytes());
         })?;
-        let last = self.agenda.back().map(|(at, _)| *at);
+        let last = self.agenda.last();
         self.run_to(last.unwrap_or(BitInstant::ZERO))?;
         // When the others ended is not known: at the latest where the missing begins.
         self.signals.forget();
         let at = last.or(self.now).unwrap_or(BitInstant::ZERO);
         self.sending = 0;
-        for station in 0..self.stations.len() as u16 {
-            self.stations[usize::from(station)].signals = 0;
-            self.hear(at, station)?;
+        self.stations.iter_mut().for_each(|own| own.place.signals = 0);
+        for station in (0..self.stations.len() as u16).map(StationId::new) {
+            self.hear(at, Row::of(station))?;
         }
         Ok(())
     }

@@ -50,6 +50,7 @@ impl Pen {
         if self.blocks.is_some() || self.output.is_none() {
             self.sheet = None;
         }
+        self.sheet.iter_mut().for_each(Sheet::without_digest);
     }
 
     /// From now on a thread of its own hands lines to the kernel, if the system gives one.

@@ -14,12 +14,14 @@ use super::{Digest, Names};
 use crate::files::columns::{Sink, number, string, truth};
 use crate::files::inputs;
 use crate::files::json_lines::PIECE;
+use crate::files::repeated::Repeated;
 use medium::{BitInstant, Event, Frame, FrameId, Input, StationId, Value, Visitor};
 
 #[derive(Debug)]
 pub(super) struct Sheet {
     events: u64,
-    crc32: crc32fast::Hasher,
+    /// Nothing, if no digest is wanted.
+    crc32: Option<crc32fast::Hasher>,
     /// Whole lines that have not been taken.
     text: Vec<u8>,
     lines: u64,
@@ -33,8 +35,10 @@ pub(super) struct Sheet {
     latest: u64,
     /// How a line of the latest instant begins, `{"t":576,"kind":"`: many events share one.
     begin: (BitInstant, Piece),
-    /// The columns of each station, and of its latest frame; none where a name is too long for a piece.
+    /// The columns of each station, and of its latest frames; none where a name is too long for a piece.
     columns: Vec<Option<StationColumns>>,
+    /// The columns of an event's fields.
+    fields: Repeated,
     line: Box<Line>,
 }
 
@@ -43,7 +47,7 @@ impl Sheet {
     pub fn new(stations: &[String], check: Option<Check>) -> Sheet {
         Sheet {
             events: 0,
-            crc32: crc32fast::Hasher::new(),
+            crc32: Some(crc32fast::Hasher::new()),
             text: Vec::with_capacity(2 * PIECE),
             lines: 0,
             summed: 0,
@@ -53,8 +57,14 @@ impl Sheet {
             // No event is as late as this, so the first begins its line.
             begin: (BitInstant::new(u64::MAX), Piece::EMPTY),
             columns: StationColumns::all(stations),
+            fields: Repeated::new(),
             line: Box::new(Line::EMPTY),
         }
+    }
+
+    /// The digest is not wanted.
+    pub fn without_digest(&mut self) {
+        self.crc32 = None;
     }
 
     /// Writes an event; `offered` is the frame of one that is `offered`, if its input is known.
@@ -80,7 +90,7 @@ impl Sheet {
             self.begin.1.clear();
             begin_line(*at, &mut self.begin.1);
         }
-        let Sheet { text, begin, columns, line, .. } = self;
+        let Sheet { text, begin, columns, fields, line, .. } = self;
         line.clear();
         line.put_piece(&begin.1);
         line.put_short(kind.name().as_bytes());
@@ -89,7 +99,7 @@ impl Sheet {
         if known(*station) && known(frame.station) {
             columns[station.index()].iter().for_each(|own| line.put_piece(&own.station));
             columns[frame.station.index()].iter_mut().for_each(|its| line.put_piece(its.frame(*frame, names)));
-            kind.fields(Columns(&mut **line));
+            line.put(fields.of(kind, |text| kind.fields(Columns(text))));
             return text.extend_from_slice(line.text());
         }
         write_event(text, names, event);
@@ -157,12 +167,12 @@ impl Sheet {
     }
 
     fn sum_up(&mut self) {
-        self.crc32.update(&self.text[self.summed..]);
+        self.crc32.iter_mut().for_each(|crc32| crc32.update(&self.text[self.summed..]));
         self.summed = self.text.len();
     }
 
     pub fn digest(&self) -> Digest {
-        let mut crc32 = self.crc32.clone();
+        let mut crc32 = self.crc32.clone().unwrap_or_default();
         crc32.update(&self.text[self.summed..]);
         Digest { events: self.events, crc32: crc32.finalize() }
     }
@@ -181,14 +191,14 @@ pub(crate) fn write_event(text: &mut Vec<u8>, names: &Names, event: &Event) {
 /// Nothing has this serial: those of frames begin at 1, and what is no frame has 0.
 const NO_SERIAL: u64 = u64::MAX;
 
-/// What lines about a station, and about the latest of its frames, have in common.
+/// What lines about a station have in common, and about the latest of its frames and the one before, of which its
+/// receivers still report.
 #[derive(Debug)]
 struct StationColumns {
     /// `,"station":"st1"`.
     station: Piece,
     /// `,"frame":"st1#17"`, and which frame that is.
-    frame: Piece,
-    serial: u64,
+    frames: [(u64, Piece); 2],
 }
 
 impl StationColumns {
@@ -200,7 +210,8 @@ impl StationColumns {
             let (own, frame) = (names.station_column(station), names.frame_column(station));
             let fits = own.len() <= Piece::ROOM && frame.len() + LONGEST_NUMBER < Piece::ROOM;
             fits.then(|| {
-                let mut columns = StationColumns { station: Piece::EMPTY, frame: Piece::EMPTY, serial: NO_SERIAL };
+                let none = || (NO_SERIAL, Piece::EMPTY);
+                let mut columns = StationColumns { station: Piece::EMPTY, frames: [none(), none()] };
                 columns.station.put(own);
                 columns
             })
@@ -210,14 +221,15 @@ impl StationColumns {
 
     #[inline]
     fn frame(&mut self, frame: FrameId, names: &Names) -> &Piece {
-        if self.serial != frame.serial {
-            self.serial = frame.serial;
-            self.frame.clear();
-            self.frame.put(names.frame_column(frame.station));
-            self.frame.put_number(frame.serial);
-            self.frame.put(b"\"");
+        let (serial, piece) = &mut self.frames[frame.serial as usize % 2];
+        if *serial != frame.serial {
+            *serial = frame.serial;
+            piece.clear();
+            piece.put(names.frame_column(frame.station));
+            piece.put_number(frame.serial);
+            piece.put(b"\"");
         }
-        &self.frame
+        piece
     }
 }
 

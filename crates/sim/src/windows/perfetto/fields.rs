@@ -59,7 +59,7 @@ pub fn digits(octets: &mut [u8], mut place: usize, mut value: u64) -> usize {
 }
 
 #[inline(always)]
-fn varint(into: &mut Vec<u8>, value: u64) {
+pub fn varint(into: &mut Vec<u8>, value: u64) {
     if value < 0x80 {
         return into.push(value as u8);
     }
@@ -95,9 +95,15 @@ pub fn real(into: &mut Vec<u8>, field: u32, value: f64) {
 
 #[inline(always)]
 pub fn text(into: &mut Vec<u8>, field: u32, value: &str) {
+    octets(into, field, value.as_bytes());
+}
+
+/// The same of a text that is not checked.
+#[inline(always)]
+pub fn octets(into: &mut Vec<u8>, field: u32, value: &[u8]) {
     varint(into, u64::from(field) << 3 | 2);
     varint(into, value.len() as u64);
-    into.extend_from_slice(value.as_bytes());
+    into.extend_from_slice(value);
 }
 
 #[inline(always)]
@@ -115,6 +121,52 @@ pub fn message(into: &mut Vec<u8>, field: u32, write: impl FnOnce(&mut Vec<u8>))
     let mut head = Vec::with_capacity(4);
     varint(&mut head, length as u64);
     into.splice(begin..=begin, head);
+}
+
+/// Appends what a TrackEvent begins with: its type and its track.
+#[inline]
+pub fn begin_event(own: &mut Vec<u8>, kind: u8, track: u64) {
+    let mut octets = [9 << 3, kind, 11 << 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let end = digits(&mut octets, 3, track);
+    append(own, &octets, end);
+}
+
+/// How packets of one instant begin, after their length: time, sequence, and what a TrackEvent is.
+#[derive(Debug)]
+pub struct Head {
+    octets: [u8; Head::ROOM],
+    length: usize,
+}
+
+impl Head {
+    /// A key and two numbers of at most ten octets, and two more keys.
+    const ROOM: usize = 24;
+
+    pub fn new(at: u64, sequence: u64) -> Head {
+        let mut octets = [0; Head::ROOM];
+        octets[0] = 8 << 3;
+        let place = digits(&mut octets, 1, at);
+        octets[place] = 10 << 3;
+        let end = digits(&mut octets, place + 1, sequence);
+        octets[end] = 11 << 3 | 2;
+        Head { octets, length: end + 1 }
+    }
+
+    /// Appends the beginning of a packet, up to the content of its TrackEvent, which has this length.
+    #[inline]
+    pub fn begin_packet(&self, into: &mut Vec<u8>, length: usize) {
+        let mut octets = [0; Head::ROOM + 2 * DIGITS + 1];
+        octets[0] = 1 << 3 | 2;
+        let place = digits(&mut octets, 1, (self.length + count(length) + length) as u64);
+        octets[place..place + Head::ROOM].copy_from_slice(&self.octets);
+        let end = digits(&mut octets, place + self.length, length as u64);
+        append(into, &octets, end);
+    }
+}
+
+/// How many octets a number takes.
+fn count(number: usize) -> usize {
+    (number | 1).ilog2() as usize / 7 + 1
 }
 
 /// How many octets of `trace` are whole packets, and how many packets those are.

@@ -1,6 +1,6 @@
 //! Lines of the file, made once.
 
-use super::super::append;
+use super::agenda::Row;
 use medium::{Deference, Transmit};
 
 /// A station's signals in the file.
@@ -12,82 +12,92 @@ pub(super) enum Wave {
     Collision,
 }
 
-/// A signal's new value. In the file a value comes before its identifier; a string has a blank between them.
+/// New values of a station's signals at one instant. In the file a value comes before its identifier; a string has a blank
+/// between them.
 #[derive(Clone, Copy)]
 pub(super) enum Change {
     Transmit(Transmit),
-    Deference(Deference),
-    Carrier(bool),
     Collision(bool),
+    /// Carrier, and then the deference machine; what does not change is not there.
+    Place(Option<bool>, Option<Deference>),
 }
 
-impl Change {
-    /// Each once, by [`Change::place`].
-    pub const ALL: [Change; 13] = [
-        Change::Transmit(Transmit::Idle),
-        Change::Transmit(Transmit::WaitingToSend),
-        Change::Transmit(Transmit::Transmitting),
-        Change::Transmit(Transmit::Jamming),
-        Change::Transmit(Transmit::BackingOff),
-        Change::Deference(Deference::Free),
-        Change::Deference(Deference::Busy),
-        Change::Deference(Deference::GapPart1),
-        Change::Deference(Deference::GapPart2),
-        Change::Carrier(false),
-        Change::Carrier(true),
-        Change::Collision(false),
-        Change::Collision(true),
-    ];
+const TRANSMIT: [Transmit; 5] =
+    [Transmit::Idle, Transmit::WaitingToSend, Transmit::Transmitting, Transmit::Jamming, Transmit::BackingOff];
+const DEFERENCE: [Deference; 4] = [Deference::Free, Deference::Busy, Deference::GapPart1, Deference::GapPart2];
 
-    pub fn place(self) -> usize {
+impl Change {
+    /// Each once, in order of [`Change::number`].
+    pub fn all() -> impl Iterator<Item = Change> {
+        let transmit = TRANSMIT.into_iter().map(Change::Transmit);
+        let collision = [false, true].into_iter().map(Change::Collision);
+        let deference = || [None].into_iter().chain(DEFERENCE.map(Some));
+        let carrier = [None, Some(false), Some(true)].into_iter();
+        let place =
+            carrier.flat_map(move |carrier| deference().map(move |deference| Change::Place(carrier, deference)));
+        transmit.chain(collision).chain(place)
+    }
+
+    pub fn number(self) -> usize {
         match self {
-            Change::Transmit(Transmit::Idle) => 0,
-            Change::Transmit(Transmit::WaitingToSend) => 1,
-            Change::Transmit(Transmit::Transmitting) => 2,
-            Change::Transmit(Transmit::Jamming) => 3,
-            Change::Transmit(Transmit::BackingOff) => 4,
-            Change::Deference(Deference::Free) => 5,
-            Change::Deference(Deference::Busy) => 6,
-            Change::Deference(Deference::GapPart1) => 7,
-            Change::Deference(Deference::GapPart2) => 8,
-            Change::Carrier(high) => 9 + usize::from(high),
-            Change::Collision(high) => 11 + usize::from(high),
+            Change::Transmit(state) => state as usize,
+            Change::Collision(high) => TRANSMIT.len() + usize::from(high),
+            Change::Place(carrier, deference) => {
+                let carrier = carrier.map_or(0, |high| 1 + usize::from(high));
+                let deference = deference.map_or(0, |state| 1 + state as usize);
+                TRANSMIT.len() + 2 + (1 + DEFERENCE.len()) * carrier + deference
+            }
+        }
+    }
+
+    /// How many lines it has.
+    pub fn count(self) -> u64 {
+        match self {
+            Change::Transmit(_) | Change::Collision(_) => 1,
+            Change::Place(carrier, deference) => u64::from(carrier.is_some()) + u64::from(deference.is_some()),
         }
     }
 
     pub fn text(self, station: u16) -> String {
-        let bit = u8::from;
+        let bit = |high: bool, wave| format!("{}{}\n", u8::from(high), label(station, wave));
         match self {
             Change::Transmit(state) => format!("s{state:?} {}\n", label(station, Wave::Transmit)),
-            Change::Deference(state) => format!("s{state:?} {}\n", label(station, Wave::Deference)),
-            Change::Carrier(high) => format!("{}{}\n", bit(high), label(station, Wave::Carrier)),
-            Change::Collision(high) => format!("{}{}\n", bit(high), label(station, Wave::Collision)),
+            Change::Collision(high) => bit(high, Wave::Collision),
+            Change::Place(carrier, deference) => {
+                let carrier = carrier.map(|high| bit(high, Wave::Carrier));
+                let deference = deference.map(|state| format!("s{state:?} {}\n", label(station, Wave::Deference)));
+                carrier.into_iter().chain(deference).collect()
+            }
         }
     }
 }
 
-/// A line of the file that is made once and used often: copied in a few instructions, without a call.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
-    octets: [u8; Line::ROOM],
-    length: usize,
+/// The lines of one change of every station, so that those of stations beside each other are copied at once.
+#[derive(Debug)]
+pub(super) struct Lines {
+    text: Vec<u8>,
+    /// Where each station's begin, and the end.
+    begins: Vec<u32>,
 }
 
-impl Line {
-    /// `sWaitingToSend t65535` and the line's end take 22.
-    const ROOM: usize = 24;
-
-    pub fn all_of(station: u16) -> [Line; Change::ALL.len()] {
-        Change::ALL.map(|change| {
-            let text = change.text(station);
-            let (mut octets, length) = ([0; Line::ROOM], text.len());
-            octets[..length].copy_from_slice(text.as_bytes());
-            Line { octets, length }
-        })
+impl Lines {
+    /// Those of every change, by [`Change::number`].
+    pub fn all(stations: u16) -> Vec<Lines> {
+        Change::all().map(|change| Lines::of(change, stations)).collect()
     }
 
-    pub fn append(&self, into: &mut Vec<u8>) {
-        append(into, &self.octets, self.length);
+    fn of(change: Change, stations: u16) -> Lines {
+        let mut lines = Lines { text: Vec::new(), begins: vec![0] };
+        for station in 0..stations {
+            lines.text.extend_from_slice(change.text(station).as_bytes());
+            lines.begins.push(lines.text.len() as u32);
+        }
+        lines
+    }
+
+    pub fn text(&self, row: Row) -> &[u8] {
+        let at = |station: u16| self.begins[usize::from(station)] as usize;
+        &self.text[at(row.first)..at(row.end)]
     }
 }
 
