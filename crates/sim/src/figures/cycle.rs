@@ -6,9 +6,8 @@
 //! COMMIT covers the MAC's gap. The gap of a lone node goes by in the turns of the others, and its frame waits in the
 //! delay line.
 
-use crate::figures::plca::PlcaStation;
 use crate::words::configuration::longest_distance;
-use medium::{BitTimes, Config, Method, Plca, PlcaSettings};
+use medium::{BitTimes, Config, Method, Plca, PlcaNode, PlcaSettings};
 use std::collections::BTreeSet;
 
 const BEACON: u64 = 20;
@@ -104,29 +103,24 @@ impl Bus {
     }
 
     /// The bus of a configuration whose nodes have these settings by now, with frames of up to `octets`. None unless
-    /// all is right: nothing between the nodes, no chip or host that is slow, each id once and below the node count, and
-    /// plca_status OK all the time.
-    pub fn of(config: &Config, stations: &[&PlcaStation], octets: u64) -> Option<Bus> {
+    /// all is right: nothing between the nodes, no chip or host that is slow, each id once and below the node count.
+    pub fn of(config: &Config, settings: &[PlcaSettings], octets: u64) -> Option<Bus> {
         let Method::Plca(plca) = &config.method else { return None };
-        let settings: Vec<PlcaSettings> = stations.iter().map(|station| station.settings.into()).collect();
         let first = settings.iter().find(|node| node.is_on() && node.node_id == 0)?;
         let delays = longest_distance(&config.topology) + plca.phy_on + plca.phy_off;
-        let is_plain =
-            delays == BitTimes::ZERO && !plca.cold_start && plca.delay_line == Plca::delay_line_for(&plca.nodes);
+        let usual_line = plca.delay_line == Plca::delay_line_for(&plca.nodes);
+        let is_plain = delays == BitTimes::ZERO && !plca.cold_start && usual_line && octets > 0;
         let chips = plca.nodes.iter().all(|node| {
             let host = node.host_delay == BitTimes::ZERO && node.heeds_logical_collisions;
             host && node.clock_ppm == 0 && node.collision_detection
         });
         let right = settings.iter().all(|node| node.is_on() && node.to_timer == first.to_timer);
-        let own = settings.iter().map(|node| node.node_id);
-        let further = plca.nodes.iter().flat_map(|node| node.more_ids).filter(|&id| id != PlcaSettings::UNCONFIGURED);
-        let ids: Vec<u8> = own.chain(further).collect();
-        let unique =
-            ids.iter().collect::<BTreeSet<_>>().len() == ids.len() && ids.iter().all(|&id| id < first.node_count);
-        let is_kept =
-            stations.iter().all(|station| station.status && station.counters.get("status_losses") == Some(&0));
+        let nodes = plca.nodes.iter().zip(settings).map(|(node, settings)| PlcaNode { settings: *settings, ..*node });
+        let ids: Vec<u8> = nodes.flat_map(|node| node.ids()).collect();
+        let is_once = ids.iter().collect::<BTreeSet<_>>().len() == ids.len();
+        let has_turns = is_once && ids.iter().all(|&id| id < first.node_count);
         let bursts = settings.iter().map(|node| node.burst_count).max()?.into();
         let bus = Bus { nodes: first.node_count.into(), octets, bursts, to: first.to_timer.into() };
-        (is_plain && chips && right && unique && is_kept && octets > 0).then_some(bus)
+        (is_plain && chips && right && has_turns).then_some(bus)
     }
 }

@@ -354,8 +354,11 @@ impl Results {
     fn find_bound(&mut self) {
         let Some(plca) = &mut self.medium.plca else { return };
         let nodes: Vec<&PlcaStation> = self.stations.iter().filter_map(|station| station.plca.as_ref()).collect();
+        // A node that lost plca_status sent with CSMA/CD meanwhile.
+        let is_kept = nodes.iter().all(|node| node.status && node.counters.get("status_losses") == Some(&0));
+        let settings: Vec<_> = nodes.iter().map(|node| node.settings.into()).collect();
         let octets = plca.frame_max_octets.unwrap_or(0).into();
-        let bus = Bus::of(self.config.medium.config(), &nodes, octets);
+        let bus = Bus::of(self.config.medium.config(), &settings, octets).filter(|_| is_kept);
         plca.access_delay_bound_bt = bus.map(|bus| bus.access_delay_bound());
     }
 
