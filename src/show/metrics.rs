@@ -4,7 +4,7 @@ use sim::figures::counters::{COUNTERS, Counter};
 use sim::figures::delays::DelayResults;
 use sim::figures::emulator::{self as figures, LINKS, figures};
 use sim::figures::results::{ChangeResults, EmulatorResults, Results};
-use sim::figures::table::DELAYS;
+use sim::figures::table::{ACCESS_DELAY, DELAYS, FIGURES};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -71,6 +71,7 @@ pub fn text(exposition: Exposition, labs: &[(String, Results)]) -> String {
             histogram(text, &metric, lab, &delay.histogram, bit, sum(delay));
         }
     }
+    waits(text, labs);
     emulator(text, labs);
     if exposition == Exposition::OpenMetrics {
         page.text += "# EOF\n";
@@ -106,6 +107,47 @@ fn gauges(text: &mut Page, labs: &[(String, Results)]) {
     for (lab, results) in labs {
         let count = results.medium.collision_episodes.to_string();
         sample(text, "ethbus_collision_episodes_total", &[("lab", lab)], &count);
+    }
+}
+
+/// The access delay of each node with PLCA, and its bound.
+fn waits(text: &mut Page, labs: &[(String, Results)]) {
+    let nodes = || {
+        let with_plca = labs.iter().filter(|(_, results)| results.medium.plca.is_some());
+        with_plca.flat_map(|(lab, results)| {
+            let bit = 1.0 / results.config.rate_bits_per_second as f64;
+            results.stations.iter().filter_map(move |station| Some((lab, station, station.access_delay.as_ref()?, bit)))
+        })
+    };
+    for delay in DELAYS.iter().filter(|delay| delay.name == ACCESS_DELAY) {
+        let metric = format!("ethbus_station_{}_seconds", delay.name);
+        family(text, &metric, "summary", delay.help);
+        for (lab, station, delay, bit) in nodes() {
+            for (part, value) in FIGURES.iter().filter_map(|figure| Some((figure.part?, (figure.value)(delay)?))) {
+                let labels = [("lab", lab.as_str()), ("station", &station.name), ("quantile", &part.to_string())];
+                sample(text, &metric, &labels, &(value * bit).to_string());
+            }
+        }
+        let longest = format!("ethbus_station_{}_max_seconds", delay.name);
+        family(text, &longest, "gauge", "The longest of these");
+        for (lab, station, delay, bit) in nodes() {
+            let value = delay.max_bt.map(|bits| bits as f64 * bit);
+            let labels = [("lab", lab.as_str()), ("station", station.name.as_str())];
+            value.into_iter().for_each(|value| sample(text, &longest, &labels, &value.to_string()));
+        }
+    }
+    family(
+        text,
+        "ethbus_plca_access_delay_bound_seconds",
+        "gauge",
+        "Its bound, with frames as long as the longest yet",
+    );
+    for (lab, results) in labs {
+        let bound = results.medium.plca.as_ref().and_then(|plca| plca.access_delay_bound_bt);
+        let seconds = bound.map(|bits| bits as f64 / results.config.rate_bits_per_second as f64);
+        let labels = [("lab", lab.as_str())];
+        let metric = "ethbus_plca_access_delay_bound_seconds";
+        seconds.into_iter().for_each(|seconds| sample(text, metric, &labels, &seconds.to_string()));
     }
 }
 

@@ -25,7 +25,25 @@ pub fn turns(results: &Results) -> String {
     });
     let table =
         plain_table(["turns", "id", "status", "in all", "used", "empty", "told to wait", "met on the line"], rows);
-    format!("{table}{}\n\n", told(cycles))
+    format!("{table}{}\n\n{}", told(cycles), waits(results, cycles))
+}
+
+/// How long each node's frames waited from the head of the queue to the first bit, beside the bound.
+fn waits(results: &Results, cycles: &PlcaResults) -> String {
+    let bits = |bits: Option<u64>| bits.map_or_else(|| "-".to_owned(), group);
+    let rows = results.stations.iter().filter_map(|station| {
+        let delay = station.access_delay.as_ref().filter(|delay| delay.max_bt.is_some())?;
+        Some([station.name.clone(), bits(delay.p50_bt), bits(delay.p99_bt), bits(delay.p999_bt), bits(delay.max_bt)])
+    });
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let table = plain_table(["wait, BT", "p50", "p99", "p99.9", "longest"], rows.into_iter());
+    let bound = cycles.access_delay_bound_bt.zip(cycles.frame_max_octets).map_or(String::new(), |(bound, octets)| {
+        format!("  bound              {} BT, with frames of up to {} octets\n", group(bound), group(octets.into()))
+    });
+    format!("{table}{bound}\n")
 }
 
 fn told(cycles: &PlcaResults) -> String {

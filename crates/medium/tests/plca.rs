@@ -126,6 +126,19 @@ fn a_settled_bus_is_in_a_cycle_as_it_begins() {
     }
 }
 
+/// Clause 148 does not order the events of a bit time. Here the node has yielded its turn by then (docs/plca.md).
+#[test]
+fn a_frame_of_the_bit_time_in_which_its_turn_begins() {
+    let wait = |at: u64| {
+        let plca = Plca { cold_start: false, ..Plca::right(4) };
+        let (_, events) = run(bus_of(plca), &[offer(at, 2, 0, 64)], at + 2_000);
+        let commit = events.iter().find(|event| matches!(event.kind, Kind::Commit { .. })).expect("a turn");
+        commit.at.get() - at
+    };
+    // The turn of node 2 begins at 148 n + 84.
+    assert_eq!([1_563, 1_564, 1_565].map(wait), [1, 148, 147]);
+}
+
 /// Without a coordinator no cycle is in progress.
 #[test]
 fn a_bus_without_a_coordinator_is_not_settled() {

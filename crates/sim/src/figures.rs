@@ -3,6 +3,7 @@
 
 pub mod contention;
 pub mod counters;
+pub mod cycle;
 pub mod delays;
 pub mod emulator;
 pub mod histogram;

@@ -2,6 +2,7 @@
 
 use sim::figures::results::{Results, StationResults};
 use sim::run::measure::{results, run};
+use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use std::path::{Path, PathBuf};
 
@@ -147,4 +148,60 @@ fn a_reset_costs_the_status_once() {
     let (results, _) = of("15-reset");
     assert_eq!(every(&results, "status_losses"), [0, 0, 1, 0]);
     assert!(results.stations[2].plca.as_ref().is_some_and(|plca| plca.status));
+}
+
+/// What was said of a scenario of this text.
+fn warned(text: &str) -> Vec<String> {
+    let path = Path::new("bus.toml");
+    let (scenario, source) = Scenario::from_text(path, text.to_owned()).expect(text);
+    Plan::new(&scenario, Some(&source), &Overrides::default(), 1).expect(text).warnings
+}
+
+/// Settings of PLCA without PLCA are said to have no effect, unless an option chose the method.
+#[test]
+fn settings_of_plca_that_nothing_reads_are_told() {
+    let told = warned("stations = 4\n[plca]\nto-tmr = 24\n");
+    assert_eq!(
+        told,
+        ["settings of PLCA (line 3) have no effect: write `method = \"plca\"` in [access], or `--access plca`"]
+    );
+    assert_eq!(warned("[[station]]\n[[station]]\nplca.node-id = 3\n").len(), 1);
+    assert!(warned("stations = 4\n[access]\nmethod = \"plca\"\n").is_empty());
+    let csma_cd = Overrides::default().with("access", "csma-cd");
+    let plan = Plan::read(Some(&path("right")), &csma_cd, 1).expect("right");
+    assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+}
+
+/// More nodes than ids, a cable and PHYs that take as long as a turn; several ids on one node are no fault.
+#[test]
+fn what_a_segment_cannot_hold_is_told_before() {
+    let with = |text: &str| warned(&format!("{text}[access]\nmethod = \"plca\"\n")).join("\n");
+    assert!(with("stations = 300\n").contains("no node-id (255)"));
+    assert!(with("stations = 4\n[medium]\ntopology = \"bus:800m\"\n").contains("a signal and its answer take up to"));
+    let slow = with("stations = 4\n[plca]\nphy-on = \"40 BT\"\n");
+    assert!(slow.contains("a signal and its answer take up to 40 BT, and a turn 32 BT"), "{slow}");
+    assert!(of("11-several-ids").1.is_empty());
+}
+
+/// Results have each node's wait, and its bound for the longest frame that was sent; no bound if PLCA is not right.
+#[test]
+fn results_have_the_bound_of_each_wait() {
+    let (results, _) = of("right");
+    let plca = results.medium.plca.as_ref().expect("PLCA");
+    assert_eq!((plca.frame_max_octets, plca.access_delay_bound_bt), (Some(64), Some(5_652)));
+    for station in &results.stations {
+        let longest = station.access_delay.as_ref().and_then(|delay| delay.max_bt).expect("frames");
+        assert!(longest <= 5_652, "{}: {longest}", station.name);
+    }
+    for wrong in ["03-one-id-twice", "08-other-to-timer", "12-phy-delay", "14-slow-host", "15-reset", "17-cold-start"] {
+        assert_eq!(of(wrong).0.medium.plca.and_then(|plca| plca.access_delay_bound_bt), None, "{wrong}");
+    }
+}
+
+/// The best case and the worst of INET: a frame is ready a bit time before its turn, or as its turn begins.
+#[test]
+fn a_frame_waits_for_nothing_or_for_a_cycle() {
+    let (results, _) = of("best-and-worst");
+    let wait = |station: usize| results.stations[station].access_delay.as_ref().and_then(|delay| delay.max_bt);
+    assert_eq!((wait(2), wait(3)), (Some(1), Some(148)));
 }

@@ -329,6 +329,14 @@ fn counts(screen: &Screen<'_>) -> String {
     }
 }
 
+/// The longest wait of the chosen station for its turn, beside its bound.
+fn wait(screen: &Screen<'_>) -> Option<String> {
+    let bound = screen.view.wait_bound()?;
+    let own = screen.view.stations[screen.chosen.index()].longest_wait.get();
+    let name = &screen.names[screen.chosen.index()];
+    Some(format!("{name} waited for the bus {} BT at most, bound {} BT", group(own), group(bound)))
+}
+
 fn figures_below(screen: &Screen<'_>, width: u16) -> Vec<String> {
     let first = format!("{}; {}  ", totals(screen), counts(screen));
     let room = usize::from(width).saturating_sub(first.chars().count());
@@ -339,6 +347,7 @@ fn figures_below(screen: &Screen<'_>, width: u16) -> Vec<String> {
         .collect();
     let attempts = if attempts.is_empty() { "none yet".to_owned() } else { attempts.join("  ") };
     let mut all = vec![format!("{first}{}", course(screen, room)), format!("frames by attempts  {attempts}")];
+    all.extend(wait(screen));
     all.extend(health(screen, width.into()).into_iter().take(MOST_HEALTH));
     all
 }
@@ -359,6 +368,7 @@ fn figures_beside(screen: &Screen<'_>, rows: u16) -> Vec<String> {
         format!("  utilization, a letter is {}", step(screen)),
         "  frames by attempts".to_owned(),
     ];
+    all.splice(2..2, wait(screen).map(|line| format!("  {line}")));
     let most = screen.view.attempts.iter().copied().max().unwrap_or(0).max(1);
     let used = screen.view.attempts.iter().rposition(|frames| *frames > 0).map_or(0, |last| last + 1);
     let bar = if screen.look.unicode { "█" } else { "#" };

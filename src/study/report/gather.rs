@@ -292,6 +292,7 @@ fn results(told: &Told) -> Results {
     let snapshot = Snapshot {
         delays: delays.results(),
         station_delays: delays.of_stations(stations),
+        longest_frame: delays.longest_frame(),
         contention: delays.contention().clone(),
         tally,
         measured,

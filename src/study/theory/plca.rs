@@ -8,106 +8,23 @@
 //! delay line.
 
 use super::{Answer, Refusal, Value};
+use sim::figures::cycle::{Bus, DELIMITER, GAP};
 
-const BEACON: u64 = 20;
-const GAP: u64 = 96;
-const PREAMBLE: u64 = 64;
-/// ESD and ESDOK, two symbols of 5 bits that encode 4 each.
-const DELIMITER: u64 = 8;
 /// What destination, source, type and FCS take of a frame.
 const HEADER: u64 = 18;
-/// The most that a delay line holds back here.
-const LONGEST_LINE: u64 = 512;
-const USUAL_LINE: u64 = 396;
-/// pending_timer.
-const PENDING: u64 = 512;
 
-/// A bus with PLCA right at every node, on a line without delay.
-#[derive(Clone, Copy, Debug)]
-struct Bus {
-    nodes: u64,
-    octets: u64,
-    bursts: u64,
-    to: u64,
+/// Octets of frames, and of what the MAC carries in them, as parts of a cycle with `frames`.
+fn parts(bus: &Bus, frames: u64, cycle: u64) -> (f64, f64) {
+    let part = |octets: u64| (frames * 8 * octets) as f64 / cycle as f64;
+    (part(bus.octets), part(bus.octets - HEADER))
 }
 
-impl Bus {
-    fn idle_cycle(&self) -> u64 {
-        BEACON + self.to * self.nodes
-    }
-
-    fn frame(&self) -> u64 {
-        PREAMBLE + 8 * self.octets
-    }
-
-    /// A turn in which all frames of a burst go out.
-    fn turn(&self) -> u64 {
-        (1 + self.bursts) * (GAP + self.frame()) + DELIMITER
-    }
-
-    fn longest_cycle(&self) -> u64 {
-        BEACON + self.nodes * self.turn()
-    }
-
-    /// From when a frame is at the head to its first bit: one's own turn is missed, all others use theirs, and COMMIT
-    /// comes before the frame. Where the delay line is shorter than an idle cycle, a frame may get a logical collision
-    /// before, and miss the turn that comes within pending_timer.
-    fn access_delay_bound(&self) -> u64 {
-        let line = self.line();
-        let missed = if self.idle_cycle() - self.to > line { line + PENDING } else { 0 };
-        self.longest_cycle() - self.turn() + self.to + GAP + missed + self.deferred()
-    }
-
-    /// What a MAC loses that defers. A frame that comes while another is on the line waits until that is over, and a gap of
-    /// 96 BT more. A turn that begins before the gap ends is missed: the own one is the last of them at worst.
-    ///
-    /// ```text
-    ///   |COMMIT, frame of k − 3, ESD|turn of k − 2|turn of k − 1|turn of k|
-    ///    ^ ready here               |gap 96 BT ........................|^ the MAC may send here
-    /// ```
-    fn deferred(&self) -> u64 {
-        if self.nodes < 2 {
-            return 0;
-        }
-        let before = GAP.div_ceil(self.to) - 1;
-        self.turn() + self.to * before.min(self.nodes - 2)
-    }
-
-    /// How long a cycle is in which one node always has a frame and no other node has any. Its MAC is ready a gap after
-    /// its frame, and if its turn is over then, it waits for the next. Where that takes longer than the delay line
-    /// holds, a logical collision comes first, and COMMIT before the frame.
-    fn lone_cycle(&self) -> u64 {
-        let others = BEACON + self.to * (self.nodes - 1);
-        let burst = (1 + self.bursts) * self.frame() + self.bursts * GAP + DELIMITER;
-        // Idle cycles until its turn comes no sooner than `ready` after its MAC was done.
-        let idle_until = |ready: u64| (ready.saturating_sub(DELIMITER + others)).div_ceil(self.idle_cycle());
-        let idle = idle_until(GAP);
-        let held = DELIMITER + others + idle * self.idle_cycle() - GAP;
-        let line = self.line();
-        if held <= line {
-            return burst + others + idle * self.idle_cycle();
-        }
-        burst + others + idle_until(GAP + line + PENDING) * self.idle_cycle() + GAP
-    }
-
-    /// How long the delay line is, as nodes here have it.
-    fn line(&self) -> u64 {
-        self.idle_cycle().clamp(USUAL_LINE, LONGEST_LINE)
-    }
-
-    /// Octets of frames, and of what the MAC carries in them, as parts of a cycle with `frames`.
-    fn parts(&self, frames: u64, cycle: u64) -> (f64, f64) {
-        let part = |octets: u64| (frames * 8 * octets) as f64 / cycle as f64;
-        (part(self.octets), part(self.octets - HEADER))
-    }
-
-    /// How long a cycle is on average at this load: each frame takes its turn's place, as long as there is room.
-    fn mean_cycle(&self, load: f64) -> Option<f64> {
-        let bits = (8 * self.octets) as f64;
-        let more = (self.frame() + DELIMITER + GAP - self.to.min(GAP)) as f64;
-        let cycle = self.idle_cycle() as f64 / (1.0 - load * more / bits);
-        (load * more < bits && cycle <= self.longest_cycle() as f64).then_some(cycle)
-    }
+/// How long a cycle is on average at this load: each frame takes its turn's place, as long as there is room.
+fn mean_cycle(bus: &Bus, load: f64) -> Option<f64> {
+    let bits = (8 * bus.octets) as f64;
+    let more = (bus.frame() + DELIMITER + GAP - bus.to.min(GAP)) as f64;
+    let cycle = bus.idle_cycle() as f64 / (1.0 - load * more / bits);
+    (load * more < bits && cycle <= bus.longest_cycle() as f64).then_some(cycle)
 }
 
 fn refuse(given: String, because: &str, nearest: &str) -> Result<Answer, Refusal> {
@@ -147,8 +64,8 @@ pub fn answer(nodes: u32, octets: u32, bursts: u32, to: u32, load: Option<f64>) 
     let holds = "10 Mb/s, PLCA right at every node, a line without delay; every frame has this length";
     let count = Value::Count;
     let (lone, all) = (bus.lone_cycle(), bus.longest_cycle());
-    let one = bus.parts(1 + bus.bursts, lone);
-    let every = bus.parts((1 + bus.bursts) * bus.nodes, all);
+    let one = parts(&bus, 1 + bus.bursts, lone);
+    let every = parts(&bus, (1 + bus.bursts) * bus.nodes, all);
     let answer = Answer::new("plca", source, holds)
         .with("nodes", "n, turns in a cycle", count(bus.nodes))
         .with("frame_size", "L, octets of a frame", count(bus.octets))
@@ -172,7 +89,7 @@ pub fn answer(nodes: u32, octets: u32, bursts: u32, to: u32, load: Option<f64>) 
         Some(load) => answer.with("load", "offered utilization", Value::Number(load)).with_some(
             "mean_cycle_bt",
             "a cycle at this load, roughly",
-            bus.mean_cycle(load).map(Value::Number),
+            mean_cycle(&bus, load).map(Value::Number),
             || "the load is above what is left: queues grow".to_owned(),
         ),
     })

@@ -23,6 +23,8 @@ pub struct Delays {
     mac: Delay<FINE>,
     /// Access delay and MAC delay of each station that had a frame get through, and of those before it.
     stations: Vec<[Delay<COARSE>; 2]>,
+    /// Octets of the longest frame that got through.
+    longest_frame: u32,
     contention: Contention,
 }
 
@@ -66,7 +68,8 @@ impl Delays {
     #[inline(always)]
     pub fn record(&mut self, event: &Event) {
         self.contention.record(event);
-        if let Kind::Transmitted { access_delay, mac_delay, .. } = event.kind {
+        if let Kind::Transmitted { access_delay, mac_delay, size, .. } = event.kind {
+            self.longest_frame = self.longest_frame.max(size.get());
             self.transmitted(event.station.index(), access_delay.get(), mac_delay.get());
         }
     }
@@ -97,6 +100,7 @@ impl Delays {
             access.add(other_access);
             mac.add(other_mac);
         }
+        self.longest_frame = self.longest_frame.max(other.longest_frame);
         self.contention.add(&other.contention);
     }
 
@@ -128,6 +132,18 @@ impl Delays {
         let mut all: Vec<_> = self.stations.iter().map(|[access, mac]| [access.results(), mac.results()]).collect();
         all.resize_with(stations, Default::default);
         all
+    }
+
+    /// The same without histograms.
+    pub fn figures_of_stations(&self, stations: usize) -> Vec<[DelayResults; 2]> {
+        let mut all: Vec<_> = self.stations.iter().map(|[access, mac]| [access.figures(), mac.figures()]).collect();
+        all.resize_with(stations, Default::default);
+        all
+    }
+
+    /// Octets of the longest frame that got through; 0 if none did.
+    pub fn longest_frame(&self) -> u32 {
+        self.longest_frame
     }
 
     /// Of access delay (0) or MAC delay (1): how many frames there are.

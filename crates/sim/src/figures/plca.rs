@@ -18,11 +18,21 @@ pub struct PlcaResults {
     pub cycle_min_bt: u64,
     /// The longest.
     pub cycle_max_bt: u64,
+    /// Octets of the longest frame that was sent; none of no frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_max_octets: Option<u32>,
+    /// The bound of `access_delay` at every node, for frames of up to that length; none if PLCA is not right at every
+    /// node, and where a signal takes time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_delay_bound_bt: Option<u64>,
 }
 
-impl From<&PlcaCycles> for PlcaResults {
-    fn from(sums: &PlcaCycles) -> PlcaResults {
+impl PlcaResults {
+    /// Of these cycles, in which the longest frame had so many octets. The bound is not known yet.
+    pub fn new(sums: &PlcaCycles, longest_frame: u32) -> PlcaResults {
         PlcaResults {
+            frame_max_octets: (longest_frame > 0).then_some(longest_frame),
+            access_delay_bound_bt: None,
             cycles: sums.cycles,
             empty_cycles: sums.empty,
             cycle_mean_bt: (sums.cycles > 0).then(|| sums.sum.get() as f64 / sums.cycles as f64),

@@ -7,6 +7,7 @@ pub mod emulator;
 
 pub use self::emulator::{ChangeResults, EmulatorResults, FileResults, LinkResults, ObserverResults};
 use crate::figures::contention::{self, Contention};
+use crate::figures::cycle::Bus;
 pub use crate::figures::delays::DelayResults;
 pub use crate::figures::intervals::{HalfWidth, Intervals};
 use crate::figures::metrics::{Delays, Sums, with_places};
@@ -173,10 +174,10 @@ pub struct StationResults {
     pub queued: u64,
     /// Frames that got through after 1, 2, 3 … collisions, up to one less than attempt_limit.
     pub collision_frames: Vec<u64>,
-    /// Its own access delay; not in a live bus.
+    /// Its own access delay; in a live bus with PLCA alone, and without a histogram.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_delay: Option<DelayResults>,
-    /// Its own MAC delay; not in a live bus.
+    /// Its own MAC delay, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mac_delay: Option<DelayResults>,
     /// Its PLCA, on a bus that has it.
@@ -285,8 +286,10 @@ pub struct Snapshot {
     pub cut: Option<Cut>,
     /// Access delay and MAC delay.
     pub delays: [DelayResults; 2],
-    /// Those of each station; nothing in real time, where they would be told too often.
+    /// Those of each station; in real time only of PLCA's at most 255 nodes, since they are told often.
     pub station_delays: Vec<[DelayResults; 2]>,
+    /// Octets of the longest frame that got through; 0 if none did.
+    pub longest_frame: u32,
     /// How stations contended.
     pub contention: Contention,
     /// Cycles and nodes of PLCA, on a bus that has it.
@@ -308,7 +311,12 @@ impl Snapshot {
         Snapshot {
             tally: medium.tally().clone(),
             delays: delays.results(),
-            station_delays: if emulator.is_none() { delays.of_stations(stations) } else { Vec::new() },
+            station_delays: match (&emulator, medium.plca_cycles()) {
+                (None, _) => delays.of_stations(stations),
+                (Some(_), Some(_)) => delays.figures_of_stations(stations),
+                (Some(_), None) => Vec::new(),
+            },
+            longest_frame: delays.longest_frame(),
             contention: delays.contention().clone(),
             measured: now.since(start.at),
             queued_at_start: start.queued.clone(),
@@ -328,7 +336,7 @@ impl Results {
         let sums = Sums::of(&snapshot.tally, snapshot.measured.get());
         let mut medium = MediumResults { cut: snapshot.cut, ..MediumResults::new(&sums, snapshot.delays.clone()) };
         medium.take_in(&snapshot.contention);
-        medium.plca = snapshot.plca.as_ref().map(|(cycles, _)| cycles.into());
+        medium.plca = snapshot.plca.as_ref().map(|(cycles, _)| PlcaResults::new(cycles, snapshot.longest_frame));
         let mut results = Results {
             version: VERSION,
             config,
@@ -342,9 +350,22 @@ impl Results {
         results
     }
 
+    /// Works out the bound of the wait for a turn, from the settings of all nodes.
+    fn find_bound(&mut self) {
+        let Some(plca) = &mut self.medium.plca else { return };
+        let nodes: Vec<&PlcaStation> = self.stations.iter().filter_map(|station| station.plca.as_ref()).collect();
+        // A node that lost plca_status sent with CSMA/CD meanwhile.
+        let is_kept = nodes.iter().all(|node| node.status && node.counters.get("status_losses") == Some(&0));
+        let settings: Vec<_> = nodes.iter().map(|node| node.settings.into()).collect();
+        let octets = plca.frame_max_octets.unwrap_or(0).into();
+        let bus = Bus::of(self.config.medium.config(), &settings, octets).filter(|_| is_kept);
+        plca.access_delay_bound_bt = bus.map(|bus| bus.access_delay_bound());
+    }
+
     /// Gives every `collision_frames` a place for each number of collisions that attempt_limit allows.
     pub fn fit_places(&mut self) {
         let limit = self.config.medium.config().attempt_limit();
+        self.find_bound();
         let stations = self.stations.iter_mut().map(|station| &mut station.collision_frames);
         for counts in stations.chain([&mut self.medium.collision_frames]) {
             *counts = with_places(std::mem::take(counts), limit);

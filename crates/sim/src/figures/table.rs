@@ -112,6 +112,8 @@ pub const NUMBERS: &[Number<Metric>] = &[
     },
 ];
 
+/// The name of the delay until the first bit.
+pub const ACCESS_DELAY: &str = "access_delay";
 /// The delay that has the wait in the queue.
 pub const MAC_DELAY: &str = "mac_delay";
 
@@ -139,7 +141,7 @@ pub struct Delay {
 /// Metrics that are delays.
 pub const DELAYS: &[Delay] = &[
     Delay {
-        name: "access_delay",
+        name: ACCESS_DELAY,
         label: "Access delay",
         about: "from the head of the queue to the first bit of the successful attempt",
         help: "From the head of the queue to the first bit",

@@ -315,7 +315,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     let mut medium = MediumResults::new(&sums, delays.results());
     medium.take_in(delays.contention());
     let cycles = runs.iter().filter_map(|run| run.plca).reduce(PlcaCycles::and);
-    medium.plca = cycles.as_ref().map(PlcaResults::from);
+    medium.plca = cycles.as_ref().map(|cycles| PlcaResults::new(cycles, delays.longest_frame()));
     medium.cut = runs.first().and_then(|run| run.cut);
     let of_runs: Vec<MediumResults>;
     let samples = match runs {

@@ -90,6 +90,7 @@ impl Series {
             cut: None,
             delays: self.delays.figures(),
             station_delays: Vec::new(),
+            longest_frame: 0,
             contention: Contention::default(),
             plca: None,
             emulator: None,

@@ -2,8 +2,11 @@
 //!
 //! It decides nothing: where a signal is at an instant follows from the event that began it and from the distances.
 
+use crate::figures::cycle::Bus;
 use crate::scene::{Signals, Station, Stations};
-use medium::{BitInstant, Config, Event, Fault, HostKind, Input, MacKind, Part, Place, PlcaKind, StationId};
+use medium::{
+    BitInstant, BitTimes, Config, Event, Fault, HostKind, Input, MacKind, Method, Part, Place, PlcaKind, StationId,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -71,6 +74,8 @@ pub struct StationView {
     pub collisions: u64,
     /// Frames that will never be sent.
     pub discarded: u64,
+    /// From the head of the queue to the first bit, at most.
+    pub longest_wait: BitTimes,
     /// What is wrong with it.
     pub fault: Option<Fault>,
     /// It was taken off the medium.
@@ -103,6 +108,10 @@ pub struct View {
     pub frames: u64,
     /// Their bits, from destination address to FCS.
     pub bits: u64,
+    /// Octets of the longest of them.
+    longest_frame: u32,
+    /// plca_status fell at a station, or its PLCA was set.
+    plca_fell: bool,
     /// Notes that are missing.
     pub missed: u64,
     /// Bits of frames that were transmitted in each step of [`STEP`] bit times, the newest last.
@@ -129,6 +138,8 @@ impl View {
             episodes: 0,
             frames: 0,
             bits: 0,
+            longest_frame: 0,
+            plca_fell: false,
             missed: 0,
             course: VecDeque::new(),
             step: 0,
@@ -139,6 +150,15 @@ impl View {
     /// What the medium was made from.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The bound of each station's wait for its turn, in bit times, with frames as long as the longest yet; none without
+    /// PLCA, and where it is not right or was not all the time.
+    pub fn wait_bound(&self) -> Option<u64> {
+        let Method::Plca(plca) = &self.config.method else { return None };
+        let settings: Vec<_> = plca.nodes.iter().map(|node| node.settings).collect();
+        let bus = Bus::of(&self.config, &settings, self.longest_frame.into()).filter(|_| !self.plca_fell)?;
+        Some(bus.access_delay_bound())
     }
 
     /// What a station does.
@@ -217,11 +237,14 @@ impl View {
                 station.collisions += 1;
                 self.episodes = self.episodes.max(episode);
             }
-            Part::Mac(MacKind::Transmitted { size, attempts, .. }) => {
+            Part::Mac(MacKind::Transmitted { size, attempts, access_delay, .. }) => {
                 station.transmitted += 1;
+                station.longest_wait = station.longest_wait.max(access_delay);
+                self.longest_frame = self.longest_frame.max(size.get());
                 self.count(at, u64::from(size.get()) * 8, attempts);
             }
             Part::Plca(PlcaKind::Beacon { .. }) => self.turn = Some(Turn::Beacon(event.station)),
+            Part::Plca(PlcaKind::PlcaStatus { ok: false }) => self.plca_fell = true,
             Part::Plca(PlcaKind::Commit { id }) => self.turn = Some(Turn::Of(event.station, id)),
             Part::Host(_) | Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) | Part::Plca(_) => {}
         }

@@ -351,6 +351,7 @@ impl<'a> Planner<'a> {
         let further = FurtherTraffic { sources, frames: frames? };
         let replays = self.keep(self.replays(&sections, &traffic, &further, &names, &medium))?;
         let warnings = round_trip_warning(&medium).into_iter().chain(plca_warnings(&medium, &names));
+        let warnings = warnings.chain(self.unread_plca(&sections, &medium.method));
         let warnings = warnings.chain(range_warnings(&medium, &names, &traffic, &further));
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         self.keep(self.check_collapse(&run, Endless::of(&medium, &traffic, &further).is_some()))?;

@@ -2,6 +2,8 @@
 
 use super::{PlanError, Planner};
 use crate::scenario::file::{BitTimesText, Given, PlcaSection, StationSection, span, value};
+use crate::settings::keys::PLCA;
+use crate::settings::overrides::option_at;
 use crate::words::plca::{Segment, number, unwise};
 use medium::{BitTimes, Config, Input, Method, Plca, PlcaNode, PlcaSettings, StationId};
 use toml::Spanned;
@@ -101,6 +103,24 @@ impl Planner<'_> {
         let settings = changed(plca.nodes[station.index()].settings, section.get_ref());
         settings.check().map_err(|error| self.at("plca", section, error.to_string()))?;
         Ok(Input::SetPlca { station, settings })
+    }
+}
+
+impl Planner<'_> {
+    /// Settings of PLCA in a file whose method is another one: nothing reads them. An option that chooses the method means it.
+    pub(super) fn unread_plca(&self, sections: &[StationSection], method: &Method) -> Option<String> {
+        let chosen = span(&self.scenario.access.method).is_some_and(|place| option_at(&place).is_some());
+        if chosen || matches!(method, Method::Plca(_)) {
+            return None;
+        }
+        let all = sections.iter().map(|section| &section.plca).chain([&self.scenario.plca]);
+        let place = all
+            .flat_map(|section| PLCA.iter().filter_map(|key| section.place_of(key.field)))
+            .min_by_key(|place| place.start)?;
+        let line = self.place(Some(place)).map_or_else(String::new, |place| format!(" (line {})", place.line));
+        Some(format!(
+            "settings of PLCA{line} have no effect: write `method = \"plca\"` in [access], or `--access plca`"
+        ))
     }
 }
 
