@@ -9,6 +9,7 @@
 //! a whole batch, since a bus that is full has a note every ten microseconds.
 
 mod keep;
+mod note;
 mod wanted;
 
 use super::protocol::Setup;
@@ -17,6 +18,7 @@ use super::threads;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use keep::Keep;
 use medium::{BitInstant, BitRate, ConfigError, Event, Input};
+use note::{Counts, Note, tell};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
 use sim::files::json_lines::WriteError;
@@ -48,31 +50,6 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Sentences that wait for the coordinator: each file has two at most, that it misses something and that it ended.
 const TROUBLES: usize = 16;
-
-#[derive(Debug)]
-enum Note {
-    Input {
-        at: BitInstant,
-        input: Input,
-        octets: Option<Arc<[u8]>>,
-    },
-    Event(Event),
-    Emulator(EmulatorEvent),
-    Restart {
-        run_to: BitInstant,
-        at: BitInstant,
-    },
-    Missing(Counts),
-    /// A client wants the last seconds.
-    Keep(BitInstant),
-    End(End),
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    inputs: u64,
-    events: u64,
-}
 
 /// The coordinator's end; it takes nothing if no file is wanted.
 #[derive(Debug)]
@@ -486,18 +463,6 @@ impl Thread {
 fn tell_trouble(trouble: &Sender<String>, what: String) {
     // There is room for as much as can go wrong.
     let _ = trouble.try_send(what);
-}
-
-/// Gives a window a note. The end comes after all notes.
-fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
-    match note {
-        Note::Input { at, input, octets } => window.input(*at, input, octets.as_ref()),
-        Note::Event(event) => window.event(event),
-        Note::Emulator(event) => window.emulator(event),
-        Note::Restart { run_to, at } => window.restart(*run_to, *at),
-        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Keep(_) | Note::End(_) => Ok(()),
-        Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
-    }
 }
 
 /// An error with its cause.
