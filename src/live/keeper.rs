@@ -84,7 +84,7 @@ impl Keeper {
         observers.files_incomplete = observers.incomplete_files.len() as u64;
     }
 
-    /// Waits until all files are whole. Nothing is told after it.
+    /// Waits until all files are whole. The data plane has ended before.
     pub fn finish(&self) {
         lock(&self.told).take();
         // A thread that panicked has said so.

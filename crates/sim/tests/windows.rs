@@ -4,6 +4,8 @@
 //! Each method has random scenarios with distances, ranges, faults, cuts, bursts, RTS and CTS, BEACONs and COMMITs.
 //! `ETHBUS_CASES=2000` draws more of them, `ETHBUS_SEED=2` others. `tests/windows/pages.rs` holds the page of a report against the
 //! same runs.
+//!
+//! One file above 500 lines because logs of the last bit times are compared over the same runs.
 
 #[path = "common/case.rs"]
 mod case;
@@ -374,6 +376,7 @@ fn agrees(case: &Case) -> Result<(), String> {
 
 fn hold(method: &str, case: Case) {
     agrees(&case).unwrap_or_else(|error| panic!("{method}\n{error}\n{}", case.log));
+    keeps(method, &case);
 }
 
 #[test]
@@ -466,7 +469,7 @@ fn scene_at(log: &str, at: u64, from: u64) -> (Vec<String>, Vec<String>) {
 
 /// A log of the last bit times has every entry of that time, and shows the signals and queues that the whole log shows.
 /// Every window reads it.
-fn keeps(method: &str, case: Case) {
+fn keeps(method: &str, case: &Case) {
     let last = case.entries.last().map_or(0, |entry| case::instant(entry).map_or(0, BitInstant::get));
     // One of three kinds, which follows from the run.
     let kinds = [
@@ -475,51 +478,34 @@ fn keeps(method: &str, case: Case) {
         (last, Room { facts: 8, chunks: 6 }),
     ];
     let (span, room) = kinds[case.log.len() % kinds.len()];
-    {
-        let mut ring = Ring::new(&case.config, BitTimes::new(span), room);
-        let mut whole = EventLogReader::new(LineReader::new(case.log.as_bytes(), "log".to_owned())).expect("a log");
-        let Ok(told) = whole.tell(&mut ring);
-        told.expect("a whole log");
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        let kept = ring.kept(BitInstant::new(last));
-        kept.write(Arc::new(file.reopen().expect("a file")), "kept".to_owned(), &case.header).expect("room");
-        let log = fs::read_to_string(file.path()).expect("a file");
-        let mut reader = EventLogReader::new(LineReader::new(log.as_bytes(), "kept".to_owned())).expect("a log");
-        let from = reader.header().kept_from_bt.unwrap_or(0);
-        assert!(
-            from <= last && (from == 0 || room.chunks < 10 || last - from == span),
-            "{method}: {from} {last} {span}"
+    let mut ring = Ring::new(&case.config, BitTimes::new(span), room);
+    let mut whole = EventLogReader::new(LineReader::new(case.log.as_bytes(), "log".to_owned())).expect("a log");
+    let Ok(told) = whole.tell(&mut ring);
+    told.expect("a whole log");
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let kept = ring.kept(BitInstant::new(last));
+    kept.write(Arc::new(file.reopen().expect("a file")), "kept".to_owned(), &case.header).expect("room");
+    let log = fs::read_to_string(file.path()).expect("a file");
+    let mut reader = EventLogReader::new(LineReader::new(log.as_bytes(), "kept".to_owned())).expect("a log");
+    let from = reader.header().kept_from_bt.unwrap_or(0);
+    assert!(from <= last && (from == 0 || room.chunks < 10 || last - from == span), "{method}: {from} {last} {span}");
+    let entries: Vec<Entry> = std::iter::from_fn(|| reader.next_entry().expect(&log)).collect();
+    assert_eq!(reader.not_whole(), None);
+    let later = |entries: &[Entry]| -> Vec<Entry> {
+        entries.iter().filter(|entry| case::instant(entry).is_some_and(|at| at.get() >= from)).copied().collect()
+    };
+    assert_eq!(later(&entries), later(&case.entries), "{method}, from {from}\n{}\n{log}", case.log);
+    for at in [from, last] {
+        assert_eq!(
+            scene_at(&log, at, from),
+            scene_at(&case.log, at, from),
+            "{method}, from {from} at {at}\n{}\n{log}",
+            case.log
         );
-        let entries: Vec<Entry> = std::iter::from_fn(|| reader.next_entry().expect(&log)).collect();
-        assert_eq!(reader.not_whole(), None);
-        let later = |entries: &[Entry]| -> Vec<Entry> {
-            entries.iter().filter(|entry| case::instant(entry).is_some_and(|at| at.get() >= from)).copied().collect()
-        };
-        assert_eq!(later(&entries), later(&case.entries), "{method}, from {from}\n{}\n{log}", case.log);
-        for at in [from, last] {
-            assert_eq!(
-                scene_at(&log, at, from),
-                scene_at(&case.log, at, from),
-                "{method}, from {from} at {at}\n{}\n{log}",
-                case.log
-            );
-        }
-        for kind in [WindowKind::Pcapng(Framing::Whole), WindowKind::Perfetto, WindowKind::Vcd, WindowKind::Csv] {
-            assert!(!window_on(&log, kind).is_empty(), "{method}: {kind:?}");
-        }
     }
-}
-
-#[test]
-fn a_log_of_the_last_bit_times_shows_what_the_whole_log_shows() {
-    case::csma_cd(&mut keeps);
-    case::csma_cd(&mut keeps);
-    case::aloha(&mut keeps);
-    case::csma(&mut keeps);
-    case::slotted_aloha(&mut keeps);
-    case::tdma(&mut keeps);
-    case::csma_ca(&mut keeps);
-    case::plca(&mut keeps);
+    for kind in [WindowKind::Pcapng(Framing::Whole), WindowKind::Perfetto, WindowKind::Vcd, WindowKind::Csv] {
+        assert!(!window_on(&log, kind).is_empty(), "{method}: {kind:?}");
+    }
 }
 
 /// Logs that no engine wrote, among them those of fuzzers that were too much for a window.

@@ -10,6 +10,7 @@
 
 pub mod captures;
 mod keep;
+mod note;
 mod wanted;
 
 use super::protocol::Setup;
@@ -17,7 +18,8 @@ use super::reporter::Report;
 use super::threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use keep::Keep;
-use medium::{BitInstant, BitRate, ConfigError, Event, Frame, FrameId, Input, Kind};
+use medium::{BitInstant, BitRate, ConfigError, Event, Input};
+use note::{Counts, Note, tell};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
 use sim::files::json_lines::WriteError;
@@ -49,33 +51,6 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Sentences that wait for the coordinator: each file has two at most, that it misses something and that it ended.
 const TROUBLES: usize = 16;
-
-#[derive(Debug)]
-enum Note {
-    Input {
-        at: BitInstant,
-        input: Input,
-        octets: Option<Arc<[u8]>>,
-    },
-    Event(Event),
-    Emulator(EmulatorEvent),
-    Restart {
-        run_to: BitInstant,
-        at: BitInstant,
-    },
-    /// Frames that the medium has as a capture begins.
-    Held(Vec<(FrameId, Frame, Arc<[u8]>)>),
-    Missing(Counts),
-    /// A client wants the last seconds.
-    Keep(BitInstant),
-    End(End),
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    inputs: u64,
-    events: u64,
-}
 
 /// The coordinator's end; it takes nothing if no file is wanted.
 #[derive(Debug)]
@@ -517,27 +492,6 @@ impl Thread {
 fn tell_trouble(trouble: &Sender<String>, what: String) {
     // There is room for as much as can go wrong.
     let _ = trouble.try_send(what);
-}
-
-/// Gives a window a note. The end comes after all notes.
-fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
-    match note {
-        Note::Input { at, input, octets } => window.input(*at, input, octets.as_ref()),
-        Note::Event(event) => window.event(event),
-        Note::Emulator(event) => window.emulator(event),
-        Note::Restart { run_to, at } => window.restart(*run_to, *at),
-        Note::Held(frames) => frames.iter().try_for_each(|held| tell_held(window, held)),
-        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Keep(_) | Note::End(_) => Ok(()),
-        Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
-    }
-}
-
-/// Gives a window a frame that the medium has, as it was offered. When that was, no window tells.
-fn tell_held(window: &mut dyn Window, held: &(FrameId, Frame, Arc<[u8]>)) -> Result<(), WriteError> {
-    let (id, frame, octets) = held;
-    let (at, station, kind) = (BitInstant::ZERO, id.station, Kind::Offered { size: frame.size });
-    window.input(at, &Input::Offer { station, frame: *frame }, Some(octets))?;
-    window.event(&Event { at, station, frame: *id, kind })
 }
 
 /// An error with its cause.
