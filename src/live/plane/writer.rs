@@ -60,8 +60,8 @@ enum Note {
         run_to: BitInstant,
         at: BitInstant,
     },
-    /// Frames that the medium has as a capture begins.
-    Held(Vec<(FrameId, Frame, Arc<[u8]>)>),
+    /// Frames that the medium has as a capture begins, and when that is.
+    Held(BitInstant, Vec<(FrameId, Frame, Arc<[u8]>)>),
     Missing(Counts),
     End(End),
 }
@@ -345,7 +345,7 @@ impl Thread {
                     let written = Observer::restart(&mut self.record, *run_to, *at);
                     self.record_written(written);
                 }
-                Note::Held(_) => {}
+                Note::Held(..) => {}
                 Note::Missing(missing) => self.miss(*missing),
                 Note::End(end) => over = Some(*end),
             }
@@ -494,16 +494,16 @@ fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
         Note::Event(event) => window.event(event),
         Note::Emulator(event) => window.emulator(event),
         Note::Restart { run_to, at } => window.restart(*run_to, *at),
-        Note::Held(frames) => frames.iter().try_for_each(|held| tell_held(window, held)),
+        Note::Held(at, frames) => frames.iter().try_for_each(|held| tell_held(window, *at, held)),
         Note::Missing(Counts { inputs: 0, events: 0 }) | Note::End(_) => Ok(()),
         Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
     }
 }
 
-/// Gives a window a frame that the medium has, as it was offered. When that was, no window tells.
-fn tell_held(window: &mut dyn Window, held: &(FrameId, Frame, Arc<[u8]>)) -> Result<(), WriteError> {
+/// Gives a window a frame that the medium has, as if it were offered now: a capture does not tell when that was.
+fn tell_held(window: &mut dyn Window, at: BitInstant, held: &(FrameId, Frame, Arc<[u8]>)) -> Result<(), WriteError> {
     let (id, frame, octets) = held;
-    let (at, station, kind) = (BitInstant::ZERO, id.station, Kind::Offered { size: frame.size });
+    let (station, kind) = (id.station, Kind::Offered { size: frame.size });
     window.input(at, &Input::Offer { station, frame: *frame }, Some(octets))?;
     window.event(&Event { at, station, frame: *id, kind })
 }

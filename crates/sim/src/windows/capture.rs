@@ -145,7 +145,7 @@ impl Capture {
     /// Writes the beginning of a capture that begins at `now`, on a medium that has been running, to a stream. Next come
     /// the frames that the medium has, and what has been done to it.
     ///
-    /// The capture leaves out what it cannot know whole: what begins in the first [`PATIENCE`] bit times.
+    /// The capture leaves out what it cannot know whole: what begins in the first 65,536 bit times.
     ///
     /// # Errors
     /// The stream is closed.
@@ -554,7 +554,7 @@ impl Observer for Capture {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
-        if !self.filter.takes_row(None) {
+        if event.at < self.from || !self.filter.takes_row(None) {
             return Ok(());
         }
         self.put(|packets, into| packets.emulator(into, event))

@@ -68,8 +68,8 @@ impl Captures {
         Ok(Captures { known, idle, present: Vec::new() })
     }
 
-    /// Begins a capture on `stream`, at `now`, with the frames that the medium has, and what was done to it before.
-    /// Without an idle thread, the stream just ends.
+    /// Begins a capture on `stream`, at `now`, with the frames that the medium has, what was done to it before, and
+    /// which states its stations are in. Without an idle thread, the stream just ends.
     pub fn begin(
         &mut self,
         stream: OwnedFd,
@@ -77,6 +77,7 @@ impl Captures {
         now: BitInstant,
         held: Vec<(FrameId, Frame, Arc<[u8]>)>,
         done: impl Iterator<Item = Input>,
+        states: impl Iterator<Item = Event>,
     ) {
         let Some(thread) = self.idle.pop() else { return };
         let wanted = Wanted::new("the capture", WindowKind::Pcapng(wish).holds());
@@ -86,9 +87,12 @@ impl Captures {
         if thread.try_send(job).is_err() {
             return;
         }
-        writer.note(Note::Held(held));
+        writer.note(Note::Held(now, held));
         for input in done {
             let Ok(()) = writer.input(now, &input, None);
+        }
+        for event in states {
+            let Ok(()) = writer.event(&event);
         }
         self.present.push(Present { thread, writer });
     }
