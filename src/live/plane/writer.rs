@@ -9,12 +9,14 @@
 //! a whole batch, since a bus that is full has a note every ten microseconds.
 
 pub mod captures;
+mod notes;
 mod wanted;
 
 use super::protocol::Setup;
 use super::threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
-use medium::{BitInstant, BitRate, ConfigError, Event, Frame, FrameId, Input, Kind};
+use medium::{BitInstant, BitRate, ConfigError, Event, Input};
+use notes::{Counts, Note, tell};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
 use sim::files::json_lines::WriteError;
@@ -46,31 +48,6 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Sentences that wait for the coordinator: each file has two at most, that it misses something and that it ended.
 const TROUBLES: usize = 16;
-
-#[derive(Debug)]
-enum Note {
-    Input {
-        at: BitInstant,
-        input: Input,
-        octets: Option<Arc<[u8]>>,
-    },
-    Event(Event),
-    Emulator(EmulatorEvent),
-    Restart {
-        run_to: BitInstant,
-        at: BitInstant,
-    },
-    /// Frames that the medium has as a capture begins, and when that is.
-    Held(BitInstant, Vec<(FrameId, Frame, Arc<[u8]>)>),
-    Missing(Counts),
-    End(End),
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    inputs: u64,
-    events: u64,
-}
 
 /// The coordinator's end; it takes nothing if no file is wanted.
 #[derive(Debug)]
@@ -485,27 +462,6 @@ impl Thread {
 fn tell_trouble(trouble: &Sender<String>, what: String) {
     // There is room for as much as can go wrong.
     let _ = trouble.try_send(what);
-}
-
-/// Gives a window a note. The end comes after all notes.
-fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
-    match note {
-        Note::Input { at, input, octets } => window.input(*at, input, octets.as_ref()),
-        Note::Event(event) => window.event(event),
-        Note::Emulator(event) => window.emulator(event),
-        Note::Restart { run_to, at } => window.restart(*run_to, *at),
-        Note::Held(at, frames) => frames.iter().try_for_each(|held| tell_held(window, *at, held)),
-        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::End(_) => Ok(()),
-        Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
-    }
-}
-
-/// Gives a window a frame that the medium has, as if it were offered now: a capture does not tell when that was.
-fn tell_held(window: &mut dyn Window, at: BitInstant, held: &(FrameId, Frame, Arc<[u8]>)) -> Result<(), WriteError> {
-    let (id, frame, octets) = held;
-    let (station, kind) = (id.station, Kind::Offered { size: frame.size });
-    window.input(at, &Input::Offer { station, frame: *frame }, Some(octets))?;
-    window.event(&Event { at, station, frame: *id, kind })
 }
 
 /// An error with its cause.

@@ -5,7 +5,8 @@
 //! ```
 //! The threads are there from the beginning, since a running bus may start none.
 
-use super::{Ends, Files, Note, PAUSE, StartError, Wanted, Writer, tell, threads, waiting};
+use super::notes::{Note, tell};
+use super::{Ends, Files, PAUSE, StartError, Wanted, Writer, threads, waiting};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use link::channel::is_over;
 use medium::{BitInstant, Event, Frame, FrameId, Input};
