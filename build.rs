@@ -93,7 +93,7 @@ fn with_names(shell: clap_complete::Shell, text: &str) -> String {
         }
         clap_complete::Shell::Zsh => {
             // `:LAB:_default` of an option, `:station -- The station:_default` of a place.
-            const NAMES: [&str; 15] = [
+            const NAMES: [&str; 16] = [
                 ":LAB:",
                 ":STATION:",
                 ":DESTINATION:",
@@ -105,6 +105,7 @@ fn with_names(shell: clap_complete::Shell, text: &str) -> String {
                 ":PHY:",
                 ":KEY=VALUE:",
                 ":KEY=VALUES:",
+                ":FILTER:",
                 "':station -- ",
                 "':other -- ",
                 "'::lab -- ",
@@ -120,7 +121,7 @@ fn with_names(shell: clap_complete::Shell, text: &str) -> String {
         }
         clap_complete::Shell::Fish => {
             // Some of these have other values in other commands: then ethbus has no names for them.
-            const NAMES: [&str; 13] = [
+            const NAMES: [&str; 14] = [
                 "name",
                 "from",
                 "to",
@@ -133,6 +134,7 @@ fn with_names(shell: clap_complete::Shell, text: &str) -> String {
                 "persistence",
                 "phy",
                 "pick",
+                "filter",
                 "set",
             ];
             let is_named = |line: &str| NAMES.iter().any(|name| line.contains(&format!(" -l {name} -d ")));

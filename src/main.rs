@@ -72,23 +72,28 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         say(&error.told());
-        match error {
-            error if error.is_interrupt() => ExitCode::from(commands::INTERRUPTED),
-            // What was asked for makes no sense: as for options.
-            CommandError::Plan(_)
-            | CommandError::Scenario(_)
-            | CommandError::Theory(_)
-            | CommandError::Policy(_)
-            | CommandError::Retry(_)
-            | CommandError::Plot(PlotError::Option { .. })
-            | CommandError::Explain(
-                ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },
-            ) => ExitCode::from(WRONG_USE),
-            _ => ExitCode::FAILURE,
-        }
+        code_of(&error)
     });
     messages::finish(FAREWELL);
     code
+}
+
+/// What a command that failed ends with.
+fn code_of(error: &CommandError) -> ExitCode {
+    match error {
+        error if error.is_interrupt() => ExitCode::from(commands::INTERRUPTED),
+        // What was asked for makes no sense: as for options.
+        CommandError::Plan(_)
+        | CommandError::Scenario(_)
+        | CommandError::Theory(_)
+        | CommandError::Policy(_)
+        | CommandError::Retry(_)
+        | CommandError::Plot(PlotError::Option { .. })
+        | CommandError::Explain(
+            ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },
+        ) => ExitCode::from(WRONG_USE),
+        _ => ExitCode::FAILURE,
+    }
 }
 
 fn without_reader(pipe: &Path) {

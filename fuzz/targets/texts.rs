@@ -2,6 +2,7 @@
 #![no_main]
 
 use sim::scenario::file::{MacText, Network, PlaceText, TopologyText};
+use sim::windows::capture::filter::Filter;
 use sim::traffic::{Arrivals, Sizes, To};
 use sim::words::units;
 use libfuzzer_sys::fuzz_target;
@@ -27,5 +28,6 @@ fuzz_target!(|text: &str| {
     {
         assert!(sizes.mean_bit_times(medium::Octets::new(64)) >= 0.0 && sizes.longest().get() > 0);
     }
+    let _ = Filter::read(text, &["st1", "st2"].map(str::to_owned));
     let _ = To::read(text, &["st1", "st2"]);
 });

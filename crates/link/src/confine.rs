@@ -151,7 +151,7 @@ pub fn allow_no_more(received: usize) -> Result<(), ConfineError> {
     filter::install().map_err(ConfineError::Filter)
 }
 
-/// The limit of open files that leaves room for so many more; 0, if there are to be none.
+/// The limit of open files that leaves room for `received` more; 0, if there are to be none.
 fn room_for(received: usize) -> Result<u64, ConfineError> {
     let open = |_| File::open("/dev/null").map_err(ConfineError::of("opening /dev/null"));
     // They have the numbers that the next descriptors will have.

@@ -103,8 +103,8 @@ fn tell_end(passing: &Passing) -> ExitCode {
     match passing.missing() {
         Some(0) => return ExitCode::SUCCESS,
         Some(missing) => say(&format!(
-            "ethbus: it misses {}, since it was read more slowly than the bus goes; rows of the kind `missing` say where\n",
-            many(missing, "event or input")
+            "ethbus: it misses {} of the bus, since it was read more slowly than the bus goes; rows of the kind `missing` say where\n",
+            many(missing, "event")
         )),
         None => say("ethbus: it ends early: the lab did not end it\n"),
     }

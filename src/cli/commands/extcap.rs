@@ -8,6 +8,8 @@ use super::{CommandError, Outcome, print, station_names};
 use crate::cli::args::ExtcapArgs;
 use crate::cli::windows;
 use crate::live::lab::inventory::Inventory;
+use sim::files::json_lines::WriteError;
+use sim::files::output::{PCAPNG, create};
 use sim::scenario::plan::PlanError;
 use std::process::ExitCode;
 
@@ -37,6 +39,8 @@ pub fn extcap(args: &ExtcapArgs) -> Outcome {
         let what = "Wireshark names the lab here; `ethbus capture` is for people".to_owned();
         return Err(PlanError::option("--extcap-interface", what).into());
     };
+    // While it is open, an error ends the capture: Wireshark waits for a writer of the pipe.
+    let _pipe = args.fifo.as_deref().map(|pipe| create(pipe, PCAPNG)).transpose().map_err(WriteError::from)?;
     let filter = args.extcap_capture_filter.as_deref().filter(|filter| !filter.is_empty());
     let stations = station_names(&Inventory::of_running(lab)?);
     let checked = windows::wish("--extcap-capture-filter", args.plain, filter, &stations);

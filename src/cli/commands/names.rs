@@ -56,6 +56,8 @@ enum Kind {
     StationOf(String),
     /// What `--pick` takes, of this event log.
     Pick(String),
+    /// What `--filter` takes, of this event log, or else of a lab.
+    Filter(Option<String>),
     /// A key and values, as `--set` takes them.
     Set,
 }
@@ -126,6 +128,8 @@ fn kind_of(command: &Command, argument: &Arg, first: &str) -> Option<Kind> {
         "LAB" if command.get_name() == "up" => None,
         "STATION" if command.get_name() == "explain" => Some(Kind::StationOf(first.to_owned())),
         "KEY=VALUE" => Some(Kind::Pick(first.to_owned())),
+        "FILTER" if command.get_name() == "convert" => Some(Kind::Filter(Some(first.to_owned()))),
+        "FILTER" if command.get_name() == "capture" => Some(Kind::Filter(None)),
         "KEY=VALUES" => Some(Kind::Set),
         "LAB" if command.get_name() == "down" => Some(Kind::AnyLab),
         "LAB" | "LAB|LOG" => Some(Kind::Lab),
@@ -150,6 +154,8 @@ fn candidates(wanted: &Wanted) -> Vec<String> {
         Kind::Word(words) => words.clone(),
         Kind::StationOf(log) => stations_of(log),
         Kind::Pick(log) => values::of_pick(wanted.begun, &stations_of(log)),
+        Kind::Filter(Some(log)) => values::of_filter(wanted.begun, &stations_of(log)),
+        Kind::Filter(None) => values::of_filter(wanted.begun, &stations()),
         Kind::Set => values::of_set(wanted.begun),
     };
     names.retain(|name| name.starts_with(wanted.begun));
@@ -196,8 +202,7 @@ mod tests {
         {
             assert_eq!(kind(line), Some(Kind::Station), "{line}");
         }
-        for line in ["ethbus stats ", "ethbus watch ", "ethbus exec --name ", "ethbus mend ", "ethbus stats --watch co"]
-        {
+        for line in ["ethbus stats ", "ethbus watch ", "ethbus exec --name ", "ethbus mend ", "ethbus capture "] {
             assert_eq!(kind(line), Some(Kind::Lab), "{line}");
         }
         assert_eq!(kind("ethbus down "), Some(Kind::AnyLab));
@@ -207,6 +212,8 @@ mod tests {
         assert_eq!(kind("ethbus fault st1 "), Some(Kind::Word(faults)));
         assert_eq!(kind("ethbus explain run.events --station "), Some(Kind::StationOf("run.events".to_owned())));
         assert_eq!(kind("ethbus explain run.events --pick=co"), Some(Kind::Pick("run.events".to_owned())));
+        assert_eq!(kind("ethbus convert run.events --filter "), Some(Kind::Filter(Some("run.events".to_owned()))));
+        assert_eq!(kind("ethbus capture --filter "), Some(Kind::Filter(None)));
         assert_eq!(kind("ethbus sweep --set "), Some(Kind::Set));
         for line in
             ["ethbus ", "ethbus sim ", "ethbus up --name ", "ethbus exec --", "ethbus exec st1 -", "ls ", "ethbus up "]

@@ -10,7 +10,7 @@
 
 pub mod captures;
 mod keep;
-mod note;
+mod notes;
 mod wanted;
 
 use super::protocol::Setup;
@@ -19,7 +19,7 @@ use super::threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use keep::Keep;
 use medium::{BitInstant, BitRate, ConfigError, Event, Input};
-use note::{Counts, Note, tell};
+use notes::{Counts, Note, tell};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
 use sim::files::json_lines::WriteError;
@@ -350,7 +350,7 @@ impl Thread {
                     let written = Observer::restart(&mut self.record, *run_to, *at);
                     self.record_written(written);
                 }
-                Note::Held(_) => {}
+                Note::Held(..) => {}
                 Note::Missing(missing) => self.miss(*missing),
                 Note::Keep(_) => {}
                 Note::End(end) => over = Some(*end),

@@ -10,6 +10,8 @@
 
 pub mod filter;
 mod packets;
+mod selection;
+mod wish;
 
 use super::passing;
 use super::pcapng::{self, Interface};
@@ -20,47 +22,20 @@ use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::scene::{Signal, Signals};
-use filter::{Filter, Subject};
-use medium::{BitInstant, BitTimes, Carried, Destination, Event, Fault, FrameId, Input, Kind, StationId};
+use filter::Filter;
+use medium::{BitInstant, Carried, Destination, Event, Fault, FrameId, Input, Kind, StationId};
 use packets::{OpenRow, Packets, Transmission, where_is};
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+
+pub use wish::{Framing, Wish};
 
 /// How long a collision waits for its parties at most, in bit times: no packet of 802.3 is longer.
 const PATIENCE: u64 = 1 << 16;
 
 /// How many frames a collision's row names at most: readers refuse packets above 262,144 octets.
 const MOST_MET: usize = 1_000;
-
-/// What frames are written with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Framing {
-    /// Preamble, SFD and FCS, collision fragments and jam: LINKTYPE_ETHERNET_MPACKET.
-    #[default]
-    Whole,
-    /// Frames that got through alone, from destination address to FCS: LINKTYPE_ETHERNET.
-    Plain,
-}
-
-/// What a capture has, and how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wish {
-    /// What frames are written with.
-    pub framing: Framing,
-    /// Which packets are written.
-    pub filter: Filter,
-}
-
-impl Framing {
-    /// All packets in this framing.
-    pub const fn unfiltered(self) -> Wish {
-        Wish { framing: self, filter: Filter::ALL }
-    }
-}
 
 /// Writes a capture.
 #[derive(Debug)]
@@ -140,26 +115,6 @@ impl Capture {
     /// The disk is full, the pipe is closed.
     pub fn new(file: File, place: String, known: &Known, wish: Wish) -> Result<Capture, WriteError> {
         Capture::on(passing::output(file, place), known, wish)
-    }
-
-    /// Writes the beginning of a capture that begins at `now`, on a medium that has been running, to a stream. Next come
-    /// the frames that the medium has, and what has been done to it.
-    ///
-    /// The capture leaves out what it cannot know whole: what begins in the first [`PATIENCE`] bit times.
-    ///
-    /// # Errors
-    /// The stream is closed.
-    pub fn begin_late(
-        stream: File,
-        place: String,
-        known: &Known,
-        wish: Wish,
-        now: BitInstant,
-    ) -> Result<Capture, WriteError> {
-        let mut capture =
-            Capture::on(LineWriter::on_stream(stream, place, "blocks", pcapng::whole_blocks), known, wish)?;
-        (capture.now, capture.from) = (now, now + BitTimes::new(PATIENCE));
-        Ok(capture)
     }
 
     fn on(output: LineWriter, known: &Known, wish: Wish) -> Result<Capture, WriteError> {
@@ -379,43 +334,6 @@ impl Capture {
         self.settle(at)
     }
 
-    /// Whether a transmission is in the capture.
-    fn is_wanted(&self, sent: &Transmission, is_collision: bool) -> bool {
-        let subject = Subject { is_row: false, is_collision, station: sent.frame.station, frame: sent.frame };
-        self.filter.takes(subject, || self.packets.frames.addresses(sent.frame))
-    }
-
-    /// Whether an event's row is in the capture.
-    fn shows(&self, event: &Event) -> bool {
-        let is_collision = matches!(event.kind, Kind::Collision { .. });
-        let subject = Subject { is_row: true, is_collision, station: event.station, frame: event.frame };
-        event.at >= self.from && self.filter.takes(subject, || self.packets.frames.addresses(event.frame))
-    }
-
-    /// Writes the row of an event in its turn.
-    fn row(&mut self, event: &Event) -> Result<(), WriteError> {
-        if !self.shows(event) {
-            return Ok(());
-        }
-        self.put(|packets, into| packets.event(into, event))
-    }
-
-    /// Ends a capture on a stream: its last block says how many notes it misses.
-    ///
-    /// # Errors
-    /// The stream is closed.
-    pub fn finish(mut self, missing: u64) -> Result<(), WriteError> {
-        self.close()?;
-        let (bus, now) = (self.packets.bus(), self.packets.nanos(self.now));
-        self.output.unit(|into| pcapng::statistics(into, bus, now, missing))?;
-        self.output.flush()
-    }
-
-    /// The stream that it is written to.
-    pub fn stream(&self) -> Option<BorrowedFd<'_>> {
-        self.output.stream()
-    }
-
     /// The addressee has a frame, which its sender need not learn.
     fn arrives(&mut self, frame: FrameId) {
         for sending in self.sending.iter_mut().filter(|sending| sending.sent.frame == frame) {
@@ -554,7 +472,7 @@ impl Observer for Capture {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
-        if !self.filter.takes_row(None) {
+        if event.at < self.from || !self.filter.takes_row(None) {
             return Ok(());
         }
         self.put(|packets, into| packets.emulator(into, event))

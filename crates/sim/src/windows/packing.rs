@@ -3,22 +3,22 @@
 //! ```text
 //!   capture ──octets──► pipe ──► this thread ──► run.pcapng.zst
 //! ```
-//! Each piece is a frame of zstd (RFC 8878) of its own: what was written before a run was killed can be read.
+//! The file is one frame of zstd (RFC 8878): Wireshark 4.0 loses its place in a file of several frames.
 
 use super::Trailing;
 use crate::files::json_lines::WriteError;
 use crate::files::output::OutputError;
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use ruzstd::encoding::{CompressionLevel, compress};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::rc::Rc;
 use std::thread::Builder;
 
 /// How the names of compressed captures end.
 const ENDING: &str = "zst";
-/// Octets of a capture that are compressed together.
-const PIECE: u64 = 1 << 18;
 
 /// Whether a capture of this name is compressed.
 pub fn is_named(path: &Path) -> bool {
@@ -42,13 +42,57 @@ pub fn pack(path: &Path, file: File) -> Result<(File, Trailing), WriteError> {
     Ok((File::from(OwnedFd::from(writer)), Trailing::new(thread)))
 }
 
-fn pack_all(mut capture: PipeReader, mut file: File) -> io::Result<()> {
-    let mut piece = Vec::new();
-    while capture.by_ref().take(PIECE).read_to_end(&mut piece)? > 0 {
-        file.write_all(&compress_to_vec(piece.as_slice(), CompressionLevel::Fastest))?;
-        piece.clear();
+fn pack_all(capture: PipeReader, file: File) -> io::Result<()> {
+    let failed = Failed::default();
+    let source = Guarded { inner: capture, failed: failed.clone() };
+    compress(source, Guarded { inner: file, failed: failed.clone() }, CompressionLevel::Fastest);
+    failed.take().map_or(Ok(()), Err)
+}
+
+/// The first error of either end.
+type Failed = Rc<RefCell<Option<io::Error>>>;
+
+/// An end of the compressor, which takes no errors: after the first one there is nothing to read, and writing does nothing.
+struct Guarded<T> {
+    inner: T,
+    failed: Failed,
+}
+
+impl<T> Guarded<T> {
+    fn guard(&mut self, done: impl FnOnce(&mut T) -> io::Result<usize>, otherwise: usize) -> io::Result<usize> {
+        let mut failed = self.failed.borrow_mut();
+        if failed.is_some() {
+            return Ok(otherwise);
+        }
+        Ok(done(&mut self.inner).unwrap_or_else(|error| {
+            *failed = Some(error);
+            otherwise
+        }))
     }
-    Ok(())
+}
+
+impl<T: Read> Read for Guarded<T> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        self.guard(
+            |inner| loop {
+                match inner.read(octets) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    read => return read,
+                }
+            },
+            0,
+        )
+    }
+}
+
+impl<T: Write> Write for Guarded<T> {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        self.guard(|inner| inner.write_all(octets).map(|()| octets.len()), octets.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -62,17 +106,21 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.pcapng.zst");
         assert!(is_named(&path) && !is_named(Path::new("run.zst.pcapng")));
-        for length in [0, 1, PIECE, PIECE + 1, 3 * PIECE + 77] {
+        for length in [0, 1, 1 << 17, 1_000_077_u64] {
             let (mut pipe, packing) = pack(&path, File::create(&path).expect("own folder")).expect("a pipe");
             let octets: Vec<u8> = (0..length).map(|number| (number * number >> 8) as u8 & 0x3f).collect();
             pipe.write_all(&octets).expect("it is read");
             drop(pipe);
             packing.finish().expect("room");
             let packed = std::fs::read(&path).expect("a file");
-            assert!((packed.len() as u64) <= length);
+            assert!(packed.len() as u64 <= length / 2 + 20, "{length}");
             let mut unpacked = Vec::with_capacity(octets.len() + 1024);
             FrameDecoder::new().decode_all_to_vec(&packed, &mut unpacked).expect("zstd");
             assert!(unpacked == octets, "{length}");
         }
+        let (mut pipe, packing) =
+            pack(&path, File::options().write(true).open("/dev/full").expect("a device")).expect("a pipe");
+        while pipe.write_all(&[7; 4096]).is_ok() {}
+        assert!(packing.finish().expect_err("no room").to_string().contains("run.pcapng.zst"));
     }
 }

@@ -110,8 +110,8 @@ impl Files {
             if count == 0 {
                 break;
             }
-            passing.take(&piece[..count], |block| self.take(block)).or_else(|error| match error {
-                PassError::Write(error) => Err(error),
+            passing.take(&piece[..count], |block| self.take(block)).map_err(|error| match error {
+                PassError::Write(error) => error,
                 PassError::NoCapture => panic!("a capture has no block as long as this"),
             })?;
             // A reader of the newest file sees all packets so far.

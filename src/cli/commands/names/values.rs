@@ -9,6 +9,7 @@ use sim::scenario::plan::{Overrides, Plan};
 use sim::settings::keys::{Key, SCENARIO, Takes};
 use sim::settings::options;
 use sim::settings::overrides::dotted_key;
+use sim::windows::capture::filter::Filter;
 
 /// What no parser takes.
 const NONSENSE: &str = "?";
@@ -55,14 +56,24 @@ pub fn of_set(begun: &str) -> Vec<String> {
 
 /// What `--pick` may be that has been begun so, of a log with these stations.
 pub fn of_pick(begun: &str, stations: &[String]) -> Vec<String> {
+    terms(begun, &Pick::parse(NONSENSE).err().unwrap_or_default(), stations)
+}
+
+/// What `--filter` may be that has been begun so, of a medium of these stations.
+pub fn of_filter(begun: &str, stations: &[String]) -> Vec<String> {
+    terms(begun, &Filter::read(NONSENSE, stations).err().unwrap_or_default(), stations)
+}
+
+/// Terms with commas between, of which the last is begun; `answer` names their forms.
+fn terms(begun: &str, answer: &str, stations: &[String]) -> Vec<String> {
     let before = begun.rfind(',').map_or("", |comma| &begun[..=comma]);
-    let forms = forms(&Pick::parse(NONSENSE).err().unwrap_or_default());
+    let forms = forms(answer);
     let forms = forms.into_iter().filter(|form| stations.is_empty() || !form.starts_with(STATION));
     let stations = stations.iter().map(|station| format!("{STATION}{station}"));
     forms.chain(stations).map(|form| format!("{before}{form}")).collect()
 }
 
-/// How a frame is picked by its station.
+/// How a station's frames are picked.
 const STATION: &str = "station=";
 
 /// Every key of a scenario that has one place, with its section before it.
@@ -148,6 +159,11 @@ mod tests {
         assert!(of_set("access.method=").contains(&"access.method=csma-ca".to_owned()));
         assert!(of_set("access.method=csma-cd,").contains(&"access.method=csma-cd,plca".to_owned()));
         assert!(of_pick("collisions=3,", &["web".to_owned()]).contains(&"collisions=3,station=web".to_owned()));
+        let filters = of_filter("frames,", &["web".to_owned()]);
+        assert_eq!(
+            filters,
+            ["frames", "collisions", "rows", "address=", "station=web"].map(|it| format!("frames,{it}"))
+        );
         assert!(of_set("no.such.key=").is_empty());
     }
 }

@@ -9,7 +9,7 @@ use super::{Coordinator, Held, SHORTEST_SPIN};
 use crossbeam_channel::TrySendError;
 use link::clock::RealtimeNanos;
 use link::netlink::{LinkChange, MonitorError};
-use medium::{FrameId, Input, Method, StationId};
+use medium::{Event, FrameId, Input, Kind, Method, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
 use sim::files::observer::{Both, Observer};
@@ -181,7 +181,12 @@ impl Coordinator {
         });
         let cut = medium.cut();
         let changes = changes.chain([cut.map(|_| Input::SetCut { cut })]).flatten();
-        captures.begin(stream, wish, medium.now().max(*run_to), held.collect(), changes);
+        let at = medium.now().max(*run_to);
+        let states = stations().filter_map(|station| {
+            let (frame, kind) = (FrameId { station, serial: 0 }, Kind::PlcaStatus { ok: medium.plca_status(station)? });
+            Some(Event { at, station, frame, kind })
+        });
+        captures.begin(stream, wish, at, held.collect(), changes, states);
     }
 
     pub(super) fn answer(&mut self, request: Request, stream: Option<OwnedFd>) -> Result<(), BusError> {

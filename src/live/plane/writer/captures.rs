@@ -5,7 +5,8 @@
 //! ```
 //! The threads are there from the beginning, since a running bus may start none.
 
-use super::{Ends, Files, Note, PAUSE, StartError, Wanted, Writer, tell, threads, waiting};
+use super::notes::{Note, tell};
+use super::{Ends, Files, PAUSE, StartError, Wanted, Writer, threads, waiting};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use link::channel::is_over;
 use medium::{BitInstant, Event, Frame, FrameId, Input};
@@ -68,8 +69,8 @@ impl Captures {
         Ok(Captures { known, idle, present: Vec::new() })
     }
 
-    /// Begins a capture on `stream`, at `now`, with the frames that the medium has, and what was done to it before.
-    /// Without an idle thread, the stream just ends.
+    /// Begins a capture on `stream`, at `now`, with the frames that the medium has, what was done to it before, and
+    /// which states its stations are in. Without an idle thread, the stream just ends.
     pub fn begin(
         &mut self,
         stream: OwnedFd,
@@ -77,6 +78,7 @@ impl Captures {
         now: BitInstant,
         held: Vec<(FrameId, Frame, Arc<[u8]>)>,
         done: impl Iterator<Item = Input>,
+        states: impl Iterator<Item = Event>,
     ) {
         let Some(thread) = self.idle.pop() else { return };
         let wanted = Wanted::new("the capture", WindowKind::Pcapng(wish).holds());
@@ -86,9 +88,12 @@ impl Captures {
         if thread.try_send(job).is_err() {
             return;
         }
-        writer.note(Note::Held(held));
+        writer.note(Note::Held(now, held));
         for input in done {
             let Ok(()) = writer.input(now, &input, None);
+        }
+        for event in states {
+            let Ok(()) = writer.event(&event);
         }
         self.present.push(Present { thread, writer });
     }

@@ -98,7 +98,7 @@ impl Keep {
             Note::Input { at, input, .. } => Fact::Input(*at, *input),
             Note::Event(event) => Fact::Event(*event),
             Note::Emulator(event) => Fact::Emulator(*event),
-            Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Restart { .. } | Note::End(_) | Note::Held(_) => {
+            Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Restart { .. } | Note::End(_) | Note::Held(..) => {
                 return;
             }
             Note::Missing(_) => return self.ring.miss(),

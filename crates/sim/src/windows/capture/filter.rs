@@ -1,11 +1,12 @@
 //! Which packets of a capture are written: decided as they are made, so that the others cost nothing.
 
+use crate::words::MacAddr;
 use medium::{FrameId, StationId};
 use serde::{Deserialize, Serialize};
 
 /// What a filter looks like, for refusals.
 const REMEDY: &str =
-    "write `frames`, `collisions` or `rows`, `station=NAME`, `address=02:eb:…`, or several with commas between";
+    "write `frames`, `collisions` or `rows`, `station=`NAME, `address=`MAC, or several with commas between";
 
 /// Packets that are wanted. All conditions hold for each of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,10 +97,8 @@ fn number(name: &str, stations: &[String]) -> Result<u16, String> {
 }
 
 fn octets(text: &str) -> Result<[u8; 6], String> {
-    let octet = |text: &str| u8::from_str_radix(text, 16).ok().filter(|_| text.len() <= 2 && !text.starts_with('+'));
-    let octets: Option<Vec<u8>> = text.split(':').map(octet).collect();
-    let address = octets.and_then(|octets| octets.try_into().ok());
-    address.ok_or_else(|| format!("`{text}` is no address of six octets like 02:eb:00:00:00:01: {REMEDY}"))
+    let address = text.parse::<MacAddr>().map(|address| address.octets());
+    address.map_err(|_| format!("`{text}` is no address of six octets like `02:eb:00:00:00:01`: {REMEDY}"))
 }
 
 #[cfg(test)]
@@ -122,7 +121,7 @@ mod tests {
             ("rows", [false, false, true, true]),
             ("station=st1", [true, true, true, true]),
             ("station=st2", [false; 4]),
-            ("address=0a:a:0A:0a:0a:0a,frames", [true, true, false, false]),
+            ("address=0a:0a:0A:0a:0a:0a,frames", [true, true, false, false]),
             ("address=01:01:01:01:01:02", [false; 4]),
         ] {
             let subjects = [of(st1, false, false), of(st1, false, true), of(st1, true, true), of(st1, true, false)];

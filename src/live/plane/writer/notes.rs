@@ -1,4 +1,4 @@
-//! What the coordinator hands over, one note a fact.
+//! What the coordinator tells the writers, and how a window takes it.
 
 use medium::{BitInstant, Event, Frame, FrameId, Input, Kind};
 use sim::files::event_log::EmulatorEvent;
@@ -7,9 +7,9 @@ use sim::files::record::End;
 use sim::windows::Window;
 use std::sync::Arc;
 
-/// One fact, or a wish.
+/// What the coordinator tells.
 #[derive(Debug)]
-pub enum Note {
+pub(super) enum Note {
     Input {
         at: BitInstant,
         input: Input,
@@ -21,38 +21,38 @@ pub enum Note {
         run_to: BitInstant,
         at: BitInstant,
     },
-    /// Frames that the medium has as a capture begins.
-    Held(Vec<(FrameId, Frame, Arc<[u8]>)>),
+    /// Frames that the medium has as a capture begins, and when that is.
+    Held(BitInstant, Vec<(FrameId, Frame, Arc<[u8]>)>),
     Missing(Counts),
     /// A client wants the last seconds.
     Keep(BitInstant),
     End(End),
 }
 
-/// What found no room.
+/// Notes without room.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
+pub(super) struct Counts {
     pub inputs: u64,
     pub events: u64,
 }
 
 /// Gives a window a note. The end comes after all notes.
-pub fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
+pub(super) fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
     match note {
         Note::Input { at, input, octets } => window.input(*at, input, octets.as_ref()),
         Note::Event(event) => window.event(event),
         Note::Emulator(event) => window.emulator(event),
         Note::Restart { run_to, at } => window.restart(*run_to, *at),
-        Note::Held(frames) => frames.iter().try_for_each(|held| tell_held(window, held)),
+        Note::Held(at, frames) => frames.iter().try_for_each(|held| tell_held(window, *at, held)),
         Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Keep(_) | Note::End(_) => Ok(()),
         Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
     }
 }
 
-/// Gives a window a frame that the medium has, as it was offered. When that was, no window tells.
-fn tell_held(window: &mut dyn Window, held: &(FrameId, Frame, Arc<[u8]>)) -> Result<(), WriteError> {
+/// Gives a window a frame that the medium has, as if it were offered now: a capture does not tell when that was.
+fn tell_held(window: &mut dyn Window, at: BitInstant, held: &(FrameId, Frame, Arc<[u8]>)) -> Result<(), WriteError> {
     let (id, frame, octets) = held;
-    let (at, station, kind) = (BitInstant::ZERO, id.station, Kind::Offered { size: frame.size });
+    let (station, kind) = (id.station, Kind::Offered { size: frame.size });
     window.input(at, &Input::Offer { station, frame: *frame }, Some(octets))?;
     window.event(&Event { at, station, frame: *id, kind })
 }
