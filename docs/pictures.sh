@@ -31,28 +31,36 @@ view kill-server
 docs/pictures.py "$scratch" "$out" watch
 if [ "${2:-}" = watch ]; then exit; fi
 
+# A drawing names the command that made it, so it is made where no path of this machine is in the command: draw NAME COMMAND…
+draw() {
+    local name=$1
+    shift
+    (cd "$scratch" && "$ethbus" "$@" "$name" > life)
+    cp "$scratch/$name" "$out/$name"
+}
+
 # A collision over time and distance.
 "$ethbus" sim --stations 2 --topology bus:2000m --frame-size 64 --traffic poisson:0.5 --duration 1s --warmup 0s --seed 3 \
     --events "$scratch/run.events" > "$scratch/table"
-"$ethbus" explain "$scratch/run.events" --pick collisions=1,station=st1 --svg "$out/collision.svg" > "$scratch/life"
+draw collision.svg explain run.events --pick collisions=1,station=st1 --svg
 
 # A frame in its slot of TDMA.
 "$ethbus" sim --access tdma --stations 4 --slots st1,st2,st1,st3,st4 --topology bus:5km --slot 1000bt --guard 300bt \
     --frame-size 64 --traffic poisson:0.3 --duration 20ms --warmup 0s --seed 3 --events "$scratch/tdma.events" > "$scratch/table"
-"$ethbus" explain "$scratch/tdma.events" --frame st2#2 --svg "$out/tdma.svg" > "$scratch/life"
+draw tdma.svg explain tdma.events --frame st2#2 --svg
 
 # Segments with PLCA that go wrong.
 for file in examples/plca/[01]*.toml; do
     scenario=$(basename "$file" .toml)
     "$ethbus" sim "$file" --events "$scratch/plca.events" > "$scratch/table" 2> "$scratch/warnings"
-    "$ethbus" explain "$scratch/plca.events" --segment --svg "$out/plca-${scenario%%-*}.svg" > "$scratch/findings"
+    draw "plca-${scenario%%-*}.svg" explain plca.events --segment --svg
 done
 
 # Utilisation over stations.
 "$ethbus" sweep --set stations=2..256*2 --set traffic.frame_size=64,512,1518 --seeds 3 --duration 300ms --warmup 50ms \
     --out "$scratch/runs.csv" 2> "$scratch/sweep"
-"$ethbus" plot "$scratch/runs.csv" --x stations --y utilization_total --by traffic.frame_size --log-x \
-    --title "Saturated stations on 10 Mb/s" --out "$out/utilization.svg"
+draw utilization.svg plot runs.csv --x stations --y utilization_total --by traffic.frame_size --log-x \
+    --title "Saturated stations on 10 Mb/s" --out
 
 # The demonstration, as a terminal shows it: of a run that its own verdict trusts, which a busy machine may not give at once.
 for _ in 1 2 3 4 5; do
@@ -96,8 +104,9 @@ window() {
 }
 "$ethbus" sim --stations 4 --topology bus:500m --duration 1ms --warmup 0s --seed 3 --pcapng "$scratch/run.pcapng" \
     --vcd "$scratch/run.vcd" > "$scratch/table"
-mkdir -p "$scratch/.config/wireshark/profiles"
+mkdir -p "$scratch/.config/wireshark/profiles" "$scratch/.local/lib/wireshark/plugins"
 cp -r examples/wireshark "$scratch/.config/wireshark/profiles/ethbus"
+cp examples/wireshark/ethbus.lua "$scratch/.local/lib/wireshark/plugins/"
 window wireshark run.pcapng wireshark -C ethbus -r "$scratch/run.pcapng"
 cat > "$scratch/all.tcl" <<'END'
 set all [list]

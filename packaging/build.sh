@@ -84,6 +84,8 @@ install -D -m 644 -t "$root/usr/share/zsh/vendor-completions" "$made/completions
 install -D -m 644 -t "$root/usr/share/fish/vendor_completions.d" "$made/completions/ethbus.fish"
 install -D -m 644 packaging/ethbus@.service "$root/usr/lib/systemd/system/ethbus@.service"
 install -D -m 644 packaging/ethbus.apparmor "$root/usr/share/ethbus/apparmor"
+# Where Debian's Wireshark looks for dissectors.
+install -D -m 644 -t "$root/usr/lib/$triplet/wireshark/plugins" examples/wireshark/ethbus.lua
 # The pages that the man pages name, and the files that the pages name.
 install -D -m 644 -t "$root/usr/share/doc/ethbus" README.md ARCHITECTURE.md CHANGELOG.md
 git ls-files -z docs examples | xargs -0 cp --parents -t "$root/usr/share/doc/ethbus"

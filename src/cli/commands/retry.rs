@@ -39,7 +39,7 @@ fn named(policies: &[String]) -> Result<Vec<Named>, NamedError> {
 fn show_delays(args: &RetryDelaysArgs) -> Result<(), CommandError> {
     let comparison = delays::Comparison::new(&named(&args.policies)?, args.count, args.seed);
     let series = comparison.policies.iter().flat_map(|policy| lines(policy, args.picture.log_y)).collect();
-    draw(&args.picture, "failures", "delay, s", "bands: shortest to longest", series)?;
+    draw(&args.picture, args.seed, ("failures", "delay, s"), "bands: shortest to longest", series)?;
     print_result(args.format, &comparison, delays::Comparison::table)
 }
 
@@ -67,7 +67,7 @@ fn lines(policy: &Delays, is_log: bool) -> [Series; 2] {
     ]
 }
 
-fn draw(args: &PictureArgs, x: &str, y: &str, note: &str, series: Vec<Series>) -> Result<(), PlotError> {
+fn draw(args: &PictureArgs, seed: u64, (x, y): (&str, &str), note: &str, series: Vec<Series>) -> Result<(), PlotError> {
     let Some(path) = &args.plot else { return Ok(()) };
     let kind = Kind::of(path)?;
     let wrong = |what| PlotError::Option { option: "--plot".to_owned(), what };
@@ -88,7 +88,7 @@ fn draw(args: &PictureArgs, x: &str, y: &str, note: &str, series: Vec<Series>) -
         series,
         note: vec![note.to_owned()],
     };
-    write(path, kind, &kind.picture(&figure, (&axes.0, &axes.1))?)
+    write(path, kind, &kind.picture(&figure, (&axes.0, &axes.1))?, &seed.to_string())
 }
 
 fn nanos(span: Duration) -> u64 {
@@ -130,6 +130,6 @@ fn run_herd(args: &HerdArgs) -> Result<(), CommandError> {
         let points = report.requests_over_time.iter().enumerate().filter_map(point).collect();
         Series { name: report.policy.clone(), points, is_curve: false }
     };
-    draw(&args.picture, "time, s", "requests in 1 s", "", reports.iter().map(line).collect())?;
+    draw(&args.picture, args.seed, ("time, s", "requests in 1 s"), "", reports.iter().map(line).collect())?;
     print_result(args.format, &herd::Comparison::new(&herd, reports), herd::Comparison::table)
 }
