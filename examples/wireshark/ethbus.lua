@@ -86,6 +86,7 @@ local function walk(json, each)
         if not after then return end
         local value = json:match('^"[^"]*"', after + 1) or json:match("^%b[]", after + 1)
             or json:match("^%b{}", after + 1) or json:match("^[^,}]+", after + 1)
+        if not value then return end
         local first = value:sub(1, 1)
         if first == '"' or first == "[" then
             for text in value:gmatch('"([^"]*)"') do each(column, plain(text)) end
