@@ -211,7 +211,7 @@ fn no_command_succeeds_beside_a_folder_that_is_not_whole() {
     for command in [
         "sim --stations 4 --duration 1s --warmup 0s --pcapng FILE --pcapng-rotate 100000",
         "report IN/a.events -o IN/page.html --svg FILE",
-        "report IN/a.events -o IN/page.html",
+        "report IN/a.events -o IN/page.html --png FILE",
         "man --out FILE",
     ] {
         for free in ["0", "8192"] {
