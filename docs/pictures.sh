@@ -31,17 +31,25 @@ view kill-server
 docs/pictures.py "$scratch" "$out" watch
 if [ "${2:-}" = watch ]; then exit; fi
 
+# A drawing names the command that made it, so it is made where no path of this machine is in the command: draw NAME COMMAND…
+draw() {
+    local name=$1
+    shift
+    (cd "$scratch" && "$ethbus" "$@" "$name" > life)
+    cp "$scratch/$name" "$out/$name"
+}
+
 # A collision over time and distance.
 "$ethbus" sim --stations 2 --topology bus:2000m --frame-size 64 --traffic poisson:0.5 --duration 1s --warmup 0s --seed 3 \
     --events "$scratch/run.events" > "$scratch/table"
-"$ethbus" explain "$scratch/run.events" --pick collisions=1,station=st1 --svg "$out/collision.svg" > "$scratch/life"
+draw collision.svg explain run.events --pick collisions=1,station=st1 --svg
 
 # One frame of each other access method: NAME FRAME, and what is run.
 life() {
     local name=$1 frame=$2
     shift 2
     "$ethbus" sim "$@" --warmup 0s --events "$scratch/$name.events" > "$scratch/table" 2> "$scratch/warnings"
-    "$ethbus" explain "$scratch/$name.events" --frame "$frame" --svg "$out/$name.svg" > "$scratch/life"
+    draw "$name.svg" explain "$name.events" --frame "$frame" --svg
 }
 few=(--stations 4 --frame-size 64 --duration 20ms)
 life tdma st2#2 --access tdma "${few[@]}" --seed 3 --slots st1,st2,st1,st3,st4 --topology bus:5km --slot 1000bt --guard 300bt --traffic poisson:0.3
@@ -55,14 +63,14 @@ life plca st3#2 --access plca "${few[@]}" --seed 3 --topology bus:25m --traffic 
 for file in examples/plca/[01]*.toml; do
     scenario=$(basename "$file" .toml)
     "$ethbus" sim "$file" --events "$scratch/plca.events" > "$scratch/table" 2> "$scratch/warnings"
-    "$ethbus" explain "$scratch/plca.events" --segment --svg "$out/plca-${scenario%%-*}.svg" > "$scratch/findings"
+    draw "plca-${scenario%%-*}.svg" explain plca.events --segment --svg
 done
 
 # Utilisation over stations.
 "$ethbus" sweep --set stations=2..256*2 --set traffic.frame_size=64,512,1518 --seeds 3 --duration 300ms --warmup 50ms \
     --out "$scratch/runs.csv" 2> "$scratch/sweep"
-"$ethbus" plot "$scratch/runs.csv" --x stations --y utilization_total --by traffic.frame_size --log-x \
-    --title "Saturated stations on 10 Mb/s" --out "$out/utilization.svg"
+draw utilization.svg plot runs.csv --x stations --y utilization_total --by traffic.frame_size --log-x \
+    --title "Saturated stations on 10 Mb/s" --out
 
 # The demonstration, as a terminal shows it: of a run that its own verdict trusts, which a busy machine may not give at once.
 for _ in 1 2 3 4 5; do
@@ -106,8 +114,9 @@ window() {
 }
 "$ethbus" sim --stations 4 --topology bus:500m --duration 1ms --warmup 0s --seed 3 --pcapng "$scratch/run.pcapng" \
     --vcd "$scratch/run.vcd" > "$scratch/table"
-mkdir -p "$scratch/.config/wireshark/profiles"
+mkdir -p "$scratch/.config/wireshark/profiles" "$scratch/.local/lib/wireshark/plugins"
 cp -r examples/wireshark "$scratch/.config/wireshark/profiles/ethbus"
+cp examples/wireshark/ethbus.lua "$scratch/.local/lib/wireshark/plugins/"
 window wireshark run.pcapng wireshark -C ethbus -r "$scratch/run.pcapng"
 cat > "$scratch/all.tcl" <<'END'
 set all [list]

@@ -87,6 +87,8 @@ install -D -m 644 packaging/ethbus.apparmor "$root/usr/share/ethbus/apparmor"
 # Where Debian's Wireshark looks for programs that capture.
 install -d "$root/usr/lib/$triplet/wireshark/extcap"
 ln -s ../../../../bin/ethbus "$root/usr/lib/$triplet/wireshark/extcap/ethbus"
+# Where Debian's Wireshark looks for dissectors.
+install -D -m 644 -t "$root/usr/lib/$triplet/wireshark/plugins" examples/wireshark/ethbus.lua
 # The pages that the man pages name, and the files that the pages name.
 install -D -m 644 -t "$root/usr/share/doc/ethbus" README.md ARCHITECTURE.md CHANGELOG.md
 git ls-files -z docs examples | xargs -0 cp --parents -t "$root/usr/share/doc/ethbus"

@@ -18,6 +18,12 @@ pub fn program() -> String {
     }
 }
 
+/// The command that this process is, as a shell takes it. The program has no path.
+pub fn typed() -> String {
+    let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
+    std::iter::once("ethbus".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
 /// The same as root: with `sudo` for a user who used sudo, without for root's own shell.
 pub fn as_root() -> String {
     let by_sudo = std::env::var_os("SUDO_USER").is_some();

@@ -24,3 +24,4 @@ mod seeing;
 mod timelines;
 mod watch;
 mod watch_room;
+mod wireshark;

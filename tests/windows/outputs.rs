@@ -2,6 +2,7 @@
 
 use crate::common::process::{ethbus, program, run};
 use crate::common::{skip, skipped};
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::Path;
@@ -119,6 +120,38 @@ fn no_output_replaces_somebodys_notes() {
         assert!(ended.stderr.contains(&format!("notes{end}")), "{command}: {}", ended.stderr);
         assert_eq!(fs::read_to_string(&notes).expect("still there"), "milk, eggs\n", "{command}");
         assert_eq!(fs::read_dir(place.path()).expect("own folder").count(), 1, "{command}: nothing else is left");
+    }
+}
+
+/// A picture says what made it, and the same command makes the same picture.
+#[test]
+fn a_picture_has_its_command_seed_and_version() {
+    let inputs = inputs();
+    let pictures = OUTPUTS.iter().filter(|(_, end, _)| [".svg", ".png"].contains(end));
+    let mut commands: Vec<(&str, String)> =
+        pictures.map(|(command, end, _)| (*command, format!("x & y{end}"))).collect();
+    commands.push(("report IN/a.events -o IN/b.html --svg FILE", "pictures".to_owned()));
+    for (command, file) in commands {
+        let file = inputs.path().join(file);
+        let made = || -> Vec<Vec<u8>> {
+            run(ethbus(words(command, inputs.path(), &file))).succeeded();
+            if file.is_file() {
+                return vec![fs::read(&file).expect("a picture")];
+            }
+            let files = fs::read_dir(&file).expect("a folder").map(|one| one.expect("a file").path());
+            files.collect::<BTreeSet<_>>().iter().map(|one| fs::read(one).expect("a picture")).collect()
+        };
+        let (first, second) = (made(), made());
+        assert!(first == second, "{command}: another picture");
+        for picture in first {
+            let text = String::from_utf8_lossy(&picture[..picture.len().min(2_000)]);
+            let typed = command.split(' ').next().expect("a word");
+            let version = concat!("ethbus ", env!("CARGO_PKG_VERSION"));
+            for words in [&format!("ethbus {typed} "), version, "seed"] {
+                assert!(text.contains(words), "{command}: {words}: {text}");
+            }
+            assert!(!text.contains("x & y.svg"), "{command}: an ampersand in XML");
+        }
     }
 }
 

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// A packet as tshark gives it: interface, nanoseconds, octets in hexadecimal.
-type Packet = (String, u64, String);
+pub(crate) type Packet = (String, u64, String);
 
 /// Everything in a capture, none of it malformed.
-fn packets(capture: &str) -> Vec<Packet> {
+pub(crate) fn packets(capture: &str) -> Vec<Packet> {
     let told = run(program("tshark", ["-r", capture, "-T", "json", "-x", "-J", "frame"])).succeeded().stdout;
     let told: Vec<Value> = serde_json::from_str(&told).expect("JSON");
     let malformed = run(program("tshark", ["-r", capture, "-Y", "_ws.malformed"])).succeeded().stdout;
@@ -86,7 +86,7 @@ fn sent(log: &str, nanos: u64) -> Vec<Packet> {
 }
 
 /// The rows of the interface "bus": instant, and the line without what only a capture says.
-fn rows(packets: &[Packet]) -> Vec<(u64, Value)> {
+pub(crate) fn rows(packets: &[Packet]) -> Vec<(u64, Value)> {
     let text = |octets: &str| {
         let octets: Vec<u8> = (0..octets.len() / 2)
             .map(|at| u8::from_str_radix(&octets[2 * at..2 * at + 2], 16).expect("hexadecimal"))
@@ -167,34 +167,6 @@ fn told_as_explained(events: &str, rows: &[(u64, Value)]) {
         assert!(explained.contains(says), "{says}\n{explained}");
     }
     assert!(of("collision").count() == 4 && of("backoff").count() == 4);
-}
-
-/// The profile that the repository has: Wireshark's library takes all of it, and the last columns name a frame and tell what
-/// happened to it.
-#[test]
-fn wiresharks_profile_tells_what_happened() {
-    if skipped(&["tshark"]) {
-        return;
-    }
-    let folder = folder();
-    let [capture, home] = ["run.pcapng", "home"].map(|name| path(&folder, name));
-    run(ethbus(["sim", "--duration", "5ms", "--warmup", "0s", "--stations", "4", "--pcapng", &capture])).succeeded();
-    let profile = format!("{home}/.config/wireshark/profiles/ethbus");
-    fs::create_dir_all(&profile).expect("own folder");
-    for file in ["preferences", "colorfilters", "dfilter_buttons", "recent"] {
-        fs::copy(format!("examples/wireshark/{file}"), format!("{profile}/{file}")).expect("own folder");
-    }
-    let mut tshark = program("tshark", ["-C", "ethbus", "-r", &capture]);
-    tshark.env("HOME", &home).env_remove("XDG_CONFIG_HOME");
-    let told = run(tshark).succeeded();
-    assert!(!told.stderr.contains("preferences"), "{}", told.stderr);
-    for words in [
-        "attempt 1: collision 1 on this medium at",
-        "st1#1 Collision 1 on this medium (4.2.3.2.4)",
-        "st1#1 Backoff (4.2.3.2.5)",
-    ] {
-        assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
-    }
 }
 
 /// Whatever way a run becomes a capture, it is the same one.

@@ -16,7 +16,7 @@ fn a_timeline_tells_what_the_log_does() {
     run(ethbus([&options[..], &files].concat())).succeeded();
     let (log, trace) = (fs::read_to_string(&events).expect("a log"), fs::read(&trace).expect("a trace"));
     let (mut named, mut open, mut last_end) = (BTreeMap::<String, usize>::new(), BTreeMap::new(), BTreeMap::new());
-    let (mut begun, mut arrived) = (Vec::new(), Vec::new());
+    let (mut begun, mut arrived, mut counted) = (Vec::new(), Vec::new(), Vec::new());
     for (field, packet) in fields(&trace) {
         assert_eq!(field, 1, "a trace is made of packets");
         let packet = fields(packet.octets());
@@ -41,6 +41,10 @@ fn a_timeline_tells_what_the_log_does() {
             }
             _ => {}
         }
+        // The counter of collisions.
+        if track == 4 {
+            counted.extend(number(&event, 30));
+        }
         begun.extend(event.iter().filter(|(field, _)| *field == 47).map(|(_, flow)| flow.number()));
         arrived.extend(event.iter().filter(|(field, _)| *field == 48).map(|(_, flow)| flow.number()));
     }
@@ -49,7 +53,53 @@ fn a_timeline_tells_what_the_log_does() {
     }
     assert!(named["collision"] > 20 && named["collision"] == named["jam"]);
     assert!(arrived.iter().all(|flow| begun.contains(flow)), "every arrow has a beginning");
-    assert_eq!(begun.len(), logged(&log, &["transmitted"]).len());
+    let (mut met, sent): (Vec<u64>, Vec<u64>) = begun.into_iter().partition(|flow| flow >> 63 == 1);
+    assert_eq!(sent.len(), logged(&log, &["transmitted"]).len());
+    // An arrow leads through all attempts that met in one collision.
+    let episodes = logged(&log, &["collision"]).into_iter().map(|event| event["episode"].as_u64().expect("a number"));
+    let mut expected: Vec<u64> = episodes.map(|episode| 1 << 63 | episode).collect();
+    [&mut met, &mut expected].into_iter().for_each(|flows| flows.sort_unstable());
+    assert_eq!(met, expected);
+    expected.dedup();
+    assert_eq!(counted, (1..=expected.len() as u64).collect::<Vec<_>>(), "a counter of collisions");
+}
+
+/// The bus and its counters are above the stations, and each station's tracks have their order, whatever happens first.
+#[test]
+fn tracks_of_a_timeline_have_an_order() {
+    const BY_PLACE: u64 = 3;
+    let folder = folder();
+    let trace = path(&folder, "run.pftrace");
+    run(ethbus([
+        "sim",
+        "--stations",
+        "12",
+        "--duration",
+        "1ms",
+        "--warmup",
+        "0s",
+        "--access",
+        "csma-ca",
+        "--perfetto",
+        &trace,
+    ]))
+    .succeeded();
+    let (trace, mut tracks) = (fs::read(&trace).expect("a trace"), BTreeMap::<Option<u64>, Vec<(u64, String)>>::new());
+    for (_, packet) in fields(&trace) {
+        let packet = fields(packet.octets());
+        let Some((_, track)) = packet.iter().find(|(field, _)| *field == 60) else { continue };
+        let track = fields(track.octets());
+        let find = |wanted| track.iter().find(|(field, _)| *field == wanted).map(|(_, value)| value);
+        let name = String::from_utf8(find(2).expect("a name").octets().to_vec()).expect("UTF-8");
+        assert_eq!(find(8).is_none(), find(11).is_some_and(|order| order.number() == BY_PLACE), "{name}");
+        let place = find(12).map_or(0, Field::number);
+        tracks.entry(find(5).map(Field::number)).or_default().push((place, name));
+    }
+    let rises = |own: &Vec<(u64, String)>| own.is_sorted_by(|one, next| one.0 < next.0);
+    assert!(tracks.values().all(rises), "{tracks:?}");
+    let names = |of: u64| tracks[&Some(of)].iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>();
+    assert_eq!(names(1)[..5], ["bus", "collisions", "utilization_wire", "st1", "st2"]);
+    assert_eq!(names(16), ["frames", "transmit", "received", "queue", "signals"]);
 }
 
 /// A field of protobuf.

@@ -6,11 +6,10 @@ use crate::show::terminal::{fold_prose, output_columns};
 use crate::show::{pager, plain_table, say};
 use crate::study::explain::choice::{Ended, Pick, ended};
 use crate::study::explain::{ExplainError, Wanted, data, draw, find, plca, tell, tell_segment};
-use crate::study::plot::PlotError;
+use crate::study::plot::picture::{Kind, ready, write};
 use serde::Serialize;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::ReadError;
-use sim::files::output::{SVG, ready, replace};
 use sim::scenario::plan::PlanError;
 use sim::words::units::{group, many};
 use std::path::Path;
@@ -38,7 +37,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
         }
         return list(args, &pick.unwrap_or_default());
     }
-    args.svg.iter().try_for_each(|path| ready(path, SVG)).map_err(PlotError::from)?;
+    args.svg.iter().try_for_each(|path| ready(path, Kind::Svg))?;
     let frame = match (&args.frame, &pick) {
         (Some(frame), _) => frame.clone(),
         (None, pick) => first(args, &pick.clone().unwrap_or_default())?,
@@ -48,7 +47,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     let story = find(&mut log, wanted).map_err(CommandError::Explain)?;
     if let Some(path) = &args.svg {
         let picture = draw(&story).ok_or(CommandError::Explain(ExplainError::NeverSent { frame }))?;
-        replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
+        write(path, Kind::Svg, picture.as_bytes(), &log.header().configuration.seed().to_string())?;
     }
     show(args, &data(&story), |_| tell(&story))
 }
@@ -105,12 +104,12 @@ fn short(text: &str) -> String {
 /// What goes wrong on a segment with PLCA.
 fn segment(args: &ExplainArgs) -> Outcome {
     prove(&args.events)?;
-    args.svg.iter().try_for_each(|path| ready(path, SVG)).map_err(PlotError::from)?;
+    args.svg.iter().try_for_each(|path| ready(path, Kind::Svg))?;
     let diagnosis = plca::diagnose(&mut EventLogReader::open(&args.events)?).map_err(CommandError::Explain)?;
     if let Some(path) = &args.svg {
-        let picture =
-            plca::draw(&mut EventLogReader::open(&args.events)?, &diagnosis).map_err(CommandError::Explain)?;
-        replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
+        let mut log = EventLogReader::open(&args.events)?;
+        let picture = plca::draw(&mut log, &diagnosis).map_err(CommandError::Explain)?;
+        write(path, Kind::Svg, picture.as_bytes(), &log.header().configuration.seed().to_string())?;
     }
     show(args, &diagnosis, tell_segment)
 }

@@ -33,14 +33,14 @@ pub fn plot(args: &PlotArgs) -> Outcome {
     let wanted = Wanted { x, y, by, only, unit: unit(args.unit), title: args.title.clone(), ranges };
     ready(&args.out, kind)?;
     let table = Table::read(&args.table)?;
-    let rows = table.rows();
+    let (rows, seeds) = (table.rows(), table.seeds());
     let figure = table.figure(&wanted)?;
     let option = |is_log: bool, log, plain| if is_log { log } else { plain };
     let x = x_axis(&figure, args.log_x, ranges[0]);
     let x = x.map_err(|what| wrong(option(args.log_x, "--log-x", "--x"), what))?;
     let y = y_axis(&figure, args.log_y, ranges[1]);
     let y = y.map_err(|what| wrong(option(args.log_y, "--log-y", "--y"), what))?;
-    write(&args.out, kind, &kind.picture(&figure, (&x, &y))?)?;
+    write(&args.out, kind, &kind.picture(&figure, (&x, &y))?, &seeds)?;
     say_missing(&args.table, rows);
     Ok(ExitCode::SUCCESS)
 }

@@ -24,11 +24,12 @@ pub fn report(args: &ReportArgs) -> Outcome {
     let form = if args.slides { Form::Slides } else { Form::Page };
     let page = page(&runs, &plots, stretch, form, &command(args))?;
     replace(&args.out, HTML, page.as_bytes()).map_err(PlotError::from)?;
+    let seeds = runs.iter().map(|run| run.results.seed.to_string()).collect::<Vec<_>>().join(", ");
     for (folder, kind, ending) in [(&args.svg, Kind::Svg, "svg"), (&args.png, Kind::Png, "png")] {
         let Some(folder) = folder else { continue };
         make(folder)?;
         for plot in &plots {
-            write(&folder.join(format!("{}.{ending}", plot.name)), kind, &plot.picture(kind)?)?;
+            write(&folder.join(format!("{}.{ending}", plot.name)), kind, &plot.picture(kind)?, &seeds)?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -48,7 +48,7 @@ fn named(policies: &[String]) -> Result<Vec<Named>, NamedError> {
 fn show_delays(args: &RetryDelaysArgs) -> Result<(), CommandError> {
     let comparison = delays::Comparison::new(&named(&args.policies)?, args.count, args.seed, args.within);
     let series = comparison.policies.iter().flat_map(|policy| lines(policy, args.picture.log_y)).collect();
-    draw(&args.picture, "failures", "delay, s", "bands: shortest to longest", series)?;
+    draw(&args.picture, args.seed, ("failures", "delay, s"), "bands: shortest to longest", series)?;
     print_result(args.format, &comparison, delays::Comparison::table)
 }
 
@@ -76,7 +76,7 @@ fn lines(policy: &Delays, is_log: bool) -> [Series; 2] {
     ]
 }
 
-fn draw(args: &PictureArgs, x: &str, y: &str, note: &str, series: Vec<Series>) -> Result<(), PlotError> {
+fn draw(args: &PictureArgs, seed: u64, (x, y): (&str, &str), note: &str, series: Vec<Series>) -> Result<(), PlotError> {
     let Some(path) = &args.plot else { return Ok(()) };
     let kind = Kind::of(path)?;
     let wrong = |what| PlotError::Option { option: "--plot".to_owned(), what };
@@ -98,7 +98,7 @@ fn draw(args: &PictureArgs, x: &str, y: &str, note: &str, series: Vec<Series>) -
         marks: Vec::new(),
         note: vec![note.to_owned()],
     };
-    write(path, kind, &kind.picture(&figure, (&axes.0, &axes.1))?)
+    write(path, kind, &kind.picture(&figure, (&axes.0, &axes.1))?, &seed.to_string())
 }
 
 fn nanos(span: Duration) -> u64 {
@@ -125,7 +125,8 @@ fn run_herd(args: &HerdArgs) -> Result<(), CommandError> {
     let policies = named(&args.policies)?;
     let reports = policies.iter().map(|policy| herd.run(policy)).collect::<Result<Vec<_>, _>>()?;
     let line = |report: &herd::Report| over_time(report.policy.clone(), &report.requests_over_time, args.picture.log_y);
-    draw(&args.picture, "time, s", "requests in 1 s", "", reports.iter().map(line).collect())?;
+    let lines = reports.iter().map(line).collect();
+    draw(&args.picture, args.seed, ("time, s", "requests in 1 s"), "", lines)?;
     print_result(args.format, &herd::Comparison::new(&herd, reports), herd::Comparison::table)
 }
 
@@ -159,8 +160,9 @@ fn run_service(args: &ServiceArgs) -> Result<(), CommandError> {
         let line = |what, numbers| over_time(format!("{}, {what}", run.name()), numbers, args.picture.log_y);
         [line("load", &run.requests_over_time), line("goodput", &run.served_over_time)]
     });
-    draw(&args.picture, "time, s", "in 1 s", "requests, and operations that succeed", lines.collect())?;
     let service = settings.service().map_err(ScenarioError::Content)?;
+    let note = "requests, and operations that succeed";
+    draw(&args.picture, service.seed, ("time, s", "in 1 s"), note, lines.collect())?;
     print_result(args.format, &service::Comparison::new(&service, runs), service::Comparison::table)
 }
 

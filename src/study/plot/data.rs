@@ -140,6 +140,12 @@ impl Table {
         self.rows.len() as u64
     }
 
+    /// The seeds of its runs, as text.
+    pub fn seeds(&self) -> String {
+        let seed = self.names.iter().position(|known| known == "seed");
+        seed.map_or(String::new(), |seed| distinct(self.rows.iter().map(|row| &row[seed])).join(", "))
+    }
+
     fn column(&self, option: &str, name: &str) -> Result<usize, PlotError> {
         self.names.iter().position(|known| known == name).ok_or_else(|| {
             if self.names.is_empty() {

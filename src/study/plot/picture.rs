@@ -5,6 +5,7 @@ use super::axis::Axis;
 use super::bitmap::{self, Bitmap};
 use super::data::Figure;
 use super::draw::{FONT, FONT_HEIGHT, draw, text_size};
+use crate::study::origin::with_origin;
 use plotters::backend::RGBPixel;
 use plotters::prelude::*;
 use plotters::style::register_font;
@@ -108,12 +109,12 @@ fn smooth(pixels: &[u8], width: usize) -> Vec<u8> {
     smooth
 }
 
-/// Writes a picture.
+/// Writes a picture, and what made it into it. `seeds` is empty if no chance is in it.
 ///
 /// # Errors
 /// There is something else under this name, the disk is full, or the like.
-pub fn write(path: &Path, kind: Kind, picture: &[u8]) -> Result<(), PlotError> {
-    Ok(output::replace(path, kind.output(), picture)?)
+pub fn write(path: &Path, kind: Kind, picture: &[u8], seeds: &str) -> Result<(), PlotError> {
+    Ok(output::replace(path, kind.output(), &with_origin(kind, picture, seeds))?)
 }
 
 /// Whether [`write()`] could write a picture, before it is drawn.

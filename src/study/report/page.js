@@ -53,10 +53,10 @@
       const turned = turn ? ` transform="rotate(${turn} ${this.at(x, y)})"` : "";
       this.out.push(`<text x="${this.number(x)}" y="${this.number(y)}" text-anchor="${anchor}" fill="${this.fillStyle}"${turned}>${safe}</text>`);
     }
-    text(paper, title) {
+    text(paper, title, origin) {
       const patterns = [...this.used].map((name) => `<pattern id="${name}" width="${this.fills[name].size}" height="${this.fills[name].size}" patternUnits="userSpaceOnUse">${this.fills[name].svg}</pattern>`);
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}" font-family="sans-serif" font-size="12">\n`
-        + `<title>${title.replace(/&/g, "&amp;").replace(/</g, "&lt;")}</title>\n<defs>${patterns.join("")}</defs>\n<rect width="100%" height="100%" fill="${paper}"/>\n${this.out.join("\n")}\n</svg>\n`;
+        + `<title>${title.replace(/&/g, "&amp;").replace(/</g, "&lt;")}</title>${origin}\n<defs>${patterns.join("")}</defs>\n<rect width="100%" height="100%" fill="${paper}"/>\n${this.out.join("\n")}\n</svg>\n`;
     }
   }
 
@@ -154,7 +154,7 @@
       const { clientWidth: width, clientHeight: height } = this.canvas, style = getComputedStyle(this.canvas);
       const pen = new SvgPen(width, height, this.canvas.getContext("2d"), this.fillings(style));
       this.picture(pen, style, width, height);
-      return pen.text(style.getPropertyValue("--paper"), document.title);
+      return pen.text(style.getPropertyValue("--paper"), document.title, this.run.origin);
     }
     fillings(style) { return fillings(style.getPropertyValue("--paper"), style.getPropertyValue("--faint")); }
     // A filling that is no colour.

@@ -6,6 +6,7 @@ use super::pack::{base64, pack};
 use super::signals::{Drawn, JAMS, signals};
 use super::tables::{changes_told, tables};
 use super::words::first_events;
+use crate::study::origin::metadata;
 use crate::study::page::{escape, whole};
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
@@ -479,6 +480,7 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
         "causes": causes,
         "words": words,
         "named": NAMED,
+        "origin": metadata(&run.results.seed.to_string()),
     })
 }
 

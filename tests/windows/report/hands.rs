@@ -124,6 +124,7 @@ fn hands_find_a_collision_on_the_page() {
     let svg = shown.page.value("diagram.svg()");
     let svg = svg.as_str().expect("a text");
     assert!(svg.starts_with("<svg xmlns=") && svg.trim_end().ends_with("</svg>") && svg.contains(">st1</text>"));
+    assert!(svg.contains("<metadata>\ncommand: ethbus report ") && svg.contains("\nseed: "), "{svg}");
     assert!(svg.contains("url(#overlap)") && !svg.contains("NaN") && !svg.contains("undefined"), "{svg}");
     assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count());
     shown.page.press("Home");

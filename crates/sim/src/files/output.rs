@@ -28,9 +28,11 @@ pub const LINES: Kind = Kind { what: "an event log or a record", beginnings: &[b
 pub const PCAPNG: Kind = Kind { what: "a capture in pcapng", beginnings: &[b"\x0a\x0d\x0d\x0a"] };
 /// A capture, compressed.
 pub const PACKED_PCAPNG: Kind = Kind { what: "a capture compressed with zstd", beginnings: &[b"\x28\xb5\x2f\xfd"] };
-/// A trace for Perfetto: its first packet is the track called ethbus.
-pub const PERFETTO: Kind =
-    Kind { what: "a trace for Perfetto", beginnings: &[b"\x0a\x0d\xe2\x03\x0a\x08\x01\x12\x06ethbus"] };
+/// A trace for Perfetto: its first packet is the track called ethbus. Older ones give their tracks no order.
+pub const PERFETTO: Kind = Kind {
+    what: "a trace for Perfetto",
+    beginnings: &[b"\x0a\x0f\xe2\x03\x0c\x08\x01\x12\x06ethbus\x58\x03", b"\x0a\x0d\xe2\x03\x0a\x08\x01\x12\x06ethbus"],
+};
 /// Waveforms.
 pub const VCD: Kind = Kind { what: "waveforms in VCD", beginnings: &[b"$comment ethbus"] };
 /// Events as a table.

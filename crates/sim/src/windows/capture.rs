@@ -24,7 +24,7 @@ use crate::files::record::End;
 use crate::scene::{Signal, Signals};
 use filter::Filter;
 use medium::{BitInstant, Carried, Destination, Event, Fault, FrameId, Input, Kind, StationId};
-use packets::{OpenRow, Packets, Transmission, where_is};
+use packets::{Fate, OpenRow, Packets, Transmission, where_is};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::sync::Arc;
@@ -46,6 +46,8 @@ pub struct Capture {
     from: BitInstant,
     packets: Packets,
     bad_fcs: Vec<bool>,
+    /// Each station's last attempt.
+    attempts: Vec<u32>,
     /// What waits, in order of its first bit.
     waiting: VecDeque<Waiting>,
     /// The number of the first that waits.
@@ -124,6 +126,7 @@ impl Capture {
             filter: wish.filter,
             from: BitInstant::ZERO,
             bad_fcs: vec![false; known.macs.len()],
+            attempts: vec![0; known.macs.len()],
             waiting: VecDeque::new(),
             first: 0,
             sending: Vec::new(),
@@ -230,6 +233,7 @@ impl Capture {
                     let sent = Transmission {
                         frame: signal.frame,
                         begin: signal.preamble,
+                        attempt: self.attempts[signal.source.index()],
                         bad_fcs: self.bad_fcs[signal.source.index()],
                         collision: None,
                     };
@@ -259,13 +263,13 @@ impl Capture {
         }
     }
 
-    fn collision(&mut self, event: &Event, episode: u64, attempt: u32) -> Result<(), WriteError> {
+    fn collision(&mut self, event: &Event, episode: u64) -> Result<(), WriteError> {
         let frame = event.frame;
+        if let Some(sending) = self.sending.iter_mut().find(|sending| sending.sent.frame == frame) {
+            sending.sent.collision = Some((event.at, episode));
+        }
         if !self.detects {
             return self.unanswered(event);
-        }
-        if let Some(sending) = self.sending.iter_mut().find(|sending| sending.sent.frame == frame) {
-            sending.sent.collision = Some((event.at, episode, attempt));
         }
         self.parties.push((episode, frame));
         if !self.shows(event) {
@@ -311,7 +315,7 @@ impl Capture {
     }
 
     /// A frame is over: sent whole, with its octets from destination address to FCS, or cut short.
-    fn ended(&mut self, frame: FrameId, whole: Option<usize>, at: BitInstant) -> Result<(), WriteError> {
+    fn ended(&mut self, frame: FrameId, whole: Option<(usize, Fate)>, at: BitInstant) -> Result<(), WriteError> {
         let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == frame) else { return Ok(()) };
         let Sending { sent, signal, number, .. } = self.sending.swap_remove(place);
         let end = self.signals.get(signal).and_then(|signal| signal.end).unwrap_or(at);
@@ -319,7 +323,7 @@ impl Capture {
         let has_fragment = self.packets.framing == Framing::Whole;
         let make = |packets: &Packets, into: &mut Vec<u8>| match whole {
             _ if !is_wanted => {}
-            Some(size) => packets.whole(into, &sent, size, false),
+            Some((size, fate)) => packets.whole(into, &sent, size, fate),
             None if has_fragment => packets.fragment(into, &sent, end, sent.collision.is_some()),
             None => {}
         };
@@ -349,8 +353,9 @@ impl Capture {
         let size = self.packets.frames.get(frame).map(|offered| offered.frame.size.max(least).get() as usize);
         let Sending { sent, number, arrived, .. } = self.sending.swap_remove(place);
         let is_shown = (arrived || self.packets.framing == Framing::Whole) && self.is_wanted(&sent, !arrived);
+        let fate = if arrived { Fate::Unanswered } else { Fate::Destroyed };
         let draft = self.draft(|packets, into| {
-            size.filter(|_| is_shown).into_iter().for_each(|size| packets.whole(into, &sent, size, !arrived));
+            size.filter(|_| is_shown).into_iter().for_each(|size| packets.whole(into, &sent, size, fate));
         });
         self.waiting[(number - self.first) as usize] = Waiting::Draft(draft);
         self.settle(at)
@@ -433,11 +438,14 @@ impl Observer for Capture {
         if !self.detects && matches!(event.kind, Kind::Attempt { .. } | Kind::Backoff { .. }) {
             self.unsuccessful(at, frame)?;
         }
+        if let Kind::Attempt { attempt, .. } = event.kind {
+            self.attempts[event.station.index()] = attempt;
+        }
         self.signals.event(event);
         self.follow()?;
         match event.kind {
             Kind::Offered { size } => self.packets.frames.offered(frame, size),
-            Kind::Collision { attempt, episode, .. } if episode > 0 => self.collision(event, episode, attempt)?,
+            Kind::Collision { episode, .. } if episode > 0 => self.collision(event, episode)?,
             Kind::JamEnd { .. } => self.ended(frame, None, at)?,
             Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Cts { .. } | Kind::Ack | Kind::Rts { .. } => {
                 self.row(event)?;
@@ -448,8 +456,9 @@ impl Observer for Capture {
             }
             Kind::Collision { .. } | Kind::Backoff { .. } => self.row(event)?,
             Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => self.row(event)?,
-            Kind::Transmitted { size, .. } => {
-                self.ended(frame, Some(size.get() as usize), at)?;
+            Kind::Transmitted { size, access_delay, mac_delay, .. } => {
+                let fate = Fate::Transmitted { access_delay, mac_delay };
+                self.ended(frame, Some((size.get() as usize, fate)), at)?;
                 self.packets.frames.done(frame);
             }
             Kind::Discarded { .. } | Kind::QueueDrop => {

@@ -128,35 +128,28 @@ impl Packet {
         end_block(into, self.0);
     }
 
-    /// The same of one with flags. A frame has no more, so all of it is appended at once.
+    /// The same of one with flags and a comment, which `comment` appends. All that is before and after the comment is
+    /// appended at once.
     #[inline]
-    pub fn end_with_flags(self, into: &mut Vec<u8>, flags: u32) {
-        self.end_octets(into);
-        let Packet(begin) = self;
-        let (mut tail, at) = ([0; 3 + 8 + 4 + 4], padding(begin, into.len()));
-        tail[at..at + 2].copy_from_slice(&EPB_FLAGS.to_ne_bytes());
-        tail[at + 2..at + 4].copy_from_slice(&4_u16.to_ne_bytes());
-        tail[at + 4..at + 8].copy_from_slice(&flags.to_ne_bytes());
-        let length = ((into.len() - begin + at + 16) as u32).to_ne_bytes();
-        tail[at + 12..at + 16].copy_from_slice(&length);
-        into[begin + 4..begin + 8].copy_from_slice(&length);
-        append(into, &tail, at + 16);
-    }
-
-    /// The same of one with flags and a comment, which `comment` appends.
     pub fn end_with_comment(self, into: &mut Vec<u8>, flags: u32, comment: impl FnOnce(&mut Vec<u8>)) {
         self.end_octets(into);
-        pad(into, self.0);
-        option(into, EPB_FLAGS, &flags.to_ne_bytes());
-        into.extend_from_slice(&COMMENT.to_ne_bytes());
-        into.extend_from_slice(&[0; 2]);
-        let begin = into.len();
+        let Packet(begin) = self;
+        let (mut head, at) = ([0; 3 + 12], padding(begin, into.len()));
+        head[at..at + 2].copy_from_slice(&EPB_FLAGS.to_ne_bytes());
+        head[at + 2..at + 4].copy_from_slice(&4_u16.to_ne_bytes());
+        head[at + 4..at + 8].copy_from_slice(&flags.to_ne_bytes());
+        head[at + 8..at + 10].copy_from_slice(&COMMENT.to_ne_bytes());
+        append(into, &head, at + 12);
+        let text = into.len();
         comment(into);
-        let length = (into.len() - begin) as u16;
-        into[begin - 2..begin].copy_from_slice(&length.to_ne_bytes());
-        pad(into, begin);
-        end_of_options(into);
-        end_block(into, self.0);
+        let length = (into.len() - text) as u16;
+        into[text - 2..text].copy_from_slice(&length.to_ne_bytes());
+        // The end of the options is four octets of zero.
+        let (mut tail, at) = ([0; 3 + 4 + 4], padding(text, into.len()));
+        let length = ((into.len() - begin + at + 8) as u32).to_ne_bytes();
+        tail[at + 4..at + 8].copy_from_slice(&length);
+        append(into, &tail, at + 8);
+        into[begin + 4..begin + 8].copy_from_slice(&length);
     }
 
     /// Says how many octets the packet has, after the last one.

@@ -7,10 +7,12 @@
 //!         queue      1 2 1                                         counter
 //!         signals    |RTS|   |== frame ==|   |ACK|                 what it sends, where that is not what `transmit` has
 //! ```
-//! Flows lead from the end of an attempt to those who received the frame.
+//! Flows lead from the end of an attempt to those who received the frame, and through the attempts that met in one
+//! collision. Tracks have this order: the bus, its counters, the stations.
 
 mod fields;
 mod labels;
+mod tracks;
 
 use super::frames::Frames;
 use super::{Known, Nanos, Window};
@@ -22,7 +24,7 @@ use crate::files::record::End;
 use crate::files::repeated::Repeated;
 use crate::scene::{Signal, Signals, Stations};
 use fields::{
-    Head, annotate, annotate_number, arguments, begin_event, fixed, message, number, octets, real, text, whole_packets,
+    Head, annotate, annotate_number, arguments, begin_event, fixed, number, octets, real, text, whole_packets,
 };
 use labels::Labels;
 use medium::{
@@ -33,32 +35,12 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::iter::empty;
 use std::sync::Arc;
+use tracks::{BUS, COLLISIONS, Track, UTILIZATION, track};
 
 /// How many counters of utilisation there are in a second.
 const SAMPLES: u64 = 100;
 /// Of all packets: one writer.
 const SEQUENCE: u64 = 1;
-
-/// Tracks that are of no station.
-const PROCESS: u64 = 1;
-const BUS: u64 = 2;
-const UTILIZATION: u64 = 3;
-
-/// A station's tracks.
-#[derive(Clone, Copy)]
-enum Track {
-    Station,
-    Frames,
-    Transmit,
-    Received,
-    Queue,
-    Signals,
-}
-
-/// A track's number in the trace.
-fn track(station: StationId, track: Track) -> u64 {
-    16 * (station.index() as u64 + 1) + track as u64
-}
 
 /// What a TrackEvent is (`TrackEvent.Type`).
 #[derive(Clone, Copy)]
@@ -98,6 +80,8 @@ pub struct Perfetto {
     /// Bits of frames that got through since the last counter, and when the next is due.
     sent: u64,
     sample_due: u64,
+    /// Collisions so far.
+    collisions: u64,
 }
 
 impl Perfetto {
@@ -124,45 +108,13 @@ impl Perfetto {
             next_signal: 0,
             sent: 0,
             sample_due: sample(config.rate),
+            collisions: 0,
             config,
         };
-        // Always the same octets, by which ethbus knows such files.
-        perfetto.describe(PROCESS, None, "ethbus", false)?;
-        perfetto.describe(BUS, Some(PROCESS), "bus", false)?;
-        perfetto.describe(UTILIZATION, Some(PROCESS), "utilization_wire", true)?;
-        for (number, name) in known.header.stations.iter().enumerate() {
-            let station = StationId::new(number as u16);
-            let own = track(station, Track::Station);
-            perfetto.describe(own, Some(PROCESS), name, false)?;
-            for (kind, name) in
-                [(Track::Frames, "frames"), (Track::Transmit, "transmit"), (Track::Received, "received")]
-            {
-                perfetto.describe(track(station, kind), Some(own), name, false)?;
-            }
-            perfetto.describe(track(station, Track::Queue), Some(own), "queue", true)?;
-            if perfetto.signals.is_some() {
-                perfetto.describe(track(station, Track::Signals), Some(own), "signals", false)?;
-            }
-        }
+        let has_signals = perfetto.signals.is_some();
+        tracks::describe(&mut perfetto.output, &known.header.stations, has_signals)?;
         perfetto.output.flush()?;
         Ok(perfetto)
-    }
-
-    /// A track: `uuid`, its parent's, its name.
-    fn describe(&mut self, uuid: u64, parent: Option<u64>, name: &str, counter: bool) -> Result<(), WriteError> {
-        const TRACK_DESCRIPTOR: u32 = 60;
-        self.output.unit(|into| {
-            message(into, 1, |packet| {
-                message(packet, TRACK_DESCRIPTOR, |own| {
-                    number(own, 1, uuid);
-                    text(own, 2, name);
-                    parent.into_iter().for_each(|parent| number(own, 5, parent));
-                    if counter {
-                        message(own, 8, |_| {});
-                    }
-                });
-            });
-        })
     }
 
     /// An event on a track; `rest` appends more of it.
@@ -233,6 +185,21 @@ impl Perfetto {
         self.end_act(event.at, event.station, empty())?;
         self.acts[event.station.index()] = true;
         self.mark(event, Type::Begin, track(event.station, Track::Transmit), Some(name))
+    }
+
+    /// A station notices a collision, or, without collision detection, learns of it. An arrow leads through the attempts
+    /// that met. Nothing has met in a logical collision of PLCA.
+    fn collision(&mut self, event: &Event, episode: u64, is_busy: bool) -> Result<(), WriteError> {
+        if episode > self.collisions {
+            self.collisions = episode;
+            self.put(self.nanos.of(event.at), Type::Counter, COLLISIONS, |own| number(own, 30, episode))?;
+        }
+        self.mark(event, Type::Instant, track(event.station, Track::Station), Some(event.kind.name()))?;
+        if is_busy {
+            let flow = (episode > 0).then_some(MET | episode);
+            self.end_act(event.at, event.station, flow.into_iter())?;
+        }
+        if self.config.detects_collisions() { self.act(event, "jam") } else { Ok(()) }
     }
 
     fn backoff(&mut self, event: &Event, slots: u64) -> Result<(), WriteError> {
@@ -380,6 +347,9 @@ fn sample(rate: BitRate) -> u64 {
     (rate.get() / SAMPLES).max(1)
 }
 
+/// In the number of a flow through the attempts of a collision; the rest of it is the episode.
+const MET: u64 = 1 << 63;
+
 /// A flow's number: one for each receiver of a frame.
 fn flow(frame: FrameId, receiver: StationId) -> u64 {
     (frame.station.index() as u64) << 52 | (frame.serial & ((1 << 42) - 1)) << 10 | receiver.index() as u64
@@ -430,10 +400,7 @@ impl Observer for Perfetto {
             }
             Kind::Defer { .. } => self.act(event, "defer"),
             Kind::Attempt { .. } => self.act(event, "attempt"),
-            Kind::Collision { .. } => {
-                self.mark(event, Type::Instant, track(event.station, Track::Station), Some("collision"))?;
-                if self.config.detects_collisions() { self.act(event, "jam") } else { Ok(()) }
-            }
+            Kind::Collision { episode, .. } => self.collision(event, episode, is_busy),
             Kind::JamEnd { .. } => self.end_act(event.at, event.station, empty()),
             Kind::Backoff { slots, .. } => self.backoff(event, slots),
             Kind::Transmitted { size, .. } => self.transmitted(event, size, left),

@@ -10,7 +10,7 @@ use crate::files::inputs;
 use crate::scene::Signals;
 use crate::words::prose::Prose;
 use crate::words::sentences;
-use medium::{BitInstant, Config, Event, FrameId, Input, StationId, Topology};
+use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, StationId, Topology};
 use std::sync::Arc;
 
 const PREAMBLE_AND_SFD: [u8; 8] = [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5];
@@ -37,10 +37,23 @@ pub(super) struct Transmission {
     pub frame: FrameId,
     /// The first bit of the preamble.
     pub begin: BitInstant,
+    /// Which attempt of the frame.
+    pub attempt: u32,
     /// Its sender has the fault `bad_fcs`.
     pub bad_fcs: bool,
-    /// The collision that its sender noticed: when, which overlap, at which attempt.
-    pub collision: Option<(BitInstant, u64, u32)>,
+    /// The collision that its sender noticed: when, and which overlap.
+    pub collision: Option<(BitInstant, u64)>,
+}
+
+/// What became of a frame that was sent to its last bit.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fate {
+    /// It is transmitted.
+    Transmitted { access_delay: BitTimes, mac_delay: BitTimes },
+    /// Its sender got no answer, although the addressee had received the frame.
+    Unanswered,
+    /// Its addressee did not receive it.
+    Destroyed,
 }
 
 /// A row whose columns are not all known.
@@ -67,16 +80,15 @@ impl Packets {
         }
     }
 
-    /// Appends a frame that was sent to its last bit, with `size` octets from destination address to FCS. `destroyed`:
-    /// its addressee did not receive it.
-    pub fn whole(&self, into: &mut Vec<u8>, sent: &Transmission, size: usize, destroyed: bool) {
+    /// Appends a frame that was sent to its last bit, with `size` octets from destination address to FCS.
+    pub fn whole(&self, into: &mut Vec<u8>, sent: &Transmission, size: usize, fate: Fate) {
         let frame = sent.frame;
         let offered = self.frames.get(frame);
         let mut flags = self.flags(offered);
         let least = self.config.parameters.min_frame_size.get() as usize;
         let cut = offered.is_some_and(|offered| size < (offered.frame.size.get() as usize).max(least));
         let tagged = offered.is_some_and(|offered| offered.frame.tagged);
-        flags |= if sent.bad_fcs || cut || destroyed { pcapng::CRC_ERROR } else { 0 };
+        flags |= if sent.bad_fcs || cut || matches!(fate, Fate::Destroyed) { pcapng::CRC_ERROR } else { 0 };
         let most = self.config.parameters.frame_size_limit(tagged).get() as usize;
         flags |= if size > most { pcapng::TOO_LONG } else { 0 };
         let packet = self.begin(into, sent);
@@ -91,7 +103,35 @@ impl Packets {
             let fcs = crc32fast::hash(&into[begin..]);
             into.extend_from_slice(&(if sent.bad_fcs { !fcs } else { fcs }).to_le_bytes());
         }
-        packet.end_with_flags(into, flags);
+        packet.end_with_comment(into, flags, |into| self.tell_whole(&mut Prose::new(into, " "), sent, fate));
+    }
+
+    /// Appends how long a frame took, or why it is sent again.
+    fn tell_whole(&self, prose: &mut Prose<'_>, sent: &Transmission, fate: Fate) {
+        self.tell_attempt(prose, sent);
+        if let Fate::Transmitted { access_delay, mac_delay } = fate {
+            prose.put("access delay ");
+            prose.number(self.nanos.of(BitInstant::ZERO + access_delay));
+            prose.put(" ns, MAC delay ");
+            prose.number(self.nanos.of(BitInstant::ZERO + mac_delay));
+            return prose.put(" ns");
+        }
+        if let Some((_, episode)) = sent.collision {
+            tell_collision(prose, episode);
+            prose.put(", ");
+        }
+        prose.put(match fate {
+            Fate::Unanswered => "received, but not answered",
+            Fate::Transmitted { .. } | Fate::Destroyed => "not received",
+        });
+    }
+
+    /// Appends what each comment begins with.
+    fn tell_attempt(&self, prose: &mut Prose<'_>, sent: &Transmission) {
+        prose.frame(self.frames.name(sent.frame.station), sent.frame.serial);
+        prose.put(", attempt ");
+        prose.number(sent.attempt.into());
+        prose.put(": ");
     }
 
     /// Appends what a station sent until its jam was out, or until it was taken off the medium; nothing if that is too
@@ -120,18 +160,15 @@ impl Packets {
 
     /// Appends which collision it was.
     fn tell_fragment(&self, prose: &mut Prose<'_>, sent: &Transmission, end: BitInstant) {
-        prose.frame(self.frames.name(sent.frame.station), sent.frame.serial);
+        self.tell_attempt(prose, sent);
         match sent.collision {
-            Some((at, episode, attempt)) => {
-                prose.put(", attempt ");
-                prose.number(attempt.into());
-                prose.put(": collision ");
-                prose.number(episode);
-                prose.put(" on this medium at ");
+            Some((at, episode)) => {
+                tell_collision(prose, episode);
+                prose.put(" at ");
                 prose.number(at.get());
                 prose.put(" BT, jam until ");
             }
-            None => prose.put(": cut off at "),
+            None => prose.put("cut off at "),
         }
         prose.number(end.get());
         prose.put(" BT");
@@ -257,9 +294,16 @@ impl Packets {
     /// Appends a whole line of a log as a row.
     fn line(&self, into: &mut Vec<u8>, at: BitInstant, json: &[u8], info: &str) {
         let row = self.begin_row(into, at, kind_of(json), |prose| prose.put(info));
-        into.extend_from_slice(json);
-        row.packet.end(into);
+        into.extend_from_slice(json.strip_suffix(b"}").unwrap_or(json));
+        self.end_row(into, row);
     }
+}
+
+/// Appends which overlap a comment is about.
+fn tell_collision(prose: &mut Prose<'_>, episode: u64) {
+    prose.put("collision ");
+    prose.number(episode);
+    prose.put(" on this medium");
 }
 
 /// Segment and place of a station along its cable, in bit times, where there is a cable.
