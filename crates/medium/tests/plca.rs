@@ -2,6 +2,8 @@
 //! model that steps through every bit time.
 //!
 //! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
+//!
+//! One file above 500 lines because all of it is about one method.
 
 #[path = "common/agreement.rs"]
 mod agreement;

@@ -1,12 +1,13 @@
 //! A bus with PLCA: what goes wrong on the segment and why, and the line while one frame lived.
 //!
-//! `segment` folds a log into what each node was told, did and met; `causes` finds what is wrong in it; `turns` has what was
+//! `segment` folds a log into setups, with what each node did and met in each; `causes` finds what is wrong in it; `turns` has what was
 //! on the line in a stretch of time; `rows` and `picture` draw that; `statistics` has INET's names.
 
 pub(super) mod causes;
 mod picture;
 pub(super) mod rows;
 pub(super) mod segment;
+pub(super) mod setup;
 mod statistics;
 pub(super) mod turns;
 

@@ -28,7 +28,7 @@ pub struct PlcaResults {
 }
 
 impl PlcaResults {
-    /// Of these cycles, in which the longest frame had so many octets. The bound is not known yet.
+    /// Of these cycles, and of the octets of the longest frame. The bound is not known yet.
     pub fn new(sums: &PlcaCycles, longest_frame: u32) -> PlcaResults {
         PlcaResults {
             frame_max_octets: (longest_frame > 0).then_some(longest_frame),

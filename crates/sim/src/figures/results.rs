@@ -286,7 +286,7 @@ pub struct Snapshot {
     pub cut: Option<Cut>,
     /// Access delay and MAC delay.
     pub delays: [DelayResults; 2],
-    /// Those of each station; in real time only of PLCA's at most 255 nodes, since they are told often.
+    /// Those of each station; in real time only of PLCA's at most 255 nodes, since results are asked for often.
     pub station_delays: Vec<[DelayResults; 2]>,
     /// Octets of the longest frame that got through; 0 if none did.
     pub longest_frame: u32,

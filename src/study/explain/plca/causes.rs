@@ -4,7 +4,8 @@
 //! time, its counts are those of the interval, and each collision has one cause ([`Why`]). One function for each entry
 //! of docs/plca.md, in its order. `words/findings.rs` has the sentences.
 
-use super::segment::{Cold, Meetings, Met, Node, Reset, Segment, Setup, Spell, Why};
+use super::segment::{Cold, Reset, Segment, Spell};
+use super::setup::{Meetings, Met, Node, Setup, Why};
 use medium::{BitInstant, PlcaSettings, StationId};
 use sim::words::configuration::longest_distance;
 use std::collections::BTreeSet;

@@ -1,7 +1,10 @@
 //! Findings on a segment with PLCA in sentences, as docs/plca.md has them: the cause, what the log shows of it, what to do.
+//!
+//! One file above 500 lines because each cause has its sentences, and all are read beside each other.
 
 use super::super::plca::causes::{Cause, Finding, FreeIds};
-use super::super::plca::segment::{Away, Carried, Cold, Counts, Meetings, Reset, Segment, Spell};
+use super::super::plca::segment::{Away, Carried, Cold, Reset, Segment, Spell};
+use super::super::plca::setup::{Counts, Meetings};
 use super::super::plca::{Diagnosis, Told};
 use super::{list, wrap};
 use medium::{BitInstant, PlcaSettings, StationId};

@@ -2,6 +2,8 @@
 //!
 //! A node does not step through unused turns: a waiting node knows when the next turn begins that matters to it, and
 //! computes the number of passed turns on request.
+//!
+//! One file above 500 lines because the variables, the timers and the actions of three machines are one node.
 
 use super::counters::PlcaCounters;
 use super::tables::{Control, Data, Seen, Status};
@@ -354,14 +356,7 @@ impl Node {
             }
             Control::Syncing => self.sync(seen, now, plca, counters),
             Control::WaitTo => {
-                (self.turn_since, self.detection_end) = (now, NEVER);
-                match std::mem::take(&mut self.counts_on) {
-                    true => self.counted += 1,
-                    false => {
-                        let drift = self.drift.take().filter(|_| from == Control::Syncing);
-                        (self.count_since, self.counted, self.behind) = (now, 0, drift.map_or(0, |(_, behind)| behind));
-                    }
-                }
+                self.begin_turn(from, now);
                 self.plan();
                 counters.opportunities += u64::from(self.owns(self.cur_id));
             }
@@ -396,6 +391,18 @@ impl Node {
                 self.counts_on = matches!(from, Control::WaitTo | Control::Yield);
                 let turns = BitTimes::new((self.counted + 1) * self.to());
                 self.drift = self.counts_on.then(|| (now, self.own.on_medium_from(self.behind, turns).1));
+            }
+        }
+    }
+
+    /// A turn begins, by the clock or with what was heard.
+    fn begin_turn(&mut self, from: Control, now: BitInstant) {
+        (self.turn_since, self.detection_end) = (now, NEVER);
+        match std::mem::take(&mut self.counts_on) {
+            true => self.counted += 1,
+            false => {
+                let drift = self.drift.take().filter(|_| from == Control::Syncing);
+                (self.count_since, self.counted, self.behind) = (now, 0, drift.map_or(0, |(_, behind)| behind));
             }
         }
     }
