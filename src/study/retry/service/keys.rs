@@ -52,13 +52,7 @@ pub const KEYS: &[Key] = &[
         more: "With `none` for as long as it takes. The service works on the request all the same.",
         ..KEY
     },
-    Key {
-        name: "lost",
-        value: "SHARE",
-        default: "0%",
-        help: "Answers that get lost after the work",
-        ..KEY
-    },
+    Key { name: "lost", value: "SHARE", default: "0%", help: "Answers that get lost after the work", ..KEY },
     Key {
         name: "keys",
         value: "COST",
