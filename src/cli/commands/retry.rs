@@ -124,19 +124,20 @@ fn run_herd(args: &HerdArgs) -> Result<(), CommandError> {
     };
     let policies = named(&args.policies)?;
     let reports = policies.iter().map(|policy| herd.run(policy)).collect::<Result<Vec<_>, _>>()?;
-    let line = |report: &herd::Report| over_time(report.policy.clone(), &report.requests_over_time, args.picture.log_y);
+    let line =
+        |report: &herd::Report| over_time(report.policy.clone(), &report.requests_over_time, &args.picture, false);
     let lines = reports.iter().map(line).collect();
     draw(&args.picture, args.seed, ("time, s", "requests in 1 s"), "", lines)?;
     print_result(args.format, &herd::Comparison::new(&herd, reports), herd::Comparison::table)
 }
 
 /// A number a second as a line; on a logarithmic axis 0 has no place.
-fn over_time(name: String, numbers: &[u64], is_log: bool) -> Series {
+fn over_time(name: String, numbers: &[u64], picture: &PictureArgs, is_curve: bool) -> Series {
     let point = |(second, &number): (usize, &u64)| {
         let mean = number as f64;
-        (!is_log || number > 0).then_some(Point { x: second as f64, mean, half: None, below: None, seeds: 1 })
+        (!picture.log_y || number > 0).then_some(Point { x: second as f64, mean, half: None, below: None, seeds: 1 })
     };
-    Series { name, points: numbers.iter().enumerate().filter_map(point).collect(), is_curve: false }
+    Series { name, points: numbers.iter().enumerate().filter_map(point).collect(), is_curve }
 }
 
 fn settings(what: &ServiceWhat) -> Result<Settings, ScenarioError> {
@@ -157,7 +158,7 @@ fn run_service(args: &ServiceArgs) -> Result<(), CommandError> {
         }
     }
     let lines = runs.iter().flat_map(|run| {
-        let line = |what, numbers| over_time(format!("{}, {what}", run.name()), numbers, args.picture.log_y);
+        let line = |what, numbers| over_time(format!("{}, {what}", run.name()), numbers, &args.picture, true);
         [line("load", &run.requests_over_time), line("goodput", &run.served_over_time)]
     });
     let service = settings.service().map_err(ScenarioError::Content)?;

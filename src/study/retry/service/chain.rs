@@ -16,7 +16,7 @@ const REQUESTS: usize = 24;
 /// Delays by which the law of a delay is replaced, each as likely as the others.
 const QUANTILES: u64 = 32;
 /// The most steps of a run.
-const MOST_STEPS: u64 = 1_000_000;
+const MOST_STEPS: u64 = 100_000;
 
 /// What the recursion gives.
 #[derive(Clone, Debug, Default)]

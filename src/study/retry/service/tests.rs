@@ -196,3 +196,26 @@ fn tables_are_at_most_80_characters_wide() {
     let table = Comparison::new(&settings(&options, "sip-e").service().expect("a service"), runs).table();
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
 }
+
+/// The page has the table of settings from here; `BLESS=1 cargo test --lib retry::service` rewrites it.
+#[test]
+fn the_page_has_every_setting() {
+    const BEGIN: &str = "from the table of settings: BLESS=1 cargo test --lib retry::service -->\n";
+    const END: &str = "<!-- As far as this. -->\n";
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/retry.md");
+    let page = std::fs::read_to_string(&path).expect("a file of the source tree");
+    let (before, rest) = page.split_once(BEGIN).expect("the line after which they come");
+    let (_, after) = rest.split_once(END).expect("the line before which they end");
+    let row = |key: &keys::Key| {
+        let default = if key.default.is_empty() { String::new() } else { format!("`{}`", key.default) };
+        let text = [key.help, key.more].join(". ");
+        let text = text.trim_end_matches([' ', '.']).replace('|', "\\|");
+        format!("| `--{} {}` | {default} | {text} |\n", key.name, key.value)
+    };
+    let rows: String = keys::KEYS.iter().map(row).collect();
+    let now = format!("{before}{BEGIN}| setting | default | meaning |\n|---|---|---|\n{rows}{END}{after}");
+    match std::env::var_os("BLESS") {
+        Some(_) => std::fs::write(&path, &now).expect("a file of the source tree"),
+        None => assert_eq!(now, page),
+    }
+}

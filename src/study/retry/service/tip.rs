@@ -7,8 +7,8 @@ use sim::figures::intervals::half_width;
 
 /// Version of the JSON form.
 const VERSION: u32 = 1;
-/// The longest dip that is tried, in nanoseconds: an hour.
-const LONGEST: u64 = 3_600_000_000_000;
+/// The longest dip that is tried, in nanoseconds: ten minutes.
+const LONGEST: u64 = 600_000_000_000;
 /// The shortest, 1 ms.
 const SHORTEST: u64 = 1_000_000;
 /// How near the bounds of the shortest dip get to each other.
@@ -38,7 +38,7 @@ pub struct Tip {
     pub predicted_s: Option<f64>,
     /// Why the recursion does not describe the service, if so.
     pub not_predicted: Option<&'static str>,
-    /// By runs: the mean over the seeds; none if an hour does not do it with one of them.
+    /// By runs: the mean over the seeds; none if ten minutes do not do it with one of them.
     pub simulated_s: Option<f64>,
     /// Half of its 95 % interval.
     pub ci95_s: Option<f64>,
@@ -46,7 +46,7 @@ pub struct Tip {
     pub difference: Option<f64>,
 }
 
-/// The smallest length, between 1 ms and an hour, at which `tips` holds; `guess` is where the search begins.
+/// The smallest length, between 1 ms and ten minutes, at which `tips` holds; `guess` is where the search begins.
 fn smallest(guess: u64, mut tips: impl FnMut(u64) -> Result<bool, RunError>) -> Result<Option<u64>, RunError> {
     let times = |length: u64, factor: f64| ((length as f64 * factor) as u64).clamp(SHORTEST, LONGEST);
     let mut high = guess.clamp(SHORTEST, LONGEST);
