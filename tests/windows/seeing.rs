@@ -347,4 +347,13 @@ fn a_table_of_events_has_every_event() {
     }
     let lines = fs::read_to_string(&table).expect("a table").lines().count();
     assert_eq!(lines, log.lines().count(), "a row for each line");
+    // A table with types has its own test in crates/sim; here is what a program without them says.
+    if !cfg!(feature = "parquet") {
+        for form in ["parquet", "arrow"] {
+            let other = path(&folder, &format!("run.{form}"));
+            let ended = run(ethbus(["convert", &events, "--to", form, "--out", &other]));
+            ended.failed_with(2, &["--to", "`--to csv`, or build it with `cargo build --release --features parquet`"]);
+            assert!(!fs::exists(&other).expect("own folder"));
+        }
+    }
 }

@@ -70,6 +70,9 @@ macro_rules! kinds {
             /// The type of every field, in the order of [`Kind::ALL`].
             pub const SHAPES: &[&[Shape]] = &[$($(&[$($(<$type as Field>::SHAPE,)*)?],)*)*];
 
+            /// The unit of every field, in the same order; empty for counts and for what is no number.
+            pub const UNITS: &[&[&'static str]] = &[$($(&[$($(<$type as Field>::UNIT,)*)?],)*)*];
+
             /// The kind's name in logs.
             #[inline]
             pub const fn name(&self) -> &'static str {

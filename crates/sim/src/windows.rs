@@ -7,11 +7,11 @@
 //! ```
 
 pub mod capture;
-pub mod csv;
 mod frames;
 mod pcapng;
 pub mod perfetto;
 pub mod rotation;
+pub mod table;
 pub mod vcd;
 
 use crate::files::beside::{Beside, Note, Worker};
@@ -20,15 +20,16 @@ use crate::files::json_lines::WriteError;
 use crate::files::observer::Observer;
 use crate::files::output;
 use crate::files::record::End;
+use crate::files::table::Form;
 use crate::scenario::plan::default_mac;
 use capture::{Capture, Framing};
-use csv::EventTable;
 use medium::{BitInstant, BitRate, Event, Input, Kind};
 use perfetto::Perfetto;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
+use table::EventTable;
 use vcd::Vcd;
 
 /// What every window knows of the run.
@@ -60,6 +61,10 @@ pub enum WindowKind {
     Vcd,
     /// A table of events.
     Csv,
+    /// The same as Parquet.
+    Parquet,
+    /// The same as an Arrow file.
+    Arrow,
 }
 
 impl WindowKind {
@@ -70,6 +75,8 @@ impl WindowKind {
             WindowKind::Perfetto => output::PERFETTO,
             WindowKind::Vcd => output::VCD,
             WindowKind::Csv => output::EVENT_TABLE,
+            WindowKind::Parquet => output::PARQUET,
+            WindowKind::Arrow => output::ARROW,
         }
     }
 
@@ -79,7 +86,7 @@ impl WindowKind {
             WindowKind::Pcapng(_) => "capture",
             WindowKind::Perfetto => "Perfetto trace",
             WindowKind::Vcd => "VCD",
-            WindowKind::Csv => "table of events",
+            WindowKind::Csv | WindowKind::Parquet | WindowKind::Arrow => "table of events",
         }
     }
 
@@ -92,7 +99,9 @@ impl WindowKind {
             WindowKind::Pcapng(framing) => Box::new(Capture::new(file, place, known, framing)?),
             WindowKind::Perfetto => Box::new(Perfetto::new(file, place, known)?),
             WindowKind::Vcd => Box::new(Vcd::new(file, place, known)?),
-            WindowKind::Csv => Box::new(EventTable::new(file, place, known)?),
+            WindowKind::Csv => Box::new(EventTable::new(Form::Csv, file, place, known)?),
+            WindowKind::Parquet => Box::new(EventTable::new(Form::Parquet, file, place, known)?),
+            WindowKind::Arrow => Box::new(EventTable::new(Form::Arrow, file, place, known)?),
         })
     }
 }

@@ -135,6 +135,53 @@ fn frames_are_small_as_parquet() {
     }
 }
 
+/// Events as Parquet and as an Arrow file: the same types, units and rows, and those of CSV.
+#[cfg(feature = "parquet")]
+#[test]
+fn events_have_types_and_units() {
+    use arrow_array::RecordBatch;
+    use arrow_ipc::reader::FileReader;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use sim::files::event_log::Header;
+    use sim::files::observer::Observer;
+    use sim::files::record::End;
+    use sim::files::table::Form;
+    use sim::windows::Known;
+    use sim::windows::table::EventTable;
+    use std::fs::File;
+    let (folder, plan) = (tempfile::tempdir().expect("a folder for temporary files"), plan());
+    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    let known = Known::of(Header::new("t", &plan.medium, &names));
+    let path = |form: Form| folder.path().join(format!("{form:?}"));
+    for form in [Form::Csv, Form::Parquet, Form::Arrow] {
+        let file = File::create(path(form)).expect("own folder");
+        let mut table = EventTable::new(form, file, "t".to_owned(), &known).expect("room");
+        measure::run(&plan, 7, &mut table, |_| true).expect("a plan that was checked");
+        table.end(End { run_to: 0, t: 0 }).expect("room");
+    }
+    let open = |form| File::open(path(form)).expect("own file");
+    let builder = ParquetRecordBatchReaderBuilder::try_new(open(Form::Parquet)).expect("Parquet");
+    let arrow = FileReader::try_new(open(Form::Arrow), None).expect("an Arrow file");
+    let schema = arrow.schema();
+    assert_eq!(builder.schema(), &schema);
+    let told = schema.fields().iter().map(|field| {
+        let unit = field.metadata().get("unit").map_or("", String::as_str);
+        format!("{}:{:?}:{unit}", field.name(), field.data_type())
+    });
+    let told: Vec<String> = told.collect();
+    assert_eq!(told[..6], ["t:Int64:BT", "ns:Int64:ns", "layer:Utf8:", "kind:Utf8:", "station:Utf8:", "frame:Utf8:"]);
+    for column in ["size:Int64:octet", "access_delay:Int64:BT", "attempt:Int64:", "late:Boolean:", "cause:Utf8:"] {
+        assert!(told.iter().any(|own| own == column), "{column} of {told:?}");
+    }
+    let arrow: Vec<RecordBatch> = arrow.collect::<Result<_, _>>().expect("batches");
+    let count: usize = arrow.iter().map(RecordBatch::num_rows).sum();
+    assert_eq!(count, rows(&path(Form::Csv)).len());
+    // The reader's groups are those of the writer, as large as it is asked for.
+    let parquet = builder.with_batch_size(1 << 16).build().expect("rows");
+    let parquet: Vec<RecordBatch> = parquet.collect::<Result<_, _>>().expect("batches");
+    assert_eq!(parquet, arrow);
+}
+
 #[cfg(feature = "parquet")]
 fn told(field: &parquet::record::Field) -> String {
     use parquet::record::Field;

@@ -44,6 +44,10 @@ pub enum ConvertTo {
     Vcd,
     /// A table, one row an event
     Csv,
+    /// The same as Parquet
+    Parquet,
+    /// The same as an Arrow file
+    Arrow,
     /// An event log: a binary one for a name that ends in .ebe, else JSON Lines
     Events,
 }

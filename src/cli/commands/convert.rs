@@ -11,6 +11,7 @@ use sim::files::json_lines::{LineReader, ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::output::Unfinished;
 use sim::files::record::{RecordReader, replay_before};
+use sim::files::table::{BUILD_WITH_PARQUET, Form};
 use sim::scenario::plan::PlanError;
 use sim::windows::capture::Framing;
 use sim::windows::{Known, WindowKind, Windows};
@@ -34,12 +35,10 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
         ConvertTo::Perfetto => WindowKind::Perfetto,
         ConvertTo::Vcd => WindowKind::Vcd,
         ConvertTo::Csv => WindowKind::Csv,
+        ConvertTo::Parquet => built(Form::Parquet, WindowKind::Parquet)?,
+        ConvertTo::Arrow => built(Form::Arrow, WindowKind::Arrow)?,
         ConvertTo::Events => return to_events(args),
     };
-    if args.plain && args.to != ConvertTo::Pcapng {
-        let what = "it is about captures: leave it out, or write `--to pcapng`".to_owned();
-        return Err(PlanError::option("--plain", what).into());
-    }
     let interrupts = interrupts()?;
     let open = |header: Header| -> Result<(Windows, Option<Unfinished>), CommandError> {
         let (files, unfinished) = open_whole("--out", kind, &args.out, &[&args.input])?;
@@ -67,6 +66,12 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
     };
     unfinished.map_or(Ok(()), Unfinished::finish).map_err(WriteError::from)?;
     written.map(|()| ExitCode::SUCCESS)
+}
+
+/// The kind, if this program can write tables of this form.
+fn built(form: Form, kind: WindowKind) -> Result<WindowKind, PlanError> {
+    let what = || format!("this ethbus writes neither Parquet nor Arrow: write `--to csv`, or {BUILD_WITH_PARQUET}");
+    if form.is_built() { Ok(kind) } else { Err(PlanError::option("--to", what())) }
 }
 
 /// Ends the process at an interrupt, and leaves nothing of a file that is not whole.

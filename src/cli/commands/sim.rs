@@ -17,7 +17,7 @@ use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
 use sim::files::output::OutputError;
 use sim::files::record::Recorder;
-use sim::files::table::{TableWriter, lacks_parquet};
+use sim::files::table::{BUILD_WITH_PARQUET, Form, TableWriter, lacks_parquet};
 use sim::run::frames::FrameTable;
 use sim::run::measure::{Measured, RunError, results, run};
 use sim::run::observer::{Both, Observer, RunFiles};
@@ -56,8 +56,8 @@ pub fn sim(args: &SimArgs) -> Outcome {
     ])?;
     for (option, path) in [("--frames", &args.frames), ("--series-out", &args.series_out)] {
         if path.as_deref().is_some_and(lacks_parquet) {
-            let what = "this ethbus writes no Parquet: write a .csv file, or build it with `cargo build --release --features parquet`";
-            return Err(PlanError::option(option, what.to_owned()).into());
+            let what = format!("this ethbus writes no Parquet: write a .csv file, or {BUILD_WITH_PARQUET}");
+            return Err(PlanError::option(option, what).into());
         }
     }
     let interrupts = interrupts_of_a_run()?;
@@ -207,7 +207,7 @@ fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Rotat
                 let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
                 let system = |source| OutputError::System { call: "open", path: place.as_str().into(), source };
                 let file = file.map_err(system)?;
-                TableWriter::csv(file, place, columns)
+                TableWriter::open(Form::Csv, file, place, columns)
             }
         })
     });

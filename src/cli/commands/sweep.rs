@@ -268,8 +268,8 @@ fn check_parquet(path: Option<&Path>) -> Result<(), PlanError> {
     match path {
         None => Ok(()),
         Some(_) => {
-            let what = "this ethbus was built without it: build it with `cargo build --release --features parquet`";
-            Err(PlanError::option("--parquet", what.to_owned()))
+            let what = format!("this ethbus was built without it: {}", sim::files::table::BUILD_WITH_PARQUET);
+            Err(PlanError::option("--parquet", what))
         }
     }
 }

@@ -110,7 +110,11 @@ const ROWS: (u64, u64) = (1, 16);
 pub fn row_bt(screen: &Screen<'_>, height: u16) -> u64 {
     let config = screen.view.config();
     let longest = screen.view.signals.longest().get();
-    let is_without_way = longest == 0 || Layout::new(config).shape == Shape::Senders;
+    let is_without_way = match Layout::new(config).shape {
+        Shape::Cable => longest == 0,
+        Shape::Places => longest < ROWS.1,
+        Shape::Senders => true,
+    };
     let usual = if is_without_way { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
     let rows = u64::from(height.saturating_sub(1) / lines(screen));
     let shorter = |row: &u64| (*row > ROWS.0).then_some(*row / 2);

@@ -1,6 +1,5 @@
 //! A sweep's table as Parquet: the same columns and rows as in CSV, with types.
 
-use super::output::TableError;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -9,7 +8,6 @@ use parquet::{basic, errors::ParquetError};
 use sim::figures::table::is_measure;
 use sim::files::output::{PARQUET, Unfinished};
 use std::error::Error;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -109,6 +107,7 @@ mod tests {
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
+    use std::fs::File;
 
     #[test]
     fn what_is_written_is_read_back_with_its_type() {

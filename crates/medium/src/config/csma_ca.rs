@@ -97,7 +97,7 @@ impl Reach {
     }
 
     /// Whether any two do not.
-    pub(crate) fn hides_some(&self) -> bool {
+    pub fn hides_some(&self) -> bool {
         let (first, last) = (self.positions.iter().min(), self.positions.iter().max());
         last.zip(first).is_some_and(|(last, first)| last - first > self.range)
     }

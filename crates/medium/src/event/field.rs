@@ -41,6 +41,8 @@ impl<F: FnMut(&'static str, Value<'static>)> Visitor for F {
 /// A type that a field can have.
 pub(super) trait Field: Sized {
     const SHAPE: Shape;
+    /// The unit of its numbers; empty for counts and for what is no number.
+    const UNIT: &str = "";
     fn value(self) -> Value<'static>;
     /// `None` if `value` is of another type or out of range.
     fn of(value: Value<'_>) -> Option<Self>;
@@ -77,6 +79,7 @@ impl Field for u32 {
 
 impl Field for BitTimes {
     const SHAPE: Shape = Shape::Number;
+    const UNIT: &str = "BT";
 
     #[inline]
     fn value(self) -> Value<'static> {
@@ -90,6 +93,7 @@ impl Field for BitTimes {
 
 impl Field for Octets {
     const SHAPE: Shape = Shape::Number;
+    const UNIT: &str = "octet";
 
     #[inline]
     fn value(self) -> Value<'static> {

@@ -50,6 +50,8 @@ pub const ROWS: Kind =
 pub const SCENARIO: Kind = Kind { what: "a scenario", beginnings: &[] };
 /// A man page, the same.
 pub const MAN_PAGE: Kind = Kind { what: "a man page", beginnings: &[] };
+/// A table as an Arrow file.
+pub const ARROW: Kind = Kind { what: "an Arrow file", beginnings: &[b"ARROW1"] };
 /// A table in Parquet.
 pub const PARQUET: Kind = Kind { what: "a Parquet file", beginnings: &[b"PAR1"] };
 

@@ -1,9 +1,9 @@
-//! Tables that are written row by row: CSV, or Parquet where the file's name ends so.
+//! Tables that are written row by row: CSV, Parquet or Arrow.
 //!
 //! Knows nothing of a column's content but its kind.
 
 #[cfg(feature = "parquet")]
-mod parquet;
+mod arrow;
 
 use crate::files::json_lines::{LineWriter, WriteError, create_as};
 use crate::files::output;
@@ -18,6 +18,8 @@ pub enum ColumnKind {
     Count,
     /// A number.
     Measure,
+    /// A fact that is true or false.
+    Truth,
     /// One of few words.
     Word,
 }
@@ -25,16 +27,23 @@ pub enum ColumnKind {
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, with the unit at its end.
+    /// Its name.
     pub name: String,
     /// What it holds.
     pub kind: ColumnKind,
+    /// The unit, unless it is at the name's end or there is none; only Parquet and Arrow files have it.
+    pub unit: &'static str,
 }
 
 impl Column {
     /// A column of this name.
     pub fn new(name: impl Into<String>, kind: ColumnKind) -> Column {
-        Column { name: name.into(), kind }
+        Column { name: name.into(), kind, unit: "" }
+    }
+
+    /// The same with a unit.
+    pub fn with_unit(self, unit: &'static str) -> Column {
+        Column { unit, ..self }
     }
 }
 
@@ -45,6 +54,8 @@ pub enum Cell<'a> {
     Count(u64),
     /// Of a column of measures; written with as many digits as bring it back exactly.
     Measure(f64),
+    /// Of a column of facts.
+    Truth(bool),
     /// Of a column of words.
     Word(&'a str),
     /// There is none.
@@ -65,16 +76,38 @@ pub struct TableWriter(Format);
 enum Format {
     Csv(LineWriter),
     #[cfg(feature = "parquet")]
-    Parquet(Box<parquet::ParquetTable>),
+    Arrow(Box<arrow::ArrowTable>),
+}
+
+/// What a table's file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Lines with commas (RFC 4180).
+    Csv,
+    /// Parquet.
+    Parquet,
+    /// An Arrow file (IPC), which readers map into memory.
+    Arrow,
+}
+
+/// What a user of a program without Parquet and Arrow does.
+pub const BUILD_WITH_PARQUET: &str = "build it with `cargo build --release --features parquet`";
+
+impl Form {
+    /// Whether this program can write it.
+    pub fn is_built(self) -> bool {
+        self == Form::Csv || cfg!(feature = "parquet")
+    }
 }
 
 /// Whether a file of this name is one that only a build with Parquet can write, and this is none.
 pub fn lacks_parquet(path: &Path) -> bool {
-    is_parquet(path) && !cfg!(feature = "parquet")
+    !form(path).is_built()
 }
 
-fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "parquet")
+/// The form that a file's name asks for.
+fn form(path: &Path) -> Form {
+    if path.extension().is_some_and(|extension| extension == "parquet") { Form::Parquet } else { Form::Csv }
 }
 
 impl TableWriter {
@@ -84,18 +117,19 @@ impl TableWriter {
     /// The file cannot be made, or its beginning not be written.
     pub fn create(path: &Path, others: &[&Path], columns: &[Column]) -> Result<TableWriter, WriteError> {
         let (file, place) = (create_as(output::ROWS, path, others)?, path.display().to_string());
-        #[cfg(feature = "parquet")]
-        if is_parquet(path) {
-            return Ok(TableWriter(Format::Parquet(Box::new(parquet::ParquetTable::new(file, place, columns)?))));
-        }
-        TableWriter::csv(file, place, columns)
+        TableWriter::open(form(path), file, place, columns)
     }
 
-    /// Begins a table as CSV in a file that the caller opened at `place`.
+    /// Begins a table in a file that the caller opened at `place`, in a form that this program can write.
     ///
     /// # Errors
-    /// The first line cannot be written.
-    pub fn csv(file: File, place: String, columns: &[Column]) -> Result<TableWriter, WriteError> {
+    /// Its beginning cannot be written.
+    pub fn open(form: Form, file: File, place: String, columns: &[Column]) -> Result<TableWriter, WriteError> {
+        #[cfg(feature = "parquet")]
+        if form != Form::Csv {
+            return Ok(TableWriter(Format::Arrow(Box::new(arrow::ArrowTable::new(form, file, place, columns)?))));
+        }
+        assert!(form == Form::Csv, "the caller has asked whether {form:?} is built");
         let mut lines = LineWriter::new(file, place, "rows");
         lines.line(|line| write_row(line, columns.iter().map(|column| Cell::Word(&column.name))))?;
         lines.flush()?;
@@ -110,7 +144,28 @@ impl TableWriter {
         match &mut self.0 {
             Format::Csv(lines) => lines.line(|line| write_row(line, cells)),
             #[cfg(feature = "parquet")]
-            Format::Parquet(table) => table.row(cells),
+            Format::Arrow(table) => table.row(cells),
+        }
+    }
+
+    /// From now on a thread of its own hands lines to the kernel, if the system gives one.
+    pub fn write_beside(&mut self) {
+        match &mut self.0 {
+            Format::Csv(lines) => lines.write_beside(),
+            #[cfg(feature = "parquet")]
+            Format::Arrow(_) => {}
+        }
+    }
+
+    /// Hands what there is to the kernel, as far as the form has whole parts.
+    ///
+    /// # Errors
+    /// As [`TableWriter::row`].
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        match &mut self.0 {
+            Format::Csv(lines) => lines.flush(),
+            #[cfg(feature = "parquet")]
+            Format::Arrow(_) => Ok(()),
         }
     }
 
@@ -122,7 +177,7 @@ impl TableWriter {
         match &mut self.0 {
             Format::Csv(lines) => lines.flush(),
             #[cfg(feature = "parquet")]
-            Format::Parquet(table) => table.finish(),
+            Format::Arrow(table) => table.finish(),
         }
     }
 }
@@ -135,6 +190,7 @@ fn write_row<'a>(line: &mut Vec<u8>, cells: impl Iterator<Item = Cell<'a>>) {
         match cell {
             Cell::Count(count) => push_number(line, count),
             Cell::Measure(measure) => line.extend_from_slice(measure.to_string().as_bytes()),
+            Cell::Truth(truth) => line.extend_from_slice(if truth { b"true" } else { b"false" }),
             Cell::Word(word) if word.contains(['"', ',', '\n', '\r']) => {
                 line.push(b'"');
                 line.extend_from_slice(word.replace('"', "\"\"").as_bytes());

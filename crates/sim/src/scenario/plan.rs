@@ -20,6 +20,7 @@ mod tdma;
 
 pub use crate::settings::overrides::Overrides;
 pub use crate::settings::wrong::PlanError;
+pub use medium::usual_speed;
 pub use stations::default_mac;
 
 use self::csma_ca::range_warnings;

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //!   cable     stations at their places, and signals on their way between them
-//!   places    a lane for each station, with what is at its place: on a star a signal passes no other station
+//!   places    a lane for each station, with what is at its place: on a star a signal passes no other station, on a short
+//!             cable most stations are within one bit time, and not every station is in range of every other
 //!   senders   a lane for each node of PLCA, with what it sends: nodes are so near to each other that all hear the same,
 //!             and their turns are what counts
 //! ```
 
 use super::Signal;
-use crate::words::places::by_place;
-use medium::{Config, Method, StationId, Topology};
+use crate::words::places::{by_place, place};
+use medium::{Config, Method, Reach, StationId, Topology};
 
 /// What is drawn for a station, and between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,9 @@ impl Layout {
         let shape = match (&config.topology, &config.method) {
             (_, Method::Plca(_)) => Shape::Senders,
             (Topology::Star { .. }, _) => Shape::Places,
-            (Topology::Bus { .. } | Topology::Segments(_), _) => Shape::Cable,
+            (_, Method::CsmaCa(own)) if own.reach.as_ref().is_some_and(Reach::hides_some) => Shape::Places,
+            (Topology::Bus { .. } | Topology::Segments(_), _) if are_apart(&order, &config.topology) => Shape::Cable,
+            (Topology::Bus { .. } | Topology::Segments(_), _) => Shape::Places,
         };
         Layout { order, shape }
     }
@@ -55,10 +58,16 @@ impl Layout {
     }
 }
 
+/// Whether more than half of the stations, in order of their places, have a place of their own.
+fn are_apart(order: &[StationId], topology: &Topology) -> bool {
+    let places = order.chunk_by(|a, b| place(topology, *a) == place(topology, *b)).count();
+    2 * places > order.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use medium::{BitRate, BitTimes, Plca};
+    use medium::{BitRate, BitTimes, CsmaCa, Octets, Phy, Plca};
 
     fn config(topology: Topology) -> Config {
         Config::new(BitRate::MBIT_10, topology, 1)
@@ -74,6 +83,20 @@ mod tests {
         assert_eq!((order(&cable), cable.shape), (vec![1, 2, 0], Shape::Cable));
         let star = Layout::new(&config(Topology::star(3, 20)));
         assert_eq!((order(&star), star.shape), (vec![0, 1, 2], Shape::Places));
+    }
+
+    /// Four stations on 25 m have two places, 1 BT apart; and a cable does not show which stations are out of range.
+    #[test]
+    fn stations_that_a_cable_cannot_tell_apart_have_lanes() {
+        let bus = |places: &[u64]| Topology::Bus { positions: places.iter().copied().map(BitTimes::new).collect() };
+        assert_eq!(Layout::new(&config(bus(&[0, 0, 1, 1]))).shape, Shape::Places);
+        assert_eq!(Layout::new(&config(bus(&[0, 0, 1, 2]))).shape, Shape::Cable);
+        let mut own = CsmaCa::new(Phy::Dsss1, Octets::new(64));
+        let in_air = |own: &CsmaCa| Config { method: Method::CsmaCa(own.clone()), ..config(bus(&[0, 1, 2])) };
+        own.reach = Some(Reach { range: 120, positions: vec![0, 50, 100] });
+        assert_eq!(Layout::new(&in_air(&own)).shape, Shape::Cable);
+        own.reach = Some(Reach { range: 120, positions: vec![0, 100, 200] });
+        assert_eq!(Layout::new(&in_air(&own)).shape, Shape::Places);
     }
 
     /// Eight nodes on 25 m are 1 BT apart: their turns are in order of id, whatever their places.

@@ -1,7 +1,8 @@
 //! A cut of the cable: where it is in records, in results and between processes, and between which stations, as people
 //! say it.
 
-use medium::{BitTimes, CutError, Place, Topology};
+use super::places::{by_place, place};
+use medium::{BitTimes, CutError, Place, StationId, Topology};
 use serde::{Deserialize, Serialize};
 
 /// Where a cable is cut, as it is written.
@@ -50,6 +51,15 @@ impl Cut {
         topology.beyond(cut.into()).map_err(|error| error.to_string())?;
         Ok(cut)
     }
+
+    /// The nearest stations on its two sides, if both have one.
+    pub fn sides(self, topology: &Topology) -> Option<[StationId; 2]> {
+        let places = by_place(topology).into_iter().map(|station| (place(topology, station), station));
+        let (near, far): (Vec<_>, Vec<_>) = places
+            .filter(|((segment, _), _)| *segment == self.segment)
+            .partition(|((_, position), _)| position.get() < self.position_bt);
+        Some([near.last()?.1, far.first()?.1])
+    }
 }
 
 #[cfg(test)]
@@ -70,6 +80,9 @@ mod tests {
         let places = vec![place(0, 0), place(1, 4), place(1, 8)];
         let segments = Topology::Segments(Segments::new(places, &[repeater]).expect("a tree"));
         assert_eq!(between(&segments, 2, 1), Ok(Cut { segment: 1, position_bt: 6 }));
+        let sides = |cut: Cut| cut.sides(&segments).map(|both| both.map(StationId::index));
+        assert_eq!(sides(Cut { segment: 1, position_bt: 6 }), Some([1, 2]));
+        assert_eq!(sides(Cut { segment: 0, position_bt: 6 }), None);
         assert!(between(&segments, 0, 1).expect_err("a repeater").contains("on two segments"));
     }
 }

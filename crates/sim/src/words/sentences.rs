@@ -23,6 +23,10 @@ pub const MET_AT_ONCE: &str = "{frame}, which began in the same bit time{apart}"
 pub const MET_EARLIER: &str = "{frame}, which had begun {span} earlier{apart}";
 /// A party that began later.
 pub const MET_LATER: &str = "{frame}, which began {span} later{apart}";
+/// Parties that a sentence names at most.
+pub const NAMED: usize = 8;
+/// How many further parties there are.
+pub const MET_MORE: &str = "; and {more} more";
 /// How far the party is.
 pub const APART: &str = ", {span} away";
 /// A signal whose sender is not known.
@@ -100,12 +104,13 @@ pub const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it kee
 pub const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
 
 /// Every template of 802.3 under its name.
-const ALL: [(&str, &str); 39] = [
+const ALL: [(&str, &str); 40] = [
     ("collision", COLLISION),
     ("met_at_once", MET_AT_ONCE),
     ("met_earlier", MET_EARLIER),
     ("met_later", MET_LATER),
     ("apart", APART),
+    ("met_more", MET_MORE),
     ("met_unknown", MET_UNKNOWN),
     ("late", LATE),
     ("late_in_burst", LATE_IN_BURST),
@@ -432,6 +437,8 @@ mod tests {
             "Collision 3 on this medium (4.2.3.2.4): 14 BT (1.4 us) after its own first bit st1 notices st2#4, \
              which began 4 BT (400 ns) later, 10 BT (1 us) away. Preamble and SFD are finished first, then comes the jam."
         );
+        let all = noticed.sentence([party; NAMED + 2], &Parameters::IEEE_802_3, BitRate::MBIT_10);
+        assert_eq!((all.matches("st2#4").count(), all.contains("; and 2 more.")), (NAMED, true), "{all}");
         let nobody = noticed.sentence([], &Parameters::IEEE_802_3, BitRate::MBIT_10);
         assert!(nobody.contains("st1 notices a signal that began before the log."), "{nobody}");
     }

@@ -15,6 +15,11 @@ use toml::Spanned;
 const DEFAULT_SPEED: f64 = 0.77 * SPEED_OF_LIGHT;
 /// In metres a second.
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
+/// How far a signal gets in a second unless a scenario says otherwise, in metres.
+pub fn usual_speed(in_air: bool) -> f64 {
+    if in_air { SPEED_OF_LIGHT } else { DEFAULT_SPEED }
+}
+
 /// A repeater's start-of-packet propagation delay at 10 Mb/s is at most 7.5 BT, or 8 in whole bit times (802.3, 9.5.5.1).
 const DEFAULT_REPEATER_DELAY: u64 = 8;
 
@@ -129,7 +134,7 @@ impl Planner<'_> {
 
     /// How far a signal gets in a bit time: in the air as far as light.
     pub(super) fn metres_per_bit(&self, rate: BitRate) -> f64 {
-        let usual = if self.access_method() == AccessMethod::CsmaCa { SPEED_OF_LIGHT } else { DEFAULT_SPEED };
+        let usual = usual_speed(self.access_method() == AccessMethod::CsmaCa);
         value(&self.scenario.medium.propagation_speed).map_or(usual, |speed| speed.0) / rate.get() as f64
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     APART, COLLISION, JAM_AFTER_PREAMBLE, JAM_ALONE, JAM_AT_ONCE, LATE, LATE_IN_BURST, MET_AT_ONCE, MET_EARLIER,
-    MET_LATER, MET_UNKNOWN, alone,
+    MET_LATER, MET_MORE, MET_UNKNOWN, NAMED, alone,
 };
 use crate::words::prose::{Prose, tell};
 use medium::{BitInstant, BitRate, BitTimes, Parameters};
@@ -81,15 +81,17 @@ impl Noticed<'_> {
         );
     }
 
-    fn tell_met<'a>(&self, prose: &mut Prose<'_>, met: impl Iterator<Item = Party<'a>>, rate: BitRate) {
+    fn tell_met<'a>(&self, prose: &mut Prose<'_>, mut met: impl Iterator<Item = Party<'a>>, rate: BitRate) {
         let mut count = 0;
-        for party in met {
+        for party in met.by_ref().take(NAMED) {
             prose.put(if count > 0 { "; and " } else { "" });
             party.tell(prose, self.begin, rate);
             count += 1;
         }
-        if count == 0 {
-            prose.put(MET_UNKNOWN);
+        match (count, met.count()) {
+            (0, _) => prose.put(MET_UNKNOWN),
+            (_, 0) => {}
+            (_, more) => tell!(prose, MET_MORE, "more" => prose.group(more as u64)),
         }
     }
 
