@@ -224,6 +224,7 @@ impl Chart {
             title: None,
             legend: None,
             series: self.series,
+            marks: Vec::new(),
             note: Vec::new(),
         };
         let svg = Kind::Svg.picture(&figure, (&x, &y.map_err(wrong)?))?;

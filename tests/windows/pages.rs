@@ -40,7 +40,7 @@ fn told_by_the_page(folder: &tempfile::TempDir, count: usize, place: usize) -> V
     if place == 0 {
         let script = folder.path().join("tell.js");
         fs::write(&script, SCRIPT).expect("own folder");
-        let page_script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/study/report/page.js");
+        let page_script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/study/report/told.js");
         let arguments = [script.to_str().expect("UTF-8"), page_script, folder.path().to_str().expect("UTF-8")];
         run(program("node", arguments.into_iter().chain([count.to_string().as_str()]))).succeeded();
     }

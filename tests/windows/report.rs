@@ -136,7 +136,7 @@ fn told_by_the_page(runs: &Runs, name: &str) -> Vec<[String; 4]> {
           console.log([events.t[i], kind, frame, Ethbus.sentence(run, events, scene, i)].join("\t"));
         }"#;
     fs::write(runs.path("tell.js"), script).expect("own folder");
-    let page_script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/study/report/page.js");
+    let page_script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/study/report/told.js");
     let folder = runs.file("");
     let told = run(program("node", [runs.file("tell.js").as_str(), page_script, folder.trim_end_matches('/')]));
     let parts = |line: &str| {
@@ -328,7 +328,7 @@ fn what_is_no_run_is_named() {
 fn a_page_tells_whether_the_machine_kept_up() {
     let runs = Runs::new("a", &CABLE);
     let log = unproven(&fs::read_to_string(runs.path("a.events")).expect("a log"));
-    assert!(runs.report(&["a.events"], &[]).contains("<td>none</td>"));
+    assert!(runs.report(&["a.events"], &[]).contains("<td>no line of the log tells of it</td>"));
     let last: Value = serde_json::from_str(log.lines().last().expect("events")).expect("JSON");
     let slip = json!({"t": last["t"], "layer": "emulator", "real_ns": 1, "kind": "slip", "ns": 900_000});
     // The order of columns is a reader's own affair.
@@ -336,6 +336,47 @@ fn a_page_tells_whether_the_machine_kept_up() {
     let page = runs.report(&["live"], &[]);
     let words = "3.0 % of the time the medium's clock stood still; its clock stood still 1 time, for 0.9 ms in all";
     assert!(page.replace("&#39;", "'").contains(words), "{}", between(&page, "of the machine", "</tr>"));
+}
+
+/// What was done to a medium is on every plot, under "what was run" and with its stations' names; and a formula of one
+/// medium that nothing is done to is not beside it.
+#[test]
+fn what_was_done_is_on_every_plot() {
+    let runs = Runs { folder: tempfile::tempdir().expect("a folder") };
+    let scenario = "stations = 4\n[medium]\ntopology = 'bus:500m'\n[[cut]]\nbetween = ['st2', 'st3']\nfrom = '10ms'\n\
+        until = '20ms'\n[run]\nduration = '30ms'\nwarmup = '0s'\n";
+    fs::write(runs.path("cut.toml"), scenario).expect("own folder");
+    runs.add("cut", &[&runs.file("cut.toml")]);
+    runs.add("whole", &CABLE);
+    let folder = runs.file("plots");
+    let page = runs.report(&["cut.events"], &["--svg", &folder]);
+    let row = |what: &str| between(&page, &format!("<td>{what}</td><td>"), "</td>").to_owned();
+    let done = row("done to it");
+    assert!(done.contains("t = 100,000 BT: the cable is cut between st2 and st3; t = 200,000 BT"), "{done}");
+    assert_eq!(row("longest way"), "22 BT (2.2 us); 508 m, within 12 m, of cable at 0.77 c");
+    assert!(row("traffic").contains(" frames of 64 octets, ") && row("traffic").contains("always has a frame"));
+    for plot in ["utilization", "fairness", "capture", "access_delay", "attempts"] {
+        let picture = fs::read_to_string(format!("{folder}/{plot}.svg")).expect(plot);
+        assert!(picture.contains("10 ms: the cable is cut between st2 and st3"), "{plot}");
+        let over_time = picture.contains("time, ms");
+        assert_eq!(picture.contains("#B3001B"), over_time, "{plot}: a line at each change along an axis of time");
+    }
+    assert!(!page.contains("Metcalfe"), "two media");
+    assert!(runs.report(&["whole.events"], &[]).contains("Metcalfe"));
+}
+
+/// Of a collision of many stations every window names the first ones, and counts the others.
+#[test]
+fn a_collision_of_many_names_a_few() {
+    if !is_installed("node") {
+        return skip("needs node");
+    }
+    let runs = Runs::new("many", &["--stations", "30", "--duration", "2ms", "--warmup", "0s"]);
+    let words = "st9#1, which began in the same bit time; and 21 more. Preamble";
+    let told = told_by_the_page(&runs, "many.events");
+    assert!(told[..200].iter().any(|[_, _, frame, sentence]| frame == "st1#1" && sentence.contains(words)), "{told:?}");
+    let explained = run(ethbus(["explain", &runs.file("many.events"), "--frame", "st1#1"])).unwrapped();
+    assert!(explained.contains(words), "{explained}");
 }
 
 /// The plots as files, and the scenarios of a classroom hour and of a bad cable as pages.

@@ -86,6 +86,7 @@ fn draw(args: &PictureArgs, x: &str, y: &str, note: &str, series: Vec<Series>) -
         title: None,
         legend: None,
         series,
+        marks: Vec::new(),
         note: vec![note.to_owned()],
     };
     write(path, kind, &kind.picture(&figure, (&axes.0, &axes.1))?)

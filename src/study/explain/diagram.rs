@@ -114,6 +114,9 @@ fn heading(story: &Story, columns: &Columns) -> String {
             "nodes of PLCA in order of id, each with what it sends".to_owned()
         }
         Topology::Star { distance, .. } => format!("a star, {} BT between every pair", group(distance.get())),
+        _ if columns.layout.shape == Shape::Places => {
+            "stations in the order of their places, each with what is at its place".to_owned()
+        }
         Topology::Bus { .. } => "a cable, stations at their places along it".to_owned(),
         Topology::Segments(_) => "segments, stations in the order of their places".to_owned(),
     };

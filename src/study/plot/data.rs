@@ -56,7 +56,9 @@ pub struct Figure {
     pub legend: Option<String>,
     /// The lines.
     pub series: Vec<Series>,
-    /// How points and bands came about.
+    /// Places along the x axis at which something changed.
+    pub marks: Vec<f64>,
+    /// How points and bands came about, and what changed.
     pub note: Vec<String>,
 }
 
@@ -248,7 +250,8 @@ impl Table {
         let title = wanted.by.as_ref().filter(|_| y.len() == 1).map(|by| title(by, &groups));
         let note = note(&series, names.is_some());
         let y_label = common(&labels).text();
-        Ok(Figure { x_label, names, y_label, title: wanted.title.clone(), legend: title, note, series })
+        let (title, legend) = (wanted.title.clone(), title);
+        Ok(Figure { x_label, names, y_label, title, legend, marks: Vec::new(), note, series })
     }
 
     /// What is along the x axis, what it is called, and the names along it, if its values are no numbers.

@@ -30,6 +30,7 @@ const COLOURS: [RGBColor; 7] = [
 ];
 const GRID: RGBColor = RGBColor(225, 225, 225);
 const AXIS: RGBColor = RGBColor(70, 70, 70);
+const MARK: RGBColor = RGBColor(179, 0, 27);
 
 /// Sizes in points, before they are scaled.
 const TEXT: u32 = 13;
@@ -103,6 +104,8 @@ pub fn draw<DB: DrawingBackend>(
             Line { style: Style::of(number), points, ends, is_line, is_marked: !series.is_curve }
         })
         .collect();
+    let mark = |at: &f64| [y.low, y.high].map(|end| chart.backend_coord(&(x.place(*at), end))).to_vec();
+    figure.marks.iter().try_for_each(|at| pen.mark(&mark(at)))?;
     // Every band under every line.
     lines.iter().try_for_each(|line| pen.spread(line))?;
     lines.iter().try_for_each(|line| pen.means(line))?;
@@ -262,6 +265,12 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 self.area.draw(&DashedPathElement::new(points.iter().copied(), dash, gap, stroke))
             }
         }
+    }
+
+    /// A line up the figure where something changed.
+    fn mark(&self, ends: &[Pixel]) -> Done<DB> {
+        let (dash, gap) = (self.points(4), self.points(3));
+        self.area.draw(&DashedPathElement::new(ends.iter().copied(), dash, gap, MARK.stroke_width(self.scale)))
     }
 
     fn marker(&self, (x, y): Pixel, style: Style) -> Done<DB> {

@@ -1,16 +1,18 @@
 //! A report's plots, by `plot`'s own means, and theory beside measurement.
 
 use super::gather::{Run, Told};
-use super::tables::changes_told;
+use super::tables::{changes, changes_told};
 use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
 use crate::study::plot::data::{Figure, Point, Series};
+use crate::study::plot::labels::TimeUnit;
 use crate::study::plot::picture::Kind as Picture;
 use crate::study::theory::contention::{efficiency, slots_lost};
-use medium::{Input, Kind, Method, PREAMBLE_AND_SFD, StationId};
+use medium::{BitTimes, Kind, Method, PREAMBLE_AND_SFD, StationId};
 use sim::figures::intervals::half_width;
 use sim::figures::results::DelayResults;
 use sim::scene::Stations;
+use sim::words::sentences::{TIED, real};
 use sim::words::units::many;
 
 /// Stretches of a run along a plot's time axis.
@@ -29,8 +31,11 @@ pub struct Plot {
 }
 
 impl Plot {
-    fn with(mut self, note: Vec<String>) -> Plot {
-        self.figure.note = note;
+    /// The same with what changed: in words, and at its places along an axis of time.
+    fn with(mut self, note: &[String], marks: Vec<f64>) -> Plot {
+        self.figure.note = note.to_vec();
+        let is_shown = |mark: &f64| (self.x.low..=self.x.high).contains(mark);
+        self.figure.marks = marks.into_iter().filter(is_shown).collect();
         self
     }
 
@@ -54,8 +59,12 @@ pub fn plots(runs: &[Run]) -> Vec<Plot> {
         ("fairness", "Jain's index of octets", "Fairness over time: 1 if every station got as much as any other."),
         ("capture", "part of the frames", "Capture over time: frames whose sender also sent the one before."),
     ];
-    let courses: Vec<(String, Course)> =
-        runs.iter().filter_map(|run| Some((run.label(), Course::of(run.told.as_ref()?)))).collect();
+    let told = || runs.iter().filter_map(|run| Some((run.label(), run.told.as_ref()?)));
+    let longest = told().map(|(_, told)| seconds(told, told.end.get())).fold(0.0, f64::max);
+    let unit = TimeUnit::of_span(longest);
+    let courses: Vec<(String, Course)> = told().map(|(label, told)| (label, Course::of(told, unit))).collect();
+    let (changes, time) = (changes_of(runs), format!("time, {}", unit.text()));
+    let marks = || told().flat_map(|(_, told)| marks_of(told, unit)).collect();
     let mut plots = Vec::new();
     for (name, y_label, told) in over_time {
         let series = courses.iter().map(|(label, course)| Series {
@@ -63,29 +72,30 @@ pub fn plots(runs: &[Run]) -> Vec<Plot> {
             points: course.points(name),
             is_curve: false,
         });
-        let drawn = plot(name, told, ("time, s", y_label), series.collect(), [false, false]);
-        plots.extend(drawn.map(|plot| plot.with(changes_of(runs))));
+        let drawn = plot(name, told, (&time, y_label), series.collect(), [false, false]);
+        plots.extend(drawn.map(|plot| plot.with(&changes, marks())));
     }
     let delays = runs.iter().map(|run| Series {
         name: run.label(),
         points: distribution(&run.results.medium.access_delay),
         is_curve: false,
     });
-    plots.extend(plot(
+    let delays = plot(
         "access_delay",
         "Access delay: the part of the frames that waited no longer.",
         ("access delay, BT", "part of the frames"),
         delays.collect(),
         [true, false],
-    ));
+    );
     let attempts = runs.iter().map(|run| Series { name: run.label(), points: attempts(run), is_curve: false });
-    plots.extend(plot(
+    let attempts = plot(
         "attempts",
         "Frames by the attempts that they took.",
         ("attempts", "frames"),
         attempts.collect(),
         [false, true],
-    ));
+    );
+    plots.extend(delays.into_iter().chain(attempts).map(|plot| plot.with(&changes, Vec::new())));
     plots
 }
 
@@ -93,14 +103,24 @@ pub fn plots(runs: &[Run]) -> Vec<Plot> {
 fn changes_of(runs: &[Run]) -> Vec<String> {
     let of = |run: &Run| -> Vec<String> {
         let Some(told) = &run.told else { return Vec::new() };
-        let rate = told.header.config().rate.get() as f64;
-        let mut lines = changes_told(told, |at| format!("{:.3} s", at as f64 / rate));
+        let rate = told.header.config().rate;
+        let mut lines = changes_told(told, |at| real(BitTimes::new(at), rate).replace(TIED, " "));
         if runs.len() > 1 && !lines.is_empty() {
             lines.insert(0, format!("{}:", run.label()));
         }
         lines
     };
     runs.iter().flat_map(of).collect()
+}
+
+/// Where faults, cuts and the like are along an axis of time.
+fn marks_of(told: &Told, unit: TimeUnit) -> impl Iterator<Item = f64> {
+    changes(told).into_iter().map(move |(at, _)| seconds(told, at) * unit.per_second())
+}
+
+/// An instant in seconds.
+fn seconds(told: &Told, at: u64) -> f64 {
+    at as f64 / told.header.config().rate.get() as f64
 }
 
 fn plot(
@@ -130,6 +150,7 @@ fn plot(
         title: None,
         legend: None,
         series,
+        marks: Vec::new(),
         note: Vec::new(),
     };
     Some(Plot { name, told, figure, x, y })
@@ -141,7 +162,8 @@ fn point(x: f64, mean: f64) -> Point {
 
 /// What came of each stretch of a run.
 struct Course {
-    seconds: f64,
+    /// How long each is, and when the first begins, in the unit of the axis.
+    length: f64,
     begin: f64,
     stretches: Vec<Stretch>,
 }
@@ -155,9 +177,8 @@ struct Stretch {
 }
 
 impl Course {
-    fn of(told: &Told) -> Course {
+    fn of(told: &Told, unit: TimeUnit) -> Course {
         let config = told.header.config();
-        let rate = config.rate.get() as f64;
         let span = told.end.since(told.begin).get().max(1);
         let empty = Stretch { octets: vec![0; config.topology.stations()], ..Stretch::default() };
         let mut stretches = vec![empty; STRETCHES.min(span) as usize];
@@ -176,7 +197,8 @@ impl Course {
             stretch.same_winner += u64::from(same);
             stretch.octets[event.station.index()] += u64::from(size.get());
         }
-        Course { seconds: span as f64 / rate / count as f64, begin: told.begin.get() as f64 / rate, stretches }
+        let [length, begin] = [span, told.begin.get()].map(|bits| seconds(told, bits) * unit.per_second());
+        Course { length: length / count as f64, begin, stretches }
     }
 
     fn points(&self, name: &str) -> Vec<Point> {
@@ -185,7 +207,7 @@ impl Course {
             "fairness" => jain(&stretch.octets),
             _ => (stretch.frames > 0).then(|| stretch.same_winner as f64 / stretch.frames as f64),
         };
-        let at = |number: usize| self.begin + (number as f64 + 0.5) * self.seconds;
+        let at = |number: usize| self.begin + (number as f64 + 0.5) * self.length;
         let points = self.stretches.iter().enumerate();
         points.filter_map(|(number, stretch)| Some(point(at(number), value(stretch)?))).collect()
     }
@@ -254,7 +276,9 @@ pub fn theory(run: &Run) -> Vec<Beside> {
     let (slot, bits) = (config.parameters.slot_time.get() as f64, mean_bits(run));
     let stations = config.topology.stations() as u32;
     let around = 64.0 + config.parameters.inter_packet_gap.get() as f64;
-    let bits = bits.filter(|_| always_had_one(run));
+    // It is of one medium, which nothing is done to.
+    let is_as_it_was = run.told.as_ref().is_none_or(|told| told.inputs.is_empty());
+    let bits = bits.filter(|_| is_as_it_was && always_had_one(run));
     if let Some(expected) = bits.and_then(|bits| efficiency(stations, bits + around, slot).ok()) {
         let ci95 = run.results.medium.ci95.as_ref();
         rows.push(Beside {
@@ -282,8 +306,8 @@ fn metcalfe_boggs(stations: u32, bits: f64, slot: f64) -> String {
     )
 }
 
-/// Each station always had a frame: what the formula is of.
-fn always_had_one(run: &Run) -> bool {
+/// Each station always had a frame.
+pub fn always_had_one(run: &Run) -> bool {
     let Some(told) = &run.told else {
         let of = run.results.config.run.as_ref();
         return of.is_some_and(|run| run.traffic.iter().all(|traffic| traffic.starts_with("saturated")));
@@ -303,10 +327,7 @@ fn always_had_one(run: &Run) -> bool {
             left.push(event.frame.station);
         }
     }
-    let is_attached = |input: &Input| !matches!(input, Input::Detach { .. });
-    let all = (0..config.topology.stations() as u16).map(StationId::new);
-    told.inputs.iter().all(|(_, _, input)| is_attached(input))
-        && all.into_iter().all(|one| stations.get(one).queue() > 0)
+    (0..config.topology.stations() as u16).map(StationId::new).all(|one| stations.get(one).queue() > 0)
 }
 
 /// Mean length of a frame that got through, in bits.

@@ -119,7 +119,8 @@ impl Run {
         let Some(emulator) = &results.emulator else {
             return match self.of {
                 Of::Record => "not known: a record does not tell, the event log and the results do".to_owned(),
-                Of::Log | Of::Results => "none".to_owned(),
+                Of::Log => "no line of the log tells of it".to_owned(),
+                Of::Results => "the run was in virtual time".to_owned(),
             };
         };
         let verdict = emulator.verdict.clone().unwrap_or_else(|| verdict(&against(&results, TOLERANCE)));
@@ -134,7 +135,7 @@ impl Run {
         let lines = self.told.as_ref().map_or(0, |told| told.emulated);
         let more = match lines {
             0 => String::new(),
-            lines => format!("; {} of the log tell of it: see `ethbus explain`", many(lines, "line")),
+            lines => format!("; the log has {} about it: see `ethbus explain`", many(lines, "line")),
         };
         format!("{verdict}{slips}{more}")
     }

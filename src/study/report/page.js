@@ -1,198 +1,9 @@
-// The page's script: unpacks the events of a run, draws them over place and time, and tells them in the words that
-// `ethbus explain` has. It depends on nothing, and asks no network.
-const Ethbus = (() => {
+// The second half of a page's script: draws a run over place and time, and answers its reader's hand. What is told
+// comes from `told.js`. It depends on nothing else, and asks no network.
+(() => {
   "use strict";
 
-  // Words: the templates come with the page, so that they are those of `explain`.
-  const group = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-  const fill = (template, values) =>
-    Object.entries(values).reduce((text, [name, value]) => text.split(`{${name}}`).join(value), template);
-  const name = (run, station, serial) => `${run.names[station]}#${serial}`;
-  function nanos(ns) {
-    const [value, unit] = ns < 1e3 ? [ns, "ns"] : ns < 1e6 ? [ns / 1e3, "us"] : ns < 1e9 ? [ns / 1e6, "ms"] : [ns / 1e9, "s"];
-    // An odd sixteenth is just between two thousandths: every window takes the even one, and `toFixed` the larger.
-    const larger = Math.ceil(value * 1e3), between = Math.abs((value * 16) % 2) === 1;
-    const near = between && larger % 2 ? (larger - 1) / 1e3 : value;
-    return `${near.toFixed(3).replace(/0+$/, "").replace(/\.$/, "")} ${unit}`;
-  }
-  function real(run, bits) {
-    const seconds = Math.floor(bits / run.rate), rest = bits % run.rate;
-    return nanos(seconds * 1e9 + Math.ceil((rest * 1e9) / run.rate));
-  }
-  const span = (run, bits) => `${group(bits)} BT (${real(run, bits)})`;
-
-  function distance(run, a, b) {
-    if (a === b) return 0;
-    const { star, bus, matrix } = run.topology;
-    return star !== undefined ? star : bus ? Math.abs(bus[a] - bus[b]) : matrix[a][b];
-  }
-
-  // Undoes `pack.rs`.
-  function unpack(run, octets) {
-    const n = run.count;
-    const events = {
-      n, t: new Float64Array(n), kind: new Uint8Array(n), of: new Uint16Array(n), at: new Uint16Array(n),
-      serial: new Float64Array(n), first: new Uint32Array(n + 1), fields: new Float64Array(4 * n + 16),
-    };
-    const counts = run.kinds.map(([, fields]) => fields.length);
-    const serials = new Float64Array(run.names.length);
-    let place = 0, used = 0, t = run.packed_from;
-    const number = () => {
-      let value = 0, scale = 1, octet;
-      do { octet = octets[place++]; value += (octet & 127) * scale; scale *= 128; } while (octet & 128);
-      return value;
-    };
-    for (let i = 0; i < n; i++) {
-      t += number();
-      const code = number(), kind = code & 31;
-      events.t[i] = t;
-      events.kind[i] = kind;
-      const of = (events.of[i] = number());
-      events.at[i] = code & 32 ? number() : of;
-      const folded = number();
-      events.serial[i] = serials[of] += folded % 2 ? -(folded + 1) / 2 : folded / 2;
-      events.first[i] = used;
-      if (used + 16 > events.fields.length) {
-        const more = new Float64Array(2 * events.fields.length);
-        more.set(events.fields);
-        events.fields = more;
-      }
-      for (let field = 0; field < counts[kind]; field++) events.fields[used++] = number();
-    }
-    events.first[n] = used;
-    return events;
-  }
-
-  // Undoes `signals.rs`: signals as they were on the medium, in order of begin.
-  function signals(run, octets) {
-    const all = [], serials = new Float64Array(run.names.length), parts = [];
-    let place = 0, begin = 0;
-    const number = () => {
-      let value = 0, scale = 1, octet;
-      do { octet = octets[place++]; value += (octet & 127) * scale; scale *= 128; } while (octet & 128);
-      return value;
-    };
-    for (let i = 0; i < run.signals; i++) {
-      begin += number();
-      const of = number(), about = number(), folded = number();
-      serials[about] += folded % 2 ? -(folded + 1) / 2 : folded / 2;
-      const one = { of, about, serial: serials[about], attempt: number(), begin, event: number() - 1, noticed: number() - 1,
-        ended: number() - 1, jam: run.jams[number()], far: run.cuts[number() - 1] || null, parts: parts.length };
-      const count = number();
-      one.open = count % 2 === 1;
-      one.end = begin;
-      for (let part = 0; part < Math.floor(count / 2); part++) {
-        const which = run.parts[number()], from = one.end;
-        one.end += number();
-        parts.push([which, from, one.end]);
-      }
-      one.last = parts.length;
-      all.push(one);
-    }
-    const kinds = Object.fromEntries(run.kinds.map(([kind], number) => [kind, number]));
-    return { all, parts, longest: run.longest_signal, kinds };
-  }
-
-  // What events say of the collisions of signals.
-  function collide(scene, events) {
-    for (const one of scene.all) {
-      const i = one.noticed, f = i < 0 ? 0 : events.first[i];
-      Object.assign(one, i < 0 ? { collision: null, late: 0, episode: 0 }
-        : { collision: events.t[i], late: events.fields[f + 1], episode: events.fields[f + 2] });
-    }
-    return scene;
-  }
-
-  const reaches = (run, one, station) => (!one.far || one.far[station] === one.far[one.of])
-    && (!run.in_range || run.in_range[one.of][station]);
-
-  // Whether a signal is drawn for a station: `Layout::shows`.
-  const shows = (run, one, station) => (run.shape === "senders" ? one.of === station : reaches(run, one, station));
-
-  // The first of `list` whose begin is not before `t`.
-  function since(list, t) {
-    let low = 0, high = list.length;
-    while (low < high) { const middle = (low + high) >> 1; if (list[middle].begin < t) low = middle + 1; else high = middle; }
-    return low;
-  }
-
-  // What a signal consists of: part, from, to, at its sender's place.
-  const parts = (scene, one) => scene.parts.slice(one.parts, one.last);
-
-  // Whose signals sound at the place of `station` at `t`, in order of begin.
-  function sounding(run, scene, station, t) {
-    const found = [];
-    for (let i = since(scene.all, t - scene.longest - run.longest - 1); i < scene.all.length; i++) {
-      const one = scene.all[i];
-      if (one.begin > t) break;
-      const d = distance(run, one.of, station);
-      if (reaches(run, one, station) && one.begin + d <= t && (one.open || one.end + d > t)) found.push(one);
-    }
-    return found;
-  }
-
-  function collision(run, scene, one, t) {
-    const words = run.words, station = run.names[one.of];
-    const met = sounding(run, scene, one.of, t).filter((other) => other.of !== one.of).map((other) => {
-      const d = distance(run, other.of, one.of), apart = d ? fill(words.apart, { span: span(run, d) }) : "";
-      const frame = name(run, other.about, other.serial), between = Math.abs(other.begin - one.begin);
-      const template = !between ? words.met_at_once : other.begin < one.begin ? words.met_earlier : words.met_later;
-      return fill(template, { frame, span: span(run, between), apart });
-    });
-    const sent = t - one.begin;
-    const late = !one.late ? "" : sent > run.slot ? fill(words.late, { slot: span(run, run.slot) }) : words.late_in_burst;
-    const jam = words[one.jam];
-    return fill(words.collision, { episode: one.episode, sent: span(run, sent), station, late, jam,
-      met: met.length ? met.join("; and ") : words.met_unknown });
-  }
-
-  // A collision of a method whose stations do not tell whom they met.
-  function metBlindly(run, station, f) {
-    const words = run.words, template = run.method === "plca" ? words.met_on_line : words.collision;
-    return f.episode ? fill(template, { episode: f.episode, attempt: f.attempt, station }) : words.told_to_wait;
-  }
-
-  const until = (run, slots, t) => slots === 0 ? run.words.backoff_none : fill(run.words.backoff_until,
-    { slots, slot: group(run.slot), delay: span(run, run.slot * slots), t: group(t + run.slot * slots) });
-
-  // A backoff that is not the standard's.
-  const ofPolicy = (run, f, t) => fill(run.words.backoff_of_policy, { attempt: f.attempt, slots: group(f.slots),
-    until: until(run, f.slots, t) });
-
-  // An event in a sentence.
-  function sentence(run, events, scene, i) {
-    const words = run.words, [kind, fields] = run.kinds[events.kind[i]], f = {};
-    fields.forEach((field, number) => { f[field] = events.fields[events.first[i] + number]; });
-    const station = run.names[events.at[i]], t = events.t[i];
-    switch (kind) {
-      case "collision": {
-        if (run.method !== "csma-cd") return metBlindly(run, station, f);
-        const one = scene.all.find((one) => one.noticed === i);
-        return one ? collision(run, scene, one, t) : `Collision ${f.episode} on this medium (4.2.3.2.4).`;
-      }
-      case "jam_end": {
-        const nothing = run.method === "plca" && !scene.all.some((one) => one.ended === i);
-        return fill(nothing ? words.jam_into_nothing : words.jam_end, { jam: span(run, run.jam) });
-      }
-      case "backoff": {
-        if (!run.detects) return fill(words.backoff, { station, slots: group(f.slots), unit: f.slots === 1 ? words.unit : words.units });
-        if (run.policy) return ofPolicy(run, f, t);
-        const exponent = Math.min(f.attempt, run.backoff_limit);
-        return fill(words.backoff, { attempt: f.attempt, exponent, most: group(2 ** exponent - 1), slots: f.slots,
-          limited: exponent < f.attempt ? words.backoff_limited : "", until: until(run, f.slots, t) });
-      }
-      case "transmitted": return fill(words.transmitted, { station, size: f.size, attempts: f.attempts,
-        extended: f.extension ? fill(words.extended, { span: span(run, f.extension) }) : "",
-        access: span(run, f.access_delay), mac: span(run, f.mac_delay), deaf: f.no_carrier ? words.no_carrier : "" });
-      case "attempt": return fill(words.attempt, { station, attempt: f.attempt, clause: run.clause ? ` (${run.clause})` : "",
-        limit: run.attempt_limit ? fill(words.attempt_of, { limit: run.attempt_limit }) : "" });
-      case "discarded": return fill(words.discarded, { attempts: f.attempts, cause: run.causes[f.cause] });
-      case "beacon": return fill(words.beacon, { station, over: !f.length ? "" : fill(words.cycle,
-        { span: span(run, f.length), empty: f.empty ? fill(words.cycles_empty, { empty: f.empty }) : "" }) });
-      case "plca_status": return f.ok ? words.plca_ok : words.plca_fail;
-      default: return fill(words[kind], { station, ...f, reserves: span(run, f.reserves || 0) });
-    }
-  }
+  const { group, name, real, distance, unpack, signals, collide, parts, shows, since, sounding, sentence, octets } = Ethbus;
 
   const PARTS = { preamble: "preamble and SFD", frame: "frame", jam: "jam", extension: "extension bits", RTS: "RTS", CTS: "CTS",
     ACK: "ACK", BEACON: "BEACON", COMMIT: "COMMIT" };
@@ -295,11 +106,12 @@ const Ethbus = (() => {
       this.picture(pen, style, width / larger, height / larger);
     }
     picture(pen, style, width, height) {
-      const names = this.run.places.map((station) => pen.measureText(this.run.names[station]).width);
-      const places = this.run.places.map((station) => this.column[station] * (width - 44 - 128));
-      // Names that would touch each other are turned.
-      this.turned = places.some((place, i) => i && place - places[i - 1] < (names[i] + names[i - 1]) / 2 + 6);
-      Object.assign(this, { left: 128, right: width - 44, top: this.turned ? 30 + Math.max(...names) : 44, bottom: height - 12 });
+      const room = width - 44 - 128, labels = this.labels(pen, room);
+      // Names that would touch each other are turned; those of one place follow each other.
+      const touch = ({ x, length }, i) => i && x - labels[i - 1].x < (length + labels[i - 1].length) / 2 + 6;
+      this.turned = labels.some(touch) || labels.some(({ stations }) => stations.length > 1);
+      const high = Math.max(...labels.map(({ length }) => length));
+      Object.assign(this, { named: labels, left: 128, right: width - 44, top: this.turned ? 30 + high : 44, bottom: height - 12 });
       this.ticks(pen, style, width);
       const shown = this.shown();
       pen.save();
@@ -308,10 +120,34 @@ const Ethbus = (() => {
       if (shown.length > 4000) this.rows(pen, style, shown);
       else {
         if (fine) this.bands(pen, style, shown); else shown.forEach((one) => this.bar(pen, one));
-        shown.forEach((one) => { if (one.collision !== null) this.cross(pen, style, one, fine); });
+        this.collisions().forEach((i) => this.cross(pen, style, i, fine));
       }
       this.cursor(pen, style, width);
       pen.restore();
+    }
+    // Which stations have their names at which place: of many at one place the first two, and how many more there are.
+    labels(pen, room) {
+      const all = [];
+      for (const station of this.run.places) {
+        const x = this.column[station] * room, last = all.at(-1);
+        if (last && last.x === x) last.stations.push(station); else all.push({ x, stations: [station] });
+      }
+      for (const label of all) {
+        const named = label.stations.length > 3 ? label.stations.slice(0, 2) : label.stations, more = label.stations.length - named.length;
+        label.texts = named.map((station) => [this.run.names[station], this.colour(station)]);
+        if (more) label.texts.push([`+${more}`, null]);
+        label.length = label.texts.reduce((sum, [text]) => sum + pen.measureText(text).width + 6, -6);
+      }
+      return all;
+    }
+    // The collisions in view, by their events: without collision detection a sender learns of one after its signal.
+    collisions() {
+      const { t, kind, first, fields, n } = this.events, found = [];
+      let low = 0, high = n;
+      while (low < high) { const middle = (low + high) >> 1; if (t[middle] < this.from) low = middle + 1; else high = middle; }
+      // A logical collision has no episode.
+      for (let i = low; i < n && t[i] <= this.to; i++) if (kind[i] === this.scene.kinds.collision && fields[first[i] + 2]) found.push(i);
+      return found;
     }
     // The view as a file of its own.
     svg() {
@@ -348,25 +184,28 @@ const Ethbus = (() => {
       }
       let taken = -Infinity;
       pen.strokeStyle = style.getPropertyValue("--faint");
-      this.run.places.forEach((station) => {
-        const x = this.x(station), half = pen.measureText(this.run.names[station]).width / 2;
+      const faint = style.getPropertyValue("--faint");
+      this.named.forEach((label) => {
+        const x = this.left + label.x;
         pen.beginPath(); pen.moveTo(x, this.top - 6); pen.lineTo(x, this.bottom); pen.stroke();
-        const room = this.turned ? 12 : half + 6;
-        if (x - (this.turned ? 0 : half) > taken) {
-          pen.fillStyle = this.colour(station);
-          this.name(pen, this.run.names[station], x);
-          taken = x + room;
+        if (x - (this.turned ? 0 : label.length / 2) <= taken) return;
+        let at = 0;
+        for (const [text, colour] of label.texts) {
+          pen.fillStyle = colour || faint;
+          this.name(pen, text, x, at);
+          at += pen.measureText(text).width + 6;
         }
+        taken = x + (this.turned ? 12 : label.length / 2 + 6);
       });
       pen.textAlign = "right"; pen.fillStyle = style.getPropertyValue("--faint");
       pen.fillText("time", this.left - 46, this.top - 14);
     }
-    // A station's name over its line, upright or turned.
-    name(pen, text, x) {
+    // A station's name over its line: upright, or turned and `at` points after the first of its place.
+    name(pen, text, x, at) {
       if (!this.turned) { pen.textAlign = "center"; pen.fillText(text, x, this.top - 14); return; }
       pen.textAlign = "left";
-      if (pen.filling) { pen.fillText(text, x + 4, this.top - 12, -90); return; }
-      pen.save(); pen.translate(x + 4, this.top - 12); pen.rotate(-Math.PI / 2); pen.fillText(text, 0, 0); pen.restore();
+      if (pen.filling) { pen.fillText(text, x + 4, this.top - 12 - at, -90); return; }
+      pen.save(); pen.translate(x + 4, this.top - 12 - at); pen.rotate(-Math.PI / 2); pen.fillText(text, 0, 0); pen.restore();
     }
     // Where a signal is drawn: stations in a row and how far each is from its sender, or a lane's two sides.
     stretches(one) {
@@ -471,9 +310,8 @@ const Ethbus = (() => {
         for (let row = Math.max(0, Math.floor(begin)); row < Math.min(count, end); row++) {
           sent[one.of * count + row] += Math.min(end, row + 1) - Math.max(begin, row);
         }
-        const row = one.collision === null ? -1 : Math.floor((one.collision - this.from) * scale);
-        if (row >= 0 && row < count) met[one.of * count + row] = 1;
       }
+      for (const i of this.collisions()) met[this.events.at[i] * count + Math.min(count - 1, Math.floor((this.events.t[i] - this.from) * scale))] = 1;
       for (let of = 0; of < stations; of++) {
         const x = this.x(of);
         pen.fillStyle = this.colour(of);
@@ -485,8 +323,8 @@ const Ethbus = (() => {
         for (let row = 0; row < count; row++) if (met[of * count + row]) pen.fillRect(x + 7, this.top + row, 3, 1);
       }
     }
-    cross(pen, style, one, fine) {
-      const x = this.x(one.of), y = this.y(one.collision), size = fine ? 5 : 2;
+    cross(pen, style, i, fine) {
+      const x = this.x(this.events.at[i]), y = this.y(this.events.t[i]), size = fine ? 5 : 2;
       pen.strokeStyle = style.getPropertyValue("--mark"); pen.lineWidth = fine ? 2.5 : 1;
       pen.beginPath(); pen.moveTo(x - size, y - size); pen.lineTo(x + size, y + size);
       pen.moveTo(x - size, y + size); pen.lineTo(x + size, y - size); pen.stroke();
@@ -501,8 +339,11 @@ const Ethbus = (() => {
     // Selects an event and tells it.
     tell(i) {
       this.selected = i;
-      const t = this.events.t[i], frame = name(this.run, this.events.of[i], this.events.serial[i]);
-      this.told.textContent = `t = ${group(t)} BT, ${frame}: ${sentence(this.run, this.events, this.scene, i)}`;
+      this.told.textContent = this.words(i);
+    }
+    words(i) {
+      const frame = name(this.run, this.events.of[i], this.events.serial[i]);
+      return `t = ${group(this.events.t[i])} BT, ${frame}: ${sentence(this.run, this.events, this.scene, i)}`;
     }
     // Diagrams in step show the same time, and the first event from the same instant on.
     lead() {
@@ -602,6 +443,11 @@ const Ethbus = (() => {
       }
       return true;
     }
+    // On paper the view is lines and text, as large as the paper wants it.
+    print(begins) {
+      this.section.querySelector(".paper").innerHTML = begins ? this.svg() : "";
+      this.canvas.hidden = begins;
+    }
     // Hands the view to the reader as a file.
     save() {
       const link = document.createElement("a");
@@ -614,8 +460,8 @@ const Ethbus = (() => {
     middle() { const t = this.events.t[this.selected]; return t >= this.from && t <= this.to ? t : (this.from + this.to) / 2; }
     hover(x, y) {
       const t = this.time(y), run = this.run;
-      const near = this.shown().find((one) => one.collision !== null && Math.hypot(this.x(one.of) - x, this.y(one.collision) - y) < 10);
-      if (near) return `t = ${group(near.collision)} BT, ${name(run, near.about, near.serial)}: ${sentence(run, this.events, this.scene, near.noticed)}`;
+      const near = this.collisions().find((i) => Math.hypot(this.x(this.events.at[i]) - x, this.y(this.events.t[i]) - y) < 10);
+      if (near !== undefined) return this.words(near);
       if (x < this.left - 20 || x > this.right + 20 || y < this.top || y > this.bottom) return "";
       const gap = (station) => Math.abs(this.x(station) - x);
       const station = run.places.reduce((best, station) => (gap(station) < gap(best) ? station : best), run.places[0]);
@@ -658,12 +504,6 @@ const Ethbus = (() => {
     }
   }
 
-  function octets(text) {
-    const letters = atob(text.trim()), all = new Uint8Array(letters.length);
-    for (let i = 0; i < letters.length; i++) all[i] = letters.charCodeAt(i);
-    return all;
-  }
-
   // The keys of slides: a clicker's two turn the page, and all others are the diagram's.
   function present(slides) {
     if (!slides.length) return;
@@ -692,9 +532,15 @@ const Ethbus = (() => {
     all.forEach((diagram) => { diagram.peers = all.filter((other) => other !== diagram); });
     if (all.length) all[0].lead();
     present([...document.querySelectorAll("section.slide")]);
+    const folded = [...document.querySelectorAll("details")].filter((one) => !one.open);
+    const print = (begins) => {
+      folded.forEach((one) => { one.open = begins; });
+      all.forEach((diagram) => diagram.print(begins));
+    };
+    addEventListener("beforeprint", () => print(true));
+    addEventListener("afterprint", () => print(false));
     document.body.dataset.opened = Math.round(performance.now() - begin);
   }
 
-  return { unpack, signals, collide, parts, reaches, sentence, octets, start };
+  start();
 })();
-if (typeof document === "undefined") module.exports = Ethbus; else Ethbus.start();

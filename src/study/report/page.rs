@@ -1,10 +1,11 @@
 //! The page: one file with its style, its script and its data in it.
 
+use super::facts::what;
 use super::figures::{Beside, Plot, theory};
-use super::gather::{Of, Run, Told};
+use super::gather::{Run, Told};
 use super::pack::{base64, pack};
 use super::signals::{Drawn, JAMS, signals};
-use super::tables::{changes_told, tables};
+use super::tables::tables;
 use super::words::first_events;
 use crate::study::page::{escape, whole};
 use crate::study::plot::PlotError;
@@ -16,8 +17,8 @@ use sim::figures::row::{Value as Figure, columns};
 use sim::figures::table;
 use sim::scene::Part;
 use sim::scene::{Layout, Shape};
-use sim::words::configuration::{kind, longest_distance};
-use sim::words::sentences::{TIED, nanos, templates, why};
+use sim::words::configuration::longest_distance;
+use sim::words::sentences::{NAMED, TIED, templates, why};
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -25,6 +26,9 @@ use std::fmt::Write;
 pub const MOST_EVENTS: usize = 2_000_000;
 
 const ANY: &str = "a string takes any text";
+
+/// Digits of a figure whose interval is not known.
+const DIGITS: i32 = 4;
 
 /// What of a run is drawn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +73,7 @@ pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, form: Form, command:
     }
     let mut parts = vec![first, key_figures(runs), diagrams(runs, stretch)];
     let figures = plots.iter().map(figure).collect::<Result<Vec<String>, PlotError>>()?;
-    let script = format!("<script>\n{}</script>\n", include_str!("page.js"));
+    let script = format!("<script>\n{}{}</script>\n", include_str!("told.js"), include_str!("page.js"));
     match form {
         Form::Page => {
             parts.push(format!("<h2>Plots</h2>\n<div class=\"plots\">\n{}</div>\n", figures.concat()));
@@ -80,7 +84,7 @@ pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, form: Form, command:
         Form::Slides => {
             parts.extend(figures);
             parts.push(beside(runs));
-            let slide = |part: &String| format!("<section class=\"slide\">\n{part}</section>\n");
+            let slide = |part: &String| format!("<section class=\"slide\" tabindex=\"0\">\n{part}</section>\n");
             let slides: String = parts.iter().filter(|part| !part.is_empty()).map(slide).collect();
             Ok(whole(&title, &format!("{style}{}", include_str!("slides.css")), &(slides + &script)))
         }
@@ -105,7 +109,7 @@ fn figure(plot: &Plot) -> Result<String, PlotError> {
     let svg = String::from_utf8_lossy(&plot.picture(Picture::Svg)?).into_owned();
     let svg = svg.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     let told = escape(plot.told);
-    Ok(format!("<figure role=\"img\" aria-label=\"{told}\">{svg}<figcaption>{told}</figcaption></figure>\n"))
+    Ok(format!("<figure><div role=\"img\" aria-label=\"{told}\">{svg}</div><figcaption>{told}</figcaption></figure>\n"))
 }
 
 fn title(run: &Run) -> String {
@@ -113,102 +117,6 @@ fn title(run: &Run) -> String {
         "" => run.label(),
         name => format!("{name} ({})", run.label()),
     }
-}
-
-/// What was run, and how to run it again.
-fn what(runs: &[Run], command: &str) -> String {
-    let mut text = "<h2>What was run</h2>\n<div class=\"wide\"><table>\n<tr><td></td>".to_owned();
-    runs.iter().for_each(|run| write!(text, "<th>{}</th>", escape(&run.label())).expect(ANY));
-    text += "</tr>\n";
-    let facts: Vec<Vec<(&str, String)>> = runs.iter().map(facts).collect();
-    for (number, (what, _)) in facts.first().into_iter().flatten().enumerate() {
-        write!(text, "<tr><td>{what}</td>").expect(ANY);
-        facts.iter().for_each(|facts| write!(text, "<td>{}</td>", escape(&facts[number].1)).expect(ANY));
-        text += "</tr>\n";
-    }
-    text += "</table></div>\n<p>These commands make it again:</p>\n<pre>";
-    for run in runs {
-        writeln!(text, "{}", escape(&again(run))).expect(ANY);
-    }
-    writeln!(text, "{}</pre>", escape(command)).expect(ANY);
-    for told in runs.iter().filter_map(|run| run.told.as_ref()) {
-        if let Some(why) = &told.cut_short {
-            writeln!(text, "<p><strong>The log is not whole</strong>: {}.</p>", escape(why)).expect(ANY);
-        }
-    }
-    text
-}
-
-fn facts(run: &Run) -> Vec<(&'static str, String)> {
-    let config = run.config();
-    let real = |bits: u64| nanos(medium::BitTimes::new(bits).at(config.rate).as_nanos() as u64).replace(TIED, " ");
-    let longest = longest_distance(&config.topology).get();
-    let measured = run.results.measured_bit_times;
-    let begin = run.told.as_ref().map_or(0, |told| told.begin.get());
-    let since = if begin > 0 { format!(", from t = {} BT on", group(begin)) } else { String::new() };
-    let traffic = run.results.config.run.as_ref().map(|run| run.traffic.join("; "));
-    // Only a record knows what was warm-up.
-    let since = if run.of == Of::Log { format!("{since}: all of the log, its warm-up too") } else { since };
-    let source = match run.of {
-        Of::Log => "an event log",
-        Of::Record => "a record, run again for this page",
-        Of::Results => "results alone: what happened when is not known",
-    };
-    vec![
-        ("source", source.to_owned()),
-        ("stations", config.topology.stations().to_string()),
-        ("medium", format!("{}, {}", config.rate, kind(&config.topology))),
-        ("longest way", format!("{} BT ({})", group(longest), real(longest))),
-        ("seed", run.results.seed.to_string()),
-        ("traffic", traffic.unwrap_or_else(|| "as its `offered` events tell".to_owned())),
-        ("measured", format!("{} BT ({}){since}", group(measured), real(measured))),
-        ("done to it", done_to(run)),
-        ("of the machine", run.of_the_machine()),
-    ]
-}
-
-/// Faults, cuts and the like, with their instants.
-fn done_to(run: &Run) -> String {
-    let Some(told) = &run.told else { return "not known".to_owned() };
-    match changes_told(told, |at| format!("t = {} BT", group(at))) {
-        none if none.is_empty() => "nothing".to_owned(),
-        lines => lines.join("; "),
-    }
-}
-
-/// What runs it again.
-fn again(run: &Run) -> String {
-    let path = run.path.display();
-    match run.of {
-        Of::Record => format!("ethbus replay {path}"),
-        Of::Log => format!(
-            "# {path}: a log does not say how frames came; `--record FILE` beside it is what `ethbus replay` runs"
-        ),
-        Of::Results => of_results(run)
-            .unwrap_or_else(|| format!("# {path}: `ethbus sim` with its scenario and `--seed {}`", run.results.seed)),
-    }
-}
-
-/// The command of a run without a scenario; nothing if it needs one.
-fn of_results(run: &Run) -> Option<String> {
-    let (config, of) = (run.config(), run.results.config.run.as_ref()?);
-    let usual = medium::Config::new(config.rate, config.topology.clone(), config.seed);
-    let Topology::Star { distance, .. } = &config.topology else { return None };
-    let is_usual = config.parameters == usual.parameters && config.method == usual.method && config.backoff.is_none();
-    let [traffic] = &of.traffic[..] else { return None };
-    let (arrivals, sizes) = traffic.strip_suffix(" octets")?.split_once(" of ")?;
-    (is_usual && config.queue_limit == usual.queue_limit && !traffic.contains(" and ")).then(|| {
-        format!(
-            "ethbus sim --stations {} --rate {}bit/s --topology star:{}bt --traffic {arrivals} --frame-size {sizes} --duration {}s --warmup {}s --seed {}{} --format json",
-            config.topology.stations(),
-            config.rate.get(),
-            distance.get(),
-            of.duration_s,
-            of.warmup_s,
-            run.results.seed,
-            if of.replications > 1 { format!(" --replications {}", of.replications) } else { String::new() },
-        )
-    })
 }
 
 fn key_figures(runs: &[Run]) -> String {
@@ -246,7 +154,7 @@ fn key_figures(runs: &[Run]) -> String {
         }
         if let [Some(one), Some(other)] = values[..] {
             let sign = if other >= one { "+" } else { "−" };
-            write!(text, "<td class=\"number\">{sign}{}</td>", digits((other - one).abs())).expect(ANY);
+            write!(text, "<td class=\"number\">{sign}{}</td>", digits((other - one).abs(), DIGITS)).expect(ANY);
         } else if values.len() == 2 {
             text += "<td></td>";
         }
@@ -265,14 +173,14 @@ fn half_name(name: &str) -> String {
 /// A figure with its interval; neither has digits that the interval does not warrant.
 fn with_interval(own: Option<f64>, half: Option<f64>, below: Option<f64>) -> String {
     let Some(own) = own else { return "–".to_owned() };
-    let Some(half) = half.filter(|half| *half > 0.0) else { return digits(own) };
+    let Some(half) = half.filter(|half| *half > 0.0) else { return digits(own, DIGITS) };
     let least = below.filter(|below| *below > 0.0).map_or(half, |below| below.min(half));
     let order = |value: f64| value.abs().log10().floor() as i32;
     // Two digits of the interval, and four of the figure at most.
     let most = if own == 0.0 { 9 } else { 3 - order(own) };
     let places = (1 - order(least)).min(most).clamp(0, 9) as usize;
     let written = |value: f64| match () {
-        () if value.abs() < 0.5 * 0.1_f64.powi(places as i32) => digits(value),
+        () if value.abs() < 0.5 * 0.1_f64.powi(places as i32) => digits(value, DIGITS),
         () if places == 0 => group(value.round() as u64),
         () => format!("{value:.places$}"),
     };
@@ -282,15 +190,15 @@ fn with_interval(own: Option<f64>, half: Option<f64>, below: Option<f64>) -> Str
     }
 }
 
-/// A number with four digits that say something.
-fn digits(value: f64) -> String {
+/// A number with `count` digits that say something, and with all before its point.
+pub(super) fn digits(value: f64, count: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
     let before = value.abs().log10().floor() as i32 + 1;
-    match before {
-        4.. => group(value.round() as u64),
-        _ => format!("{value:.*}", (4 - before).clamp(0, 9) as usize),
+    match before - count {
+        0.. => group(value.round() as u64),
+        after => format!("{value:.*}", (-after).clamp(0, 9) as usize),
     }
 }
 
@@ -316,10 +224,10 @@ fn diagram(run: &Run, stretch: Stretch) -> String {
         if stretch.from.is_none() { BitInstant::ZERO } else { events.first().map_or(told.end, |event| event.at) };
     let drawn = signals(told, from..to, begin, last(told, events, begin));
     format!(
-        "<h2>What happened, over place and time: {}</h2>\n{}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram\">\n{BUTTONS}\
+        "<h2>What happened, over place and time: {}</h2>\n{}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram of {0}\">\n{BUTTONS}\
          <output aria-live=\"polite\">Nothing is chosen.</output>\n<div class=\"frame\"><canvas tabindex=\"0\" role=\"img\" \
          aria-label=\"Stations are side by side, time goes down. Arrow keys choose events, which the text above describes.\"></canvas>\
-         <div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
+         <div class=\"paper\"></div><div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
          <script type=\"text/plain\" class=\"events\">{}</script>\n<script type=\"text/plain\" class=\"signals\">{}</script>\n\
          </section>\n{}",
         escape(&run.label()),
@@ -337,9 +245,7 @@ fn legend(config: &medium::Config) -> String {
         Shape::Cable => {
             "Stations are side by side at their places. Time goes down. A signal is a band that slants as it travels."
         }
-        Shape::Places => {
-            "Each station has a lane, with what is at its place: on a star a signal passes no other station. Time goes down."
-        }
+        Shape::Places => "Each station has a lane, with what is at its place. Time goes down.",
         Shape::Senders => "Each node has a lane, in order of node id, with what it sends. Time goes down.",
     };
     let cross = if config.detects_collisions() {
@@ -351,11 +257,22 @@ fn legend(config: &medium::Config) -> String {
         Method::Plca(_) => "<span style=\"opacity:.8\"></span>BEACON<span style=\"opacity:.12\"></span>COMMIT",
         _ => "",
     };
-    let jam = if config.detects_collisions() { "<span class=\"jam\"></span>jam" } else { "" };
+    // Lines and dots, not gradients: paper has them too.
+    let drawn = |class: &str, path: &str| {
+        format!("<svg class=\"{class}\" width=\"22\" height=\"12\" aria-hidden=\"true\"><path d=\"{path}\"/></svg>")
+    };
+    let jam = match config.detects_collisions() {
+        true => drawn("jam", "M3 3h0M8 3h0M13 3h0M18 3h0M3 9h0M8 9h0M13 9h0M18 9h0") + "jam",
+        false => String::new(),
+    };
+    let met = drawn("met", "M0 6L6 0M1 12L13 0M8 12L20 0M15 12L22 5");
+    let frames = match config.method {
+        Method::CsmaCa(_) => "<span style=\"opacity:.38\"></span>frame<span style=\"opacity:.3\"></span>RTS, CTS, ACK",
+        _ => "<span style=\"opacity:.2\"></span>preamble and SFD<span style=\"opacity:.38\"></span>frame",
+    };
     format!(
         "<p class=\"how\">{stations} A name has the colour of the station's signals. {cross}</p>\n<p class=\"legend faint\">{turns}\
-         <span style=\"opacity:.2\"></span>preamble and SFD<span style=\"opacity:.38\"></span>frame{jam}\
-         <span class=\"met\"></span>several signals</p>\n"
+         {frames}{jam}{met}several signals</p>\n"
     )
 }
 
@@ -386,6 +303,7 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
             .iter()
             .position(meets)
             .or_else(|| events.iter().position(collides))
+            .or_else(|| events.iter().position(|event| matches!(event.kind, Kind::Attempt { .. })))
             .or((!events.is_empty()).then_some(0)),
     };
     let causes: Vec<&str> = Cause::ALL.into_iter().map(|cause| why(cause, &config)).collect();
@@ -430,6 +348,7 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
         "kinds": Kind::ALL,
         "causes": causes,
         "words": words,
+        "named": NAMED,
     })
 }
 
@@ -469,7 +388,7 @@ fn beside(runs: &[Run]) -> String {
                 text,
                 "<tr><td>{}</td><td>{what}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{source}</td></tr>",
                 escape(&label),
-                digits(theory),
+                digits(theory, DIGITS),
                 with_interval(Some(measured), half, None)
             )
             .expect(ANY);

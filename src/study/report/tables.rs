@@ -22,13 +22,18 @@ const MOST_PAIRS: usize = 20;
 /// What was done to the medium, with its instant in bit times.
 pub fn changes(told: &Told) -> Vec<(u64, String)> {
     let name = |station: StationId| &told.header.stations[station.index()];
+    let topology = told.header.config().topology;
     let change = |input: &Input| match *input {
         Input::Attach { station } => format!("{} is back on the medium", name(station)),
         Input::Detach { station } => format!("{} is off the medium", name(station)),
         Input::SetFault { station, fault: Some(fault) } => format!("{} is {}", name(station), FaultName(fault)),
         Input::SetFault { station, fault: None } => format!("{} has no fault any more", name(station)),
         Input::SetCut { cut: Some(cut) } => {
-            format!("the cable is cut {} BT from its end", group(Cut::from(cut).position_bt))
+            let cut = Cut::from(cut);
+            match cut.sides(&topology) {
+                Some([near, far]) => format!("the cable is cut between {} and {}", name(near), name(far)),
+                None => format!("the cable is cut {} BT from its end", group(cut.position_bt)),
+            }
         }
         Input::SetCut { cut: None } => "the cable is mended".to_owned(),
         Input::SetPlca { station, .. } => format!("PLCA of {} is set anew", name(station)),

@@ -185,12 +185,45 @@ fn a_page_prints_and_follows_dark_and_light() {
     };
     let (light, dark) = (paper(&mut shown, "light"), paper(&mut shown, "dark"));
     assert_ne!(light, dark);
+    // What is folded up is on paper.
+    let unfolded = "[...document.querySelectorAll('details')].filter((one) => one.open).length";
+    assert_eq!(shown.page.value(unfolded), 0);
+    shown.page.value("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(shown.page.value(unfolded), 3);
+    shown.page.value("dispatchEvent(new Event('afterprint'))");
+    assert_eq!(shown.page.value(unfolded), 0);
     let printed = shown.page.call("Page.printToPDF", json!({ "printBackground": true }));
     let printed = printed["data"].as_str().expect("a PDF in base64");
     assert!(printed.starts_with("JVBERi") && printed.len() > 20_000, "{} octets", printed.len());
     shown.page.value("location.hash = '#t=5000'");
     shown.page.wait_for("diagram.events.t[diagram.selected] >= 5000");
     assert_eq!(shown.page.value("diagram.events.t.findIndex((t) => t >= 5000) === diagram.selected"), true);
+}
+
+/// Forty stations on a cable of 23 bit times have all their names. A cross is where a sender without collision
+/// detection learns of its collision; the page of a run without one opens where a signal is.
+#[test]
+fn all_stations_and_collisions_are_drawn() {
+    if !browser::is_there() {
+        return skip("needs chromium");
+    }
+    let shown = |arguments: &[&str]| {
+        let runs = Runs::new("a", &[arguments, &["--frame-size", "64", "--warmup", "0s"]].concat());
+        runs.report(&["a.events"], &[]);
+        (Shown::new(&runs), runs)
+    };
+    let (mut many, _folder) = shown(&["--stations", "40", "--topology", "bus:500m", "--duration", "2ms"]);
+    let named = "diagram.named.flatMap(({ texts }) => texts.map(([text]) => text)).join()";
+    let all: Vec<String> = (1..=40).map(|station| format!("st{station}")).collect();
+    assert_eq!(many.page.value(named), all.join(","));
+    let few = ["--stations", "4", "--topology", "bus:5km", "--duration", "30ms"];
+    let (mut csma, _folder) = shown(&[&few[..], &["--access", "csma", "--traffic", "poisson:0.8"]].concat());
+    assert!(csma.told().contains("gets no answer"), "{}", csma.told());
+    let drawn = "diagram.collisions().includes(diagram.selected)";
+    assert_eq!(csma.page.value(drawn), true);
+    let (mut tdma, _folder) = shown(&[&few[..], &["--access", "tdma", "--traffic", "poisson:0.2"]].concat());
+    assert!(tdma.told().contains("begins to send"), "{}", tdma.told());
+    assert_eq!(tdma.page.value("diagram.shown().length > 0"), true);
 }
 
 /// As slides, a picture or a table fills the window: Page keys turn the page, and other keys are the diagram's.
@@ -204,7 +237,7 @@ fn slides_are_turned_by_keys() {
     assert!(whole.contains("-o") && whole.contains("--slides"), "the command that makes it again");
     let mut shown = Shown::new(&runs);
     let slides = shown.page.value("document.querySelectorAll('section.slide').length").as_u64().expect("a number");
-    assert_eq!(slides, whole.matches("<section class=\"slide\">").count() as u64);
+    assert_eq!(slides, whole.matches("<section class=\"slide\"").count() as u64);
     assert!(slides >= 6, "{slides}");
     shown.page.value("scrollTo(0, 0)");
     let top = |shown: &mut Shown| {
