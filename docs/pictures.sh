@@ -36,10 +36,20 @@ if [ "${2:-}" = watch ]; then exit; fi
     --events "$scratch/run.events" > "$scratch/table"
 "$ethbus" explain "$scratch/run.events" --pick collisions=1,station=st1 --svg "$out/collision.svg" > "$scratch/life"
 
-# A frame in its slot of TDMA.
-"$ethbus" sim --access tdma --stations 4 --slots st1,st2,st1,st3,st4 --topology bus:5km --slot 1000bt --guard 300bt \
-    --frame-size 64 --traffic poisson:0.3 --duration 20ms --warmup 0s --seed 3 --events "$scratch/tdma.events" > "$scratch/table"
-"$ethbus" explain "$scratch/tdma.events" --frame st2#2 --svg "$out/tdma.svg" > "$scratch/life"
+# One frame of each other access method: NAME FRAME, and what is run.
+life() {
+    local name=$1 frame=$2
+    shift 2
+    "$ethbus" sim "$@" --warmup 0s --events "$scratch/$name.events" > "$scratch/table" 2> "$scratch/warnings"
+    "$ethbus" explain "$scratch/$name.events" --frame "$frame" --svg "$out/$name.svg" > "$scratch/life"
+}
+few=(--stations 4 --frame-size 64 --duration 20ms)
+life tdma st2#2 --access tdma "${few[@]}" --seed 3 --slots st1,st2,st1,st3,st4 --topology bus:5km --slot 1000bt --guard 300bt --traffic poisson:0.3
+life aloha st2#1 --access aloha "${few[@]}" --seed 3 --topology bus:500m --traffic poisson:0.15
+life slotted-aloha st2#1 --access slotted-aloha "${few[@]}" --seed 7 --topology bus:500m --traffic poisson:0.3
+life csma st2#1 --access csma "${few[@]}" --seed 3 --topology bus:2000m --traffic poisson:0.5
+life csma-ca st1#1 examples/hidden.toml --rts on --duration 300ms --seed 3
+life plca st3#2 --access plca "${few[@]}" --seed 3 --topology bus:25m --traffic poisson:0.8
 
 # Segments with PLCA that go wrong.
 for file in examples/plca/[01]*.toml; do
