@@ -4,6 +4,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`gather`] | reads event logs, records and results |
+//! | [`facts`] | what was run, and the commands that run it again |
 //! | [`figures`] | plots, and theory beside measurement |
 //! | [`pack`] | events in few octets, for the page's script |
 //! | [`signals`] | signals in few octets, for the same |
@@ -13,6 +14,7 @@
 //!
 //! The page is one file that needs no network. It opens from a disk, and prints.
 
+pub mod facts;
 pub mod figures;
 pub mod gather;
 pub mod pack;

@@ -135,7 +135,7 @@ impl Run {
         let lines = self.told.as_ref().map_or(0, |told| told.emulated);
         let more = match lines {
             0 => String::new(),
-            lines => format!("; {} of the log tell of it: see `ethbus explain`", many(lines, "line")),
+            lines => format!("; the log has {} about it: see `ethbus explain`", many(lines, "line")),
         };
         format!("{verdict}{slips}{more}")
     }

@@ -1,26 +1,26 @@
 //! The page: one file with its style, its script and its data in it.
 
-use super::figures::{Beside, Plot, always_had_one, theory};
-use super::gather::{Of, Run, Told};
+use super::facts::what;
+use super::figures::{Beside, Plot, theory};
+use super::gather::{Run, Told};
 use super::pack::{base64, pack};
 use super::signals::{Drawn, JAMS, signals};
-use super::tables::{changes_told, tables};
+use super::tables::tables;
 use super::words::first_events;
 use crate::study::origin::metadata;
 use crate::study::page::{escape, whole};
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
-use medium::{BitInstant, BitTimes, Cause, Event, Kind, Method, StationId, Topology};
+use medium::{BitInstant, Cause, Event, Kind, Method, StationId, Topology};
 use serde_json::{Value, json};
 use sim::figures::intervals::BELOW;
 use sim::figures::row::{Value as Figure, columns};
 use sim::figures::table;
-use sim::scenario::plan::usual_speed;
 use sim::scene::Part;
 use sim::scene::{Layout, Shape};
-use sim::words::configuration::{kind, longest_distance};
-use sim::words::sentences::{NAMED, TIED, real, templates, why};
-use sim::words::units::{group, many};
+use sim::words::configuration::longest_distance;
+use sim::words::sentences::{NAMED, TIED, templates, why};
+use sim::words::units::group;
 use std::fmt::Write;
 
 /// Events that a page holds of one run at most; more would be slow to open.
@@ -120,136 +120,6 @@ fn title(run: &Run) -> String {
     }
 }
 
-/// What was run, and how to run it again.
-fn what(runs: &[Run], command: &str) -> String {
-    let mut text = "<h2>What was run</h2>\n<div class=\"wide\"><table>\n<tr><td></td>".to_owned();
-    runs.iter().for_each(|run| write!(text, "<th>{}</th>", escape(&run.label())).expect(ANY));
-    text += "</tr>\n";
-    let facts: Vec<Vec<(&str, String)>> = runs.iter().map(facts).collect();
-    for (number, (what, _)) in facts.first().into_iter().flatten().enumerate() {
-        write!(text, "<tr><td>{what}</td>").expect(ANY);
-        facts.iter().for_each(|facts| write!(text, "<td>{}</td>", escape(&facts[number].1)).expect(ANY));
-        text += "</tr>\n";
-    }
-    text += "</table></div>\n<p>These commands make it again:</p>\n<pre>";
-    for run in runs {
-        writeln!(text, "{}", escape(&again(run))).expect(ANY);
-    }
-    writeln!(text, "{}</pre>", escape(command)).expect(ANY);
-    for told in runs.iter().filter_map(|run| run.told.as_ref()) {
-        if let Some(why) = &told.cut_short {
-            writeln!(text, "<p><strong>The log is not whole</strong>: {}.</p>", escape(why)).expect(ANY);
-        }
-    }
-    text
-}
-
-fn facts(run: &Run) -> Vec<(&'static str, String)> {
-    let config = run.config();
-    let real = |bits: u64| span_in_seconds(bits, &config);
-    let measured = run.results.measured_bit_times;
-    let begin = run.told.as_ref().map_or(0, |told| told.begin.get());
-    let since = if begin > 0 { format!(", from t = {} BT on", group(begin)) } else { String::new() };
-    let traffic = run.results.config.run.as_ref().map(|run| run.traffic.join("; "));
-    // Only a record knows what was warm-up.
-    let since = if run.of == Of::Log { format!("{since}: all of the log, its warm-up too") } else { since };
-    let source = match run.of {
-        Of::Log => "an event log",
-        Of::Record => "a record, run again for this page",
-        Of::Results => "results alone: what happened when is not known",
-    };
-    vec![
-        ("source", source.to_owned()),
-        ("stations", config.topology.stations().to_string()),
-        ("medium", format!("{}, {}", config.rate, kind(&config.topology))),
-        ("longest way", longest_way(&config)),
-        ("seed", run.results.seed.to_string()),
-        ("traffic", traffic.unwrap_or_else(|| offered(run))),
-        ("measured", format!("{} BT ({}){since}", group(measured), real(measured))),
-        ("done to it", done_to(run)),
-        ("of the machine", run.of_the_machine()),
-    ]
-}
-
-fn span_in_seconds(bits: u64, config: &medium::Config) -> String {
-    real(BitTimes::new(bits), config.rate).replace(TIED, " ")
-}
-
-/// From one end to the other. A log has it in bit times: metres are of the speed that a scenario has without a word on it.
-fn longest_way(config: &medium::Config) -> String {
-    let bits = longest_distance(&config.topology).get();
-    let text = format!("{} BT ({})", group(bits), span_in_seconds(bits, config));
-    let in_air = matches!(config.method, Method::CsmaCa(_));
-    let metres = usual_speed(in_air) / config.rate.get() as f64;
-    match &config.topology {
-        Topology::Bus { .. } if bits > 0 => {
-            let [all, half] = [metres * bits as f64, metres / 2.0].map(|metres| group(metres.ceil() as u64));
-            format!("{text}; {all} m, within {half} m, {}", if in_air { "in the air" } else { "of cable at 0.77 c" })
-        }
-        _ => text,
-    }
-}
-
-/// What the hosts offered, as a log tells it.
-fn offered(run: &Run) -> String {
-    let Some(told) = &run.told else { return "not known".to_owned() };
-    let size = |event: &Event| match event.kind {
-        Kind::Offered { size } if event.at >= told.begin => Some(u64::from(size.get())),
-        _ => None,
-    };
-    let sizes = || told.events.iter().filter_map(size);
-    let (Some(least), Some(most)) = (sizes().min(), sizes().max()) else { return "no frame is offered".to_owned() };
-    let lengths = if least == most { group(least) } else { format!("{} to {}", group(least), group(most)) };
-    let seconds = run.results.measured_bit_times as f64 / run.config().rate.get() as f64;
-    let rate = digits(8.0 * sizes().sum::<u64>() as f64 / seconds / 1e6, 3);
-    let always = if always_had_one(run) { "; every station always has a frame to send" } else { "" };
-    format!("{} of {lengths} octets, {rate} Mb/s{always}", many(sizes().count() as u64, "frame"))
-}
-
-/// Faults, cuts and the like, with their instants.
-fn done_to(run: &Run) -> String {
-    let Some(told) = &run.told else { return "not known".to_owned() };
-    match changes_told(told, |at| format!("t = {} BT", group(at))) {
-        none if none.is_empty() => "nothing".to_owned(),
-        lines => lines.join("; "),
-    }
-}
-
-/// What runs it again.
-fn again(run: &Run) -> String {
-    let path = run.path.display();
-    match run.of {
-        Of::Record => format!("ethbus replay {path}"),
-        Of::Log => format!(
-            "# {path}: a log does not say how frames came; `--record FILE` beside it is what `ethbus replay` runs"
-        ),
-        Of::Results => of_results(run)
-            .unwrap_or_else(|| format!("# {path}: `ethbus sim` with its scenario and `--seed {}`", run.results.seed)),
-    }
-}
-
-/// The command of a run without a scenario; nothing if it needs one.
-fn of_results(run: &Run) -> Option<String> {
-    let (config, of) = (run.config(), run.results.config.run.as_ref()?);
-    let usual = medium::Config::new(config.rate, config.topology.clone(), config.seed);
-    let Topology::Star { distance, .. } = &config.topology else { return None };
-    let is_usual = config.parameters == usual.parameters && config.method == usual.method && config.backoff.is_none();
-    let [traffic] = &of.traffic[..] else { return None };
-    let (arrivals, sizes) = traffic.strip_suffix(" octets")?.split_once(" of ")?;
-    (is_usual && config.queue_limit == usual.queue_limit && !traffic.contains(" and ")).then(|| {
-        format!(
-            "ethbus sim --stations {} --rate {}bit/s --topology star:{}bt --traffic {arrivals} --frame-size {sizes} --duration {}s --warmup {}s --seed {}{} --format json",
-            config.topology.stations(),
-            config.rate.get(),
-            distance.get(),
-            of.duration_s,
-            of.warmup_s,
-            run.results.seed,
-            if of.replications > 1 { format!(" --replications {}", of.replications) } else { String::new() },
-        )
-    })
-}
-
 fn key_figures(runs: &[Run]) -> String {
     let mut text = "<h2>Key figures</h2>\n<div class=\"wide\"><table>\n<tr><td></td>".to_owned();
     runs.iter().for_each(|run| write!(text, "<th class=\"number\">{}</th>", escape(&run.label())).expect(ANY));
@@ -322,7 +192,7 @@ fn with_interval(own: Option<f64>, half: Option<f64>, below: Option<f64>) -> Str
 }
 
 /// A number with `count` digits that say something, and with all before its point.
-fn digits(value: f64, count: i32) -> String {
+pub(super) fn digits(value: f64, count: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }

@@ -208,25 +208,23 @@ fn all_stations_and_collisions_are_drawn() {
     if !browser::is_there() {
         return skip("needs chromium");
     }
-    let runs = Runs::new("a", &["--stations", "40", "--topology", "bus:500m", "--duration", "2ms", "--warmup", "0s"]);
-    let few =
-        ["--stations", "4", "--topology", "bus:5km", "--frame-size", "64", "--duration", "30ms", "--warmup", "0s"];
-    let more = |access: &'static str, load: &'static str| [&few[..], &["--access", access, "--traffic", load]].concat();
-    runs.add("csma", &more("csma", "poisson:0.8"));
-    runs.add("tdma", &more("tdma", "poisson:0.2"));
-    runs.report(&["a.events"], &[]);
+    let shown = |arguments: &[&str]| {
+        let runs = Runs::new("a", &[arguments, &["--frame-size", "64", "--warmup", "0s"]].concat());
+        runs.report(&["a.events"], &[]);
+        (Shown::new(&runs), runs)
+    };
+    let (mut many, _folder) = shown(&["--stations", "40", "--topology", "bus:500m", "--duration", "2ms"]);
     let named = "diagram.named.flatMap(({ texts }) => texts.map(([text]) => text)).join()";
     let all: Vec<String> = (1..=40).map(|station| format!("st{station}")).collect();
-    assert_eq!(Shown::new(&runs).page.value(named), all.join(","));
-    runs.report(&["csma.events"], &[]);
-    let mut shown = Shown::new(&runs);
-    assert!(shown.told().contains("gets no answer"), "{}", shown.told());
-    let drawn = "diagram.collisions().some((i) => i === diagram.selected) && diagram.svg().includes(getComputedStyle(document.body).getPropertyValue('--mark'))";
-    assert_eq!(shown.page.value(drawn), true);
-    runs.report(&["tdma.events"], &[]);
-    let mut shown = Shown::new(&runs);
-    assert!(shown.told().contains("begins to send"), "{}", shown.told());
-    assert_eq!(shown.page.value("diagram.shown().length > 0"), true);
+    assert_eq!(many.page.value(named), all.join(","));
+    let few = ["--stations", "4", "--topology", "bus:5km", "--duration", "30ms"];
+    let (mut csma, _folder) = shown(&[&few[..], &["--access", "csma", "--traffic", "poisson:0.8"]].concat());
+    assert!(csma.told().contains("gets no answer"), "{}", csma.told());
+    let drawn = "diagram.collisions().includes(diagram.selected)";
+    assert_eq!(csma.page.value(drawn), true);
+    let (mut tdma, _folder) = shown(&[&few[..], &["--access", "tdma", "--traffic", "poisson:0.2"]].concat());
+    assert!(tdma.told().contains("begins to send"), "{}", tdma.told());
+    assert_eq!(tdma.page.value("diagram.shown().length > 0"), true);
 }
 
 /// As slides, a picture or a table fills the window: Page keys turn the page, and other keys are the diagram's.
@@ -240,7 +238,7 @@ fn slides_are_turned_by_keys() {
     assert!(whole.contains("-o") && whole.contains("--slides"), "the command that makes it again");
     let mut shown = Shown::new(&runs);
     let slides = shown.page.value("document.querySelectorAll('section.slide').length").as_u64().expect("a number");
-    assert_eq!(slides, whole.matches("<section class=\"slide\">").count() as u64);
+    assert_eq!(slides, whole.matches("<section class=\"slide\"").count() as u64);
     assert!(slides >= 6, "{slides}");
     shown.page.value("scrollTo(0, 0)");
     let top = |shown: &mut Shown| {

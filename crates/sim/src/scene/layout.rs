@@ -85,7 +85,7 @@ mod tests {
         assert_eq!((order(&star), star.shape), (vec![0, 1, 2], Shape::Places));
     }
 
-    /// Four stations on 25 m have two places, 1 BT apart; and on a cable nobody sees who is out of range.
+    /// Four stations on 25 m have two places, 1 BT apart; and a cable does not show which stations are out of range.
     #[test]
     fn stations_that_a_cable_cannot_tell_apart_have_lanes() {
         let bus = |places: &[u64]| Topology::Bus { positions: places.iter().copied().map(BitTimes::new).collect() };
