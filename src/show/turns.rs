@@ -39,7 +39,7 @@ fn waits(results: &Results, cycles: &PlcaResults) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let table = plain_table(["wait, BT", "p50", "p99", "p99.9", "longest"], rows.into_iter());
+    let table = plain_table(["wait, BT", "p50", "p99", "p99.9", "longest"], rows);
     let bound = cycles.access_delay_bound_bt.zip(cycles.frame_max_octets).map_or(String::new(), |(bound, octets)| {
         format!("  bound              {} BT, with frames of up to {} octets\n", group(bound), group(octets.into()))
     });

@@ -38,8 +38,8 @@ pub enum Cause {
     CountTooHigh { coordinator: StationId, count: u8, used: u64, empty: u64, to_timer: u8 },
     /// 7. A node with PLCA off, and what it met.
     Off { node: StationId, met: Meetings, free: FreeIds },
-    /// 8. A node that counts its turns by another timer than the coordinator; the node whose turn begins with its own;
-    /// what it met.
+    /// 8. A node that counts its turns by another timer than the coordinator; the node whose turn begins with its own; what
+    ///    it met.
     OtherTimer {
         node: StationId,
         id: u8,

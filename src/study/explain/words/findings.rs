@@ -307,8 +307,8 @@ fn knows_no_turns(segment: &Segment, meetings: &Meetings) -> String {
 
 /// A node that counts its turns in another way.
 fn counting(segment: &Segment, cause: &Cause) -> [String; 3] {
-    match cause {
-        &Cause::OtherTimer { node, id, own, coordinator, right, same, met: ref meetings } => {
+    match *cause {
+        Cause::OtherTimer { node, id, own, coordinator, right, same, met: ref meetings } => {
             let (name, begins) = (segment.name(node), u64::from(own) * u64::from(id));
             let falls = match same {
                 Some((other, other_id)) => format!(
@@ -329,7 +329,7 @@ fn counting(segment: &Segment, cause: &Cause) -> [String; 3] {
                 format!("`ethbus plca set {name} to-tmr {right}`: to_tmr must be the same at all nodes."),
             ]
         }
-        &Cause::OtherClock { node, ppm, to_timer, id, off, met: ref meetings } => {
+        Cause::OtherClock { node, ppm, to_timer, id, off, met: ref meetings } => {
             let name = segment.name(node);
             let (how, sooner) = if ppm > 0 { ("fast", "early") } else { ("slow", "late") };
             let takes = f64::from(to_timer) * 1e6 / (1e6 + f64::from(ppm));
