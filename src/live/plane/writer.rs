@@ -11,6 +11,7 @@
 pub mod captures;
 mod keep;
 mod notes;
+mod trouble;
 mod wanted;
 
 use super::protocol::Setup;
@@ -23,15 +24,15 @@ use notes::{Counts, Note, tell};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
 use sim::files::json_lines::WriteError;
+use sim::files::observer::Observer;
 use sim::files::record::{End, Recorder};
-use sim::run::observer::Observer;
 use sim::windows::{Known, Window};
 use std::convert::Infallible;
-use std::error::Error;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use trouble::{plain, tell_trouble, told};
 use wanted::{Files, Wanted};
 
 /// Notes in a batch.
@@ -487,22 +488,6 @@ impl Thread {
             }
         }
     }
-}
-
-fn tell_trouble(trouble: &Sender<String>, what: String) {
-    // There is room for as much as can go wrong.
-    let _ = trouble.try_send(what);
-}
-
-/// An error with its cause.
-fn told(error: &WriteError) -> String {
-    let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
-    plain(&format!("{error}{cause}"))
-}
-
-/// One line of a terminal. A file's name may have anything in it.
-fn plain(text: &str) -> String {
-    text.replace(char::is_control, "?")
 }
 
 #[cfg(test)]

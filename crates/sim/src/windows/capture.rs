@@ -11,6 +11,7 @@
 pub mod filter;
 mod packets;
 mod selection;
+mod waiting;
 mod wish;
 
 use super::passing;
@@ -24,10 +25,11 @@ use crate::files::record::End;
 use crate::scene::{Signal, Signals};
 use filter::Filter;
 use medium::{BitInstant, Carried, Destination, Event, Fault, FrameId, Input, Kind, StationId};
-use packets::{Fate, OpenRow, Packets, Transmission, where_is};
+use packets::{Fate, Packets, Transmission, where_is};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::sync::Arc;
+use waiting::{Collision, Draft, Sending, Waiting};
 
 pub use wish::{Framing, Wish};
 
@@ -68,46 +70,6 @@ pub struct Capture {
     drafts: Vec<Draft>,
     /// Numbers of those that have been written. They are used again: allocating each would cost more than filling it.
     spare: Vec<usize>,
-}
-
-/// An entry that waits for its turn in the capture.
-#[derive(Clone, Copy, Debug)]
-enum Waiting {
-    /// A transmission that is not over, or was never one.
-    Open,
-    /// The draft with this number.
-    Draft(usize),
-    Nothing,
-}
-
-/// A block that waits.
-#[derive(Debug, Default)]
-struct Draft {
-    /// Empty, if nothing is to be written after all.
-    block: Vec<u8>,
-    /// Of a collision: its row so far.
-    collision: Option<Collision>,
-}
-
-/// A collision whose parties are not all known.
-#[derive(Clone, Copy, Debug)]
-struct Collision {
-    at: BitInstant,
-    frame: FrameId,
-    /// Which overlap.
-    episode: u64,
-    row: OpenRow,
-}
-
-#[derive(Debug)]
-struct Sending {
-    sent: Transmission,
-    /// Which signal.
-    signal: u64,
-    /// Which of those that wait.
-    number: u64,
-    /// Its addressee has received it whole.
-    arrived: bool,
 }
 
 impl Capture {

@@ -171,7 +171,7 @@ fn write(Job { why, kept }: Job, outbox: &Arc<File>, place: &str, header: &Heade
     }
     match kept.write(outbox.clone(), place.to_owned(), header) {
         Ok(facts) => KeptTold { why, facts, span_bt: kept.span().get(), failed: None },
-        Err(error) => KeptTold::failed(why, super::told(&error)),
+        Err(error) => KeptTold::failed(why, super::trouble::told(&error)),
     }
 }
 

@@ -1,0 +1,21 @@
+//! What the user reads of a file that is not written any further.
+
+use crossbeam_channel::Sender;
+use sim::files::json_lines::WriteError;
+use std::error::Error;
+
+pub fn tell_trouble(trouble: &Sender<String>, what: String) {
+    // There is room for as much as can go wrong.
+    let _ = trouble.try_send(what);
+}
+
+/// An error with its cause.
+pub fn told(error: &WriteError) -> String {
+    let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
+    plain(&format!("{error}{cause}"))
+}
+
+/// One line of a terminal. A file's name may have anything in it.
+pub fn plain(text: &str) -> String {
+    text.replace(char::is_control, "?")
+}
