@@ -331,7 +331,7 @@ fn skewed_half_width(samples: impl Iterator<Item = f64> + Clone) -> Option<f64> 
     Some(half + skewness * (1.0 + 2.0 * t * t) * deviation / (6.0 * n))
 }
 
-/// The half-width of the mean of neighbouring batches of one run: see [`Samples::half_width_of_mean`].
+/// The half-width of the mean of neighbouring batches of one run: see `Samples::half_width_of_mean`.
 pub fn half_width_of_batches(values: &[f64]) -> Option<f64> {
     Samples::Batches(&[]).half_width_of_mean(values)
 }

@@ -4,7 +4,7 @@
 //!   facts ─► open chunk ─► chunks ─────────────────────► Past ─► forgotten
 //!            └──── the last seconds, bounded ────┘       frames that are not over, the latest change of each kind
 //! ```
-//! A log of them has first what [`Past`] has: every event of each frame that is not over, at its own instant. So a
+//! A log of them has first what `Past` has: every event of each frame that is not over, at its own instant. So a
 //! reader knows the queues and the signals at the instant from which on the log is complete.
 
 mod trigger;
