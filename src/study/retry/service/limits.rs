@@ -117,7 +117,7 @@ pub struct BreakerLimits {
 pub enum Trip {
     /// Failures in a row.
     InARow(u32),
-    /// A part of the answers within a window of this number of nanoseconds, of [`FEWEST`] answers at least.
+    /// A part of the answers within a window of this number of nanoseconds, of `FEWEST` answers at least.
     Share {
         /// The part.
         part: f64,
