@@ -97,7 +97,7 @@ impl Settings {
         const LOOPS: [&str; 2] = ["load", "think"];
         let has = |name: &str| above.iter().any(|setting| setting.key.name == name);
         let is_loop = LOOPS.iter().any(|name| has(name));
-        self.settings.retain(|old| !has(old.key.name) && !(is_loop && LOOPS.contains(&old.key.name)));
+        self.settings.retain(|old| !(has(old.key.name) || is_loop && LOOPS.contains(&old.key.name)));
         self.settings.extend(above);
     }
 
