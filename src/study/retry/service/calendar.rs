@@ -4,6 +4,7 @@
 //! slot, and here the steps of the slot that has been reached are put in order of time.
 
 use backoff::{Due, Schedule};
+use std::collections::VecDeque;
 
 /// A slot of the schedule is 2^BITS ns: 65.5 us. A step's instant within its slot fits 16 bits.
 const BITS: u32 = 16;
@@ -32,8 +33,8 @@ struct Entry {
 pub(super) struct Calendar {
     schedule: Schedule<Entry>,
     due: Due<Entry>,
-    /// The steps that are left of the slot that has been reached, the next one last.
-    current: Vec<Entry>,
+    /// The steps that are left of the slot that has been reached, in the order of time.
+    current: VecDeque<Entry>,
     slot: u64,
     end: u64,
 }
@@ -42,7 +43,7 @@ impl Calendar {
     /// An empty one at instant 0. Steps after `end` are not kept: no run gets there.
     pub fn until(end: u64) -> Calendar {
         let (schedule, due) = (Schedule::starting_at(0), Due::new());
-        Calendar { schedule, due, current: Vec::new(), slot: 0, end }
+        Calendar { schedule, due, current: VecDeque::new(), slot: 0, end }
     }
 
     /// Enters a step at `at`, in nanoseconds, not before what was last taken.
@@ -56,8 +57,8 @@ impl Calendar {
             self.schedule.insert(slot, entry);
             return;
         }
-        // Behind those of the same instant, which lie before it in the list.
-        let place = self.current.partition_point(|other| other.within > entry.within);
+        // Behind those of the same instant.
+        let place = self.current.partition_point(|other| other.within <= entry.within);
         self.current.insert(place, entry);
     }
 
@@ -67,20 +68,19 @@ impl Calendar {
             self.slot = match self.schedule.take_next(limit >> BITS, &mut self.due) {
                 Some(slot) => {
                     self.current.extend(self.due.values());
-                    self.current.sort_by_key(|entry| entry.within);
-                    self.current.reverse();
+                    self.current.make_contiguous().sort_by_key(|entry| entry.within);
                     slot
                 }
                 None => limit >> BITS,
             };
         }
-        let at = (self.slot << BITS) | u64::from(self.current.last()?.within);
+        let at = (self.slot << BITS) | u64::from(self.current.front()?.within);
         (at <= limit).then_some(at)
     }
 
     /// Takes the step that [`next_by`](Self::next_by) has found.
     pub fn take(&mut self) -> Option<(u32, Step)> {
-        self.current.pop().map(|entry| (entry.operation, entry.step))
+        self.current.pop_front().map(|entry| (entry.operation, entry.step))
     }
 }
 

@@ -11,7 +11,7 @@ use backoff::Budget;
 
 /// Steps of a time-out.
 const STEPS: u64 = 100;
-/// Requests of one operation that have a state of their own; later ones count as the last.
+/// Requests of one operation with a number of their own; later ones count as the last.
 const REQUESTS: usize = 24;
 /// Delays by which the law of a delay is replaced, each as likely as the others.
 const QUANTILES: u64 = 32;

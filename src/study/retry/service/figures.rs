@@ -307,8 +307,8 @@ impl Service {
 
     fn class_figures(&self, run: &Run, delays: &[DelayHistogram]) -> Vec<ClassFigures> {
         let served: u64 = run.counts.iter().map(|counts| counts.served).sum();
-        let figures = |class: usize, name: &str, counts: &Counts| {
-            let [p99] = delays[class].quantiles([0.99]);
+        let figures = |(class, ((name, _), delays)): (usize, ((&str, u32), &DelayHistogram))| {
+            let (counts, [p99]) = (&run.counts[class], delays.quantiles([0.99]));
             ClassFigures {
                 class: name.to_owned(),
                 clients: run.clients_of(class),
@@ -319,8 +319,7 @@ impl Service {
                 p99_delay_s: p99.map(seconds),
             }
         };
-        let shares = self.class_shares().zip(&run.counts).enumerate();
-        shares.map(|(class, ((name, _), counts))| figures(class, name, counts)).collect()
+        self.class_shares().zip(delays).enumerate().map(figures).collect()
     }
 
     /// What became of it after the last dip.
@@ -335,7 +334,7 @@ impl Service {
         let good = |window: &[u64]| mean(window) >= RECOVERED * before;
         let goodput_fraction = mean(&after[after.len() - window..]) / before;
         let windows = after.windows(window);
-        let bad = windows.enumerate().filter(|(_, window)| !good(window)).map(|(second, _)| second).next_back();
+        let bad = windows.enumerate().rev().find(|(_, window)| !good(window)).map(|(second, _)| second);
         Some(match bad {
             None => Verdict::Recovered { after_s: 0.0 },
             Some(second) if second + window < after.len() => Verdict::Recovered { after_s: (second + 1) as f64 },
