@@ -81,7 +81,7 @@ mod tests {
     fn an_svg_has_its_metadata_first() {
         let picture = with_origin(Kind::Svg, b"<?xml version=\"1.0\"?>\n<svg width=\"1\">\n<g/></svg>", "3");
         let text = String::from_utf8(picture).expect("UTF-8");
-        assert!(text.contains("<svg width=\"1\">\n<metadata>\ncommand: ethbus "), "{text}");
+        assert!(text.contains("<svg width=\"1\">\n<metadata>\ncommand: ethbus"), "{text}");
         assert!(text.contains("\nseed: 3\n</metadata>\n<g/></svg>"), "{text}");
     }
 }

@@ -37,6 +37,7 @@ fn every_section_has_its_figure_and_its_command() {
         "bianchi",
         "hidden",
         "clients",
+        "metastable",
     ];
     assert_eq!(ids, wanted);
     for (id, section) in ids.iter().zip(&sections) {

@@ -49,7 +49,7 @@ pub struct RetryDelaysArgs {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub count: u64,
     /// Count the attempts within this time too
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub within: Option<Duration>,
     /// Seed of the samples
     #[arg(long, value_name = "SEED", default_value_t = 1)]
