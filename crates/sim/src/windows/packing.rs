@@ -108,7 +108,7 @@ mod tests {
         assert!(is_named(&path) && !is_named(Path::new("run.zst.pcapng")));
         for length in [0, 1, 1 << 17, 1_000_077_u64] {
             let (mut pipe, packing) = pack(&path, File::create(&path).expect("own folder")).expect("a pipe");
-            let octets: Vec<u8> = (0..length).map(|number| (number * number >> 8) as u8 & 0x3f).collect();
+            let octets: Vec<u8> = (0..length).map(|number| ((number * number) >> 8) as u8 & 0x3f).collect();
             pipe.write_all(&octets).expect("it is read");
             drop(pipe);
             packing.finish().expect("room");
