@@ -207,7 +207,10 @@ fn a_filter_takes_what_it_says() {
     for (filter, same) in [
         ("frames", "frame.interface_name != \"bus\""),
         ("rows", "frame.interface_name == \"bus\""),
-        ("collisions", "(frame.interface_name != \"bus\" && frame.comment) || json.value.string == \"collision\""),
+        (
+            "collisions",
+            "(frame.interface_name != \"bus\" && frame.comment matches \"collision\") || json.value.string == \"collision\"",
+        ),
         ("frames,station=st2", "frame.interface_name == \"st2\""),
         // Frames of st1 are for st2, those of st2 for st3, those of st3 for st1.
         (&format!("frames,{st2}"), "frame.interface_name in {\"st1\", \"st2\"}"),
