@@ -314,6 +314,12 @@ fn what_is_no_run_is_named() {
     let idle = runs.report(&["idle"], &[]);
     assert!(idle.contains("<strong>Nothing happened</strong> in idle") && idle.contains("What was run"), "{idle}");
     assert!(!idle.contains("NaN") && !idle.contains("<canvas"), "{idle}");
+    // A run that is over in its first bit time has no rate.
+    let first: String = log.lines().take(2).map(|line| format!("{line}\n")).collect();
+    fs::write(runs.path("first"), first).expect("own folder");
+    let page = runs.report(&["first"], &[]);
+    assert!(page.contains("1 frame of ") && page.contains(" octets"), "{}", between(&page, "What was run", "</table>"));
+    assert!(!between(&page, "What was run", "</table>").contains("Mb/s,"), "{page}");
     // A log that is cut within a line is shown as far as it goes.
     let half: String = log.chars().take(log.len() / 2).collect();
     fs::write(runs.path("half"), half).expect("own folder");

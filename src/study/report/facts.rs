@@ -11,6 +11,7 @@ use sim::words::configuration::{kind, longest_distance};
 use sim::words::sentences::{TIED, real};
 use sim::words::units::{group, many};
 use std::fmt::Write;
+use std::num::NonZeroU64;
 
 const ANY: &str = "a string takes any text";
 
@@ -94,10 +95,13 @@ fn offered(run: &Run) -> String {
     let sizes = || told.events.iter().filter_map(size);
     let (Some(least), Some(most)) = (sizes().min(), sizes().max()) else { return "no frame is offered".to_owned() };
     let lengths = if least == most { group(least) } else { format!("{} to {}", group(least), group(most)) };
-    let seconds = run.results.measured_bit_times as f64 / run.config().rate.get() as f64;
-    let rate = digits(8.0 * sizes().sum::<u64>() as f64 / seconds / 1e6, 3);
+    // A log that ends in the bit time in which it begins to measure has no rate.
+    let rate = NonZeroU64::new(run.results.measured_bit_times).map_or(String::new(), |measured| {
+        let seconds = measured.get() as f64 / run.config().rate.get() as f64;
+        format!(", {} Mb/s", digits(8.0 * sizes().sum::<u64>() as f64 / seconds / 1e6, 3))
+    });
     let always = if always_had_one(run) { "; every station always has a frame to send" } else { "" };
-    format!("{} of {lengths} octets, {rate} Mb/s{always}", many(sizes().count() as u64, "frame"))
+    format!("{} of {lengths} octets{rate}{always}", many(sizes().count() as u64, "frame"))
 }
 
 /// Faults, cuts and the like, with their instants.
