@@ -36,6 +36,7 @@ mod watch_live;
 
 use crate::cli::args::Format;
 use crate::cli::windows::{self, OpenError};
+use crate::live::control::{self, answer::RpcError};
 use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use crate::live::scrape::ScrapeError;
@@ -246,6 +247,14 @@ pub enum CommandError {
         /// What the system said.
         source: io::Error,
     },
+    /// The lab refuses.
+    #[error("the lab `{name}` refuses")]
+    Refused {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: RpcError,
+    },
     /// A port for metrics cannot be had.
     #[error(transparent)]
     Scrape(#[from] ScrapeError),
@@ -257,6 +266,17 @@ pub enum CommandError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl CommandError {
+    /// What a lab's control socket, or its answer, said.
+    fn of_lab(name: &str, error: io::Error) -> CommandError {
+        let name = name.to_owned();
+        match control::refusal(&error) {
+            Some(refusal) => CommandError::Refused { name, source: refusal.clone() },
+            None => CommandError::Control { name, source: error },
+        }
+    }
 }
 
 impl From<OpenError> for CommandError {

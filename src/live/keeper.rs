@@ -6,7 +6,8 @@
 //! A thread does it, because the supervisor waits for no disk. A file gets its name when it is whole, and never the name
 //! of another file.
 
-use crate::live::control;
+use crate::live::control::Kept as Answered;
+use crate::live::control::answer::{Answer, RpcError};
 use crate::live::plane::protocol::Kept;
 use crate::show::{say, with_causes};
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -16,8 +17,7 @@ use sim::files::output::{LINES, OutputError, Unfinished, numbered};
 use sim::words::units::many;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
@@ -34,7 +34,7 @@ pub struct Keeper {
 #[derive(Debug, Default)]
 struct Known {
     /// Clients that wait for the name of a file.
-    asked: Mutex<VecDeque<UnixStream>>,
+    asked: Mutex<VecDeque<Answer>>,
     files: Mutex<Vec<String>>,
     failed: Mutex<Vec<FileResults>>,
 }
@@ -63,9 +63,9 @@ impl Keeper {
         Ok(Keeper { told: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)), known })
     }
 
-    /// The client at the other end waits for the name of the next file that no trigger wants.
-    pub fn ask(&self, stream: UnixStream) {
-        lock(&self.known.asked).push_back(stream);
+    /// A client waits for the name of the next file that no trigger wants.
+    pub fn ask(&self, answer: Answer) {
+        lock(&self.known.asked).push_back(answer);
     }
 
     /// The data plane has written a log, or has not.
@@ -112,8 +112,7 @@ fn take_all(told: &Receiver<Kept>, path: &Path, mut outbox: &File, rate: BitRate
             Ok(()) => {
                 lock(&known.files).push(name.clone());
                 say(&format!("ethbus: {}\n", sentence(&kept, &name, rate)));
-                // A client that went away does not matter to the lab.
-                client.into_iter().for_each(|mut stream| _ = stream.write_all(name.as_bytes()));
+                client.into_iter().for_each(|answer| answer.give(&Answered { file: name.clone() }));
             }
             Err(why) => {
                 let what = format!("the last seconds are not in {name}: {why}");
@@ -122,7 +121,7 @@ fn take_all(told: &Receiver<Kept>, path: &Path, mut outbox: &File, rate: BitRate
                     let (holds, missing) = ("last seconds".to_owned(), kept.facts);
                     lock(&known.failed).push(FileResults { file: name, holds, missing });
                 }
-                client.into_iter().for_each(|stream| control::refuse(stream, &what));
+                client.into_iter().for_each(|answer| answer.refuse(&RpcError::refused(&what)));
             }
         }
     }

@@ -3,7 +3,8 @@
 //! The supervisor has the port and asks as `ethbus stats` does, so the data plane needs no more rights.
 
 use crate::live::clients::{InTime, side_by_side, write_in_time};
-use crate::live::control::{self, Control};
+use crate::live::control;
+use crate::live::control::request::Control;
 use crate::show::metrics::{Exposition, text};
 use sim::figures::results::Results;
 use std::io::{self, Read};

@@ -1,106 +1,193 @@
-//! Viewers of a lab that is up: a thread writes to each, and no other thread waits for them.
+//! Subscribers of a lab that is up: a thread writes to each, and no other thread waits for them.
 
-use crate::live::plane::seen::Seen;
+use crate::live::control::answer::{Answer, RpcError};
+use crate::live::control::request::{Subscription, Wanted};
+use crate::live::control::{Events, Notification, Subscribed};
+use crate::live::plane::seen::{Seen, Written};
 use crossbeam_channel::{Sender, TrySendError, bounded};
+use serde_json::value::RawValue;
+use sim::figures::results::Results;
+use sim::files::event_log::{Entry, Header, Names, append};
+use sim::run::view::Note;
+use std::borrow::Cow;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Lines that wait for their reader: those of a second.
 const WAITING: usize = 20;
-/// The most viewers at a time.
+/// The most subscribers at a time.
 const MOST: usize = 8;
 
 /// See the module.
-#[derive(Debug, Default)]
-pub struct Watchers(Vec<Watcher>);
+#[derive(Debug)]
+pub struct Watchers {
+    header: Header,
+    names: Names,
+    all: Vec<Watcher>,
+    /// Results have been asked for.
+    asked: bool,
+}
 
 #[derive(Debug)]
 struct Watcher {
     lines: Sender<Arc<[u8]>>,
+    events: Option<Filter>,
+    results: Option<Due>,
     /// What stays of the stretches that found no room since the last line that did.
     owed: Seen,
 }
 
-impl Watchers {
-    /// There is no viewer.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
+/// When results are told.
+#[derive(Debug)]
+struct Due {
+    every: Duration,
+    due: Instant,
+}
 
-    /// Adds the viewer at the stream's other end; without room, its stream ends at once.
-    pub fn add(&mut self, mut stream: UnixStream) {
-        if self.0.len() >= MOST || stream.set_write_timeout(None).is_err() {
-            return;
-        }
-        let (lines, waiting) = bounded::<Arc<[u8]>>(WAITING);
-        let write = move || {
-            for line in waiting {
-                if stream.write_all(&line).is_err() {
-                    return;
-                }
-            }
+/// Which events a subscriber wants.
+#[derive(Debug, Default, PartialEq)]
+struct Filter {
+    /// Station numbers; all if it is empty.
+    stations: Vec<u16>,
+    /// Kinds; all if it is empty.
+    kinds: Vec<String>,
+}
+
+impl Filter {
+    /// # Errors
+    /// The name of no station.
+    fn new(wanted: &Wanted, names: &Names) -> Result<Filter, RpcError> {
+        let number = |name: &String| match names.station(name) {
+            Some(station) => Ok(station.index() as u16),
+            None => Err(RpcError::no_station(name)),
         };
-        // Without a thread the viewer gets no notes, and sees the end of its stream.
-        if std::thread::Builder::new().name("watcher".to_owned()).spawn(write).is_ok() {
-            self.0.push(Watcher { lines, owed: Seen::default() });
-        }
+        let stations = wanted.stations.iter().map(number).collect::<Result<_, _>>()?;
+        Ok(Filter { stations, kinds: wanted.kinds.clone() })
     }
 
-    /// Tells all who watch.
+    fn takes(&self, note: &Written) -> bool {
+        let Written::E(_, station, of, _, kind, _) = note else { return true };
+        let is_of = |number| self.stations.contains(number);
+        (self.stations.is_empty() || is_of(station) || is_of(of))
+            && (self.kinds.is_empty() || self.kinds.contains(kind))
+    }
+
+    fn of<'a>(&self, seen: &'a Seen) -> Cow<'a, Seen> {
+        if *self == Filter::default() {
+            return Cow::Borrowed(seen);
+        }
+        let notes = seen.notes.iter().filter(|note| self.takes(note)).cloned().collect();
+        Cow::Owned(Seen { notes, ..*seen })
+    }
+}
+
+impl Watchers {
+    /// There is no subscriber to the lab whose event log begins with `header`.
+    pub fn new(header: Header) -> Watchers {
+        Watchers { names: Names::new(&header.stations), header, all: Vec::new(), asked: false }
+    }
+
+    /// Whether events are wanted.
+    pub fn want_events(&self) -> bool {
+        self.all.iter().any(|watcher| watcher.events.is_some())
+    }
+
+    /// When results are due for a subscriber.
+    pub fn results_due(&self) -> Option<Instant> {
+        let due = || self.all.iter().filter_map(|watcher| Some(watcher.results.as_ref()?.due)).min();
+        if self.asked { None } else { due() }
+    }
+
+    /// Results have been asked for, for those for whom they are due.
+    pub fn ask_results(&mut self) {
+        self.asked = true;
+    }
+
+    /// Adds the client that asked for `subscription`.
+    ///
+    /// # Errors
+    /// The name of no station, or more subscribers than there may be; with the place of the answer.
+    pub fn add(&mut self, subscription: &Subscription, answer: Answer) -> Result<(), (Answer, RpcError)> {
+        let filter = subscription.events.as_ref().map(|wanted| Filter::new(wanted, &self.names)).transpose();
+        let most = || RpcError::refused(&format!("it has {MOST} subscribers, which is the most"));
+        let events = match filter {
+            _ if self.all.len() >= MOST => return Err((answer, most())),
+            Err(error) => return Err((answer, error)),
+            Ok(events) => events,
+        };
+        let results = subscription.results_every_s.map(|span| {
+            let every = Duration::from_secs_f64(span);
+            Due { every, due: Instant::now() + every }
+        });
+        // A client that went away does not matter to the lab.
+        let stream = answer.give_stream(&Subscribed { header: self.header.clone() });
+        let Ok(lines) = stream.and_then(start) else { return Ok(()) };
+        self.all.push(Watcher { lines, events, results, owed: Seen::default() });
+        Ok(())
+    }
+
+    /// Tells all who want events.
     pub fn tell(&mut self, seen: &Seen) {
-        let line = line(seen);
-        self.0.retain_mut(|watcher| {
+        let Watchers { names, all, .. } = self;
+        let line = line(seen, names);
+        all.retain_mut(|watcher| {
+            let Some(filter) = &watcher.events else { return true };
+            let own = filter.of(seen);
             let owed = std::mem::take(&mut watcher.owed);
-            let own = if owed.is_empty() { line.clone() } else { self::line(&owed.clone().and(seen)) };
-            match watcher.lines.try_send(own) {
+            let is_shared = owed.is_empty() && matches!(own, Cow::Borrowed(_));
+            let own_line = if is_shared { line.clone() } else { self::line(&owed.clone().and(&own), names) };
+            match watcher.lines.try_send(own_line) {
                 Ok(()) => {}
-                Err(TrySendError::Full(_)) => watcher.owed = owed.and(seen).shortened(),
+                Err(TrySendError::Full(_)) => watcher.owed = owed.and(&own).shortened(),
                 Err(TrySendError::Disconnected(_)) => return false,
             }
             true
         });
     }
+
+    /// Tells results to those for whom they are due.
+    pub fn tell_results(&mut self, results: &Results) {
+        self.asked = false;
+        let now = Instant::now();
+        let line: Arc<[u8]> = Notification::line("results", results).into();
+        self.all.retain_mut(|watcher| {
+            let Some(wanted) = watcher.results.as_mut().filter(|wanted| wanted.due <= now) else { return true };
+            wanted.due = now + wanted.every;
+            // A reader that is late gets the next ones.
+            !matches!(watcher.lines.try_send(line.clone()), Err(TrySendError::Disconnected(_)))
+        });
+    }
 }
 
-fn line(seen: &Seen) -> Arc<[u8]> {
-    let mut line = serde_json::to_vec(seen).expect("numbers and names");
-    line.push(b'\n');
-    line.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::{BufRead, BufReader};
-
-    /// No thread waits for a viewer that does not read; it learns how many notes it missed.
-    #[test]
-    fn a_slow_watcher_misses_and_is_told_so() {
-        let (ours, theirs) = UnixStream::pair().expect("a pair");
-        let mut watchers = Watchers::default();
-        watchers.add(ours);
-        let seen = |now| Seen { missed: 1000, now, notes: Vec::new() };
-        // More than the socket and the channel hold.
-        (0..100_000).for_each(|now| watchers.tell(&seen(now)));
-        let mut lines = BufReader::new(theirs).lines();
-        let mut told = 0;
-        let mut now = 100_000;
-        while told < 101 * 1000 * 1000 {
-            watchers.tell(&seen(now));
-            now += 1;
-            let line = lines.next().expect("a line").expect("a stream");
-            let read: Seen = serde_json::from_str(&line).expect(&line);
-            assert_eq!(read.missed % 1000, 0);
-            told += read.missed;
-            if now == 100_000 + 5_000 {
-                break;
+/// Starts the thread that writes to `stream`.
+fn start(mut stream: UnixStream) -> std::io::Result<Sender<Arc<[u8]>>> {
+    stream.set_write_timeout(None)?;
+    let (lines, waiting) = bounded::<Arc<[u8]>>(WAITING);
+    let write = move || {
+        for line in waiting {
+            if stream.write_all(&line).is_err() {
+                return;
             }
         }
-        drop(lines);
-        for now in 0..10_000 {
-            watchers.tell(&seen(now));
-        }
-        assert!(watchers.is_empty(), "who has gone is forgotten");
-    }
+    };
+    std::thread::Builder::new().name("watcher".to_owned()).spawn(write)?;
+    Ok(lines)
+}
+
+fn line(seen: &Seen, names: &Names) -> Arc<[u8]> {
+    let stations = names.len();
+    let event = |note: &Written| {
+        let entry = match note.note(stations)? {
+            Note::Event(event) => Entry::Medium(event),
+            Note::Input { at, input } => Entry::Input { at, input },
+            Note::Passed { .. } | Note::Missed { .. } => return None,
+        };
+        let mut text = Vec::new();
+        append(&mut text, names, &entry);
+        RawValue::from_string(String::from_utf8(text).expect("JSON")).ok()
+    };
+    let events = seen.notes.iter().filter_map(event).collect();
+    Notification::line("events", Events { missed: seen.missed, now: seen.now, events }).into()
 }

@@ -101,6 +101,11 @@ impl Lab {
         self.column(station, 1)
     }
 
+    /// A request to a lab's control socket without parameters.
+    pub fn request(method: &str) -> String {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\"}}\n")
+    }
+
     /// A station's IPv4 address, from the greeting.
     #[track_caller]
     pub fn ipv4(&self, station: &str) -> String {

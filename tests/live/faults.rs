@@ -244,7 +244,7 @@ fn a_panic_in_the_supervisor_leaves_nothing() {
     let sleeper = Running::start(lab.exec("st1", &["sleep", "1000"]), "");
     wait_until(PATIENCE, "a program in the station", || is_program(sleeper.pid(), "sleep"));
     let mut control = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
-    control.write_all(b"panic\n").expect("the lab reads");
+    control.write_all(Lab::request("panic").as_bytes()).expect("the lab reads");
     let ended = lab.ended();
     assert!(!ended.status.success() && ended.stderr.contains("panicked"), "{ended:#?}");
     lab.assert_nothing_left();
@@ -262,7 +262,7 @@ fn nonsense_on_the_control_socket_does_no_harm() {
     let mut lab = Lab::up(&["--stations", "2"]);
     let connect = || UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
     let long = vec![b'x'; 100_000];
-    for words in [&b"nonsense\n"[..], b"", b"\xff\xfe\n", b"stats down\n", &long] {
+    for words in [&b"nonsense\n"[..], b"", b"\xff\xfe\n", b"stats down\n", b"{\"jsonrpc\":\"2.0\"}", &long] {
         // The lab may close its end in the middle of an invalid request.
         let _ = connect().write_all(words);
     }

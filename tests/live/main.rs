@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod api;
 mod at;
 mod bench;
 mod capture;

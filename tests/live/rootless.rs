@@ -276,7 +276,7 @@ fn a_signal_or_a_panic_leaves_nothing_of_a_users_lab() {
     }
     let _turn = Turn::shared();
     let user = User::logged_in();
-    let panic = "IO::Socket::UNIX->new(Peer => $ARGV[0])->print(\"panic\\n\")";
+    let panic = "IO::Socket::UNIX->new(Peer => $ARGV[0])->print($ARGV[1])";
     for how in ["TERM", "panic"] {
         let lab = Theirs::up(&user, &fresh_name(), &["--stations", "2"]);
         let sleeper = lab.sleeper("st2");
@@ -284,7 +284,8 @@ fn a_signal_or_a_panic_leaves_nothing_of_a_users_lab() {
         match how {
             "panic" => {
                 let socket = socket.to_str().expect("plain");
-                run(user.program("perl", &["-MIO::Socket::UNIX", "-e", panic, socket])).succeeded();
+                let request = Lab::request("panic");
+                run(user.program("perl", &["-MIO::Socket::UNIX", "-e", panic, socket, &request])).succeeded();
             }
             name => signal(name, &user.supervisor(&lab.name).to_string()),
         }

@@ -217,9 +217,9 @@ fn is_sleep(pid: u32) -> bool {
 
 /// Sends a lab's control socket a request that only test builds know.
 #[track_caller]
-fn provoke(lab: &Lab, words: &str) {
+fn provoke(lab: &Lab, method: &str) {
     let mut control = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
-    control.write_all(words.as_bytes()).expect("the lab reads");
+    control.write_all(Lab::request(method).as_bytes()).expect("the lab reads");
 }
 
 /// The kernel ends a data plane that makes a system call outside its list; the supervisor reports it, and nothing
@@ -234,7 +234,7 @@ fn a_forbidden_system_call_ends_the_data_plane_and_is_told() {
     let sleeper = Running::start(lab.exec("st1", &["sleep", "1000"]), "");
     wait_until(PATIENCE, "a program in the station", || is_sleep(sleeper.pid()));
     let plane = data_plane(lab.supervisor().pid());
-    provoke(&lab, "trespass\n");
+    provoke(&lab, "trespass");
     lab.ended().failed_with(1, &["data plane", "signal: 31 (SIGSYS)", "system call"]);
     assert!(!runs(plane));
     lab.assert_nothing_left();
@@ -249,7 +249,7 @@ fn a_panic_in_the_data_plane_is_told() {
     }
     let _turn = Turn::shared();
     let mut lab = Lab::up(&["--stations", "2"]);
-    provoke(&lab, "bus-panic\n");
+    provoke(&lab, "bus_panic");
     let ended = lab.ended();
     ended.failed_with(1, &["asked to panic", "data plane", "signal: 6"]);
     // This panic's message would colour the terminal; a message chosen by an attacker could do worse.

@@ -76,7 +76,8 @@ pub fn take(wanted: Wanted<'_>) -> Outcome {
     let kind = WindowKind::Pcapng(wanted.framing.unfiltered());
     let (files, trailing) = open_one(wanted.option, kind, wanted.out, &[])?.into_files();
     let silent = |source| CommandError::Control { name: wanted.lab.to_owned(), source };
-    let stream = control::capture(wanted.lab, wanted.framing, wanted.filter).map_err(silent)?;
+    let stream = control::capture(wanted.lab, wanted.framing, wanted.filter)
+        .map_err(|error| CommandError::of_lab(wanted.lab, error))?;
     stream.set_read_timeout(Some(LOOK)).map_err(silent)?;
     let mut passing = Passing::default();
     for WindowFile { file, place, .. } in files {

@@ -2,7 +2,8 @@
 
 use super::{CommandError, Outcome, print, running_lab, station_names};
 use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs, StationFault};
-use crate::live::control::{self, Control};
+use crate::live::control;
+use crate::live::control::request::Control;
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
 use crate::show::say;
@@ -71,7 +72,7 @@ pub fn cut(args: &CutArgs) -> Outcome {
     let silent = |_| CommandError::Control { name: lab.clone(), source: io::ErrorKind::InvalidData.into() };
     let config = medium::Config::try_from(results.config.medium).map_err(silent)?;
     let cut = Cut::between(&config.topology, names, stations).map_err(|what| CommandError::NoCut { what })?;
-    ask(lab, &Control::Cable(Some(cut)))?;
+    ask(lab, &Control::Cut(cut))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -82,7 +83,7 @@ pub fn cut(args: &CutArgs) -> Outcome {
 pub fn mend(args: &NamedLabArgs) -> Outcome {
     let lab = running_lab(args.given())?;
     Inventory::of_running(&lab)?;
-    ask(&lab, &Control::Cable(None))?;
+    ask(&lab, &Control::Mend)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -92,15 +93,14 @@ pub fn mend(args: &NamedLabArgs) -> Outcome {
 /// No such lab, one that keeps nothing or does not answer; a file that cannot be written.
 pub fn keep(args: &NamedLabArgs) -> Outcome {
     let lab = running_lab(args.given())?;
-    let file = control::keep(&lab).map_err(|source| CommandError::Control { name: lab.clone(), source })?;
+    let file = control::keep(&lab).map_err(|error| CommandError::of_lab(&lab, error))?;
     print(&format!("{file}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Asks a lab that is up, which answers with its results.
 pub(super) fn ask(lab: &str, request: &Control) -> Result<Results, CommandError> {
-    let silent = |source| CommandError::Control { name: lab.to_owned(), source };
-    control::results(lab, request).map_err(silent)
+    control::results(lab, request).map_err(|error| CommandError::of_lab(lab, error))
 }
 
 /// Asks for the change, and gives the station as it is after it.
@@ -110,7 +110,7 @@ pub(super) fn change(lab: &str, station: &str, change: Change) -> Result<Station
         let (lab, station, stations) = (lab.to_owned(), station.to_owned(), station_names(&content));
         return Err(CommandError::NoStation { lab, station, stations });
     }
-    let results = ask(lab, &Control::Change { station: station.to_owned(), change })?;
+    let results = ask(lab, &Control::change(station, change))?;
     let changed = results.stations.into_iter().find(|results| results.name == station);
     changed.ok_or_else(|| CommandError::Control { name: lab.to_owned(), source: io::ErrorKind::InvalidData.into() })
 }

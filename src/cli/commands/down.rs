@@ -2,7 +2,7 @@
 
 use super::{CommandError, NOT_TRUSTED, Outcome, print_result};
 use crate::cli::args::DownArgs;
-use crate::live::control::{self, Control, Farewell};
+use crate::live::control::{self, Farewell};
 use crate::live::lab::inventory::{Inventory, InventoryError};
 use crate::show::{say, table};
 use serde::Serialize;
@@ -102,9 +102,8 @@ fn remove_left(name: &str, record: Inventory) -> Result<(), CommandError> {
 
 /// Asks a lab that is up to end, and waits until it has.
 fn ask(name: &str) -> Result<Ended, CommandError> {
-    let silent = |source| CommandError::Control { name: name.to_owned(), source };
-    let answer = control::ask(name, &Control::Down).map_err(silent)?;
-    if let Some(Farewell { says, results, failed, distrusted }) = Farewell::read(&answer) {
+    let answer = control::down(name).map_err(|error| CommandError::of_lab(name, error))?;
+    if let Some(Farewell { says, results, failed, distrusted }) = answer {
         say(&says);
         return Ok(Ended { results, failed, distrusted });
     }

@@ -3,7 +3,7 @@
 use super::change::{ask, change};
 use super::{CommandError, Outcome, print_result, running_lab};
 use crate::cli::args::{PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs};
-use crate::live::control::Control;
+use crate::live::control::request::Control;
 use crate::live::plane::protocol::Change;
 use crate::show::say;
 use medium::{BitTimes, PlcaSettings};

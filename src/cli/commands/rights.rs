@@ -74,8 +74,7 @@ pub fn station(lab: &str, content: &Content, name: &str) -> Result<Namespace, Co
 
 /// Asks a lab without root for a station, and becomes able to do there what root can.
 fn join(lab: &str, claim: &Claim) -> Result<Namespace, CommandError> {
-    let silent = |source| CommandError::Control { name: lab.to_owned(), source };
-    let (owner, namespace) = control::enter(lab, &claim.whose).map_err(silent)?;
+    let (owner, namespace) = control::enter(lab, &claim.whose).map_err(|error| CommandError::of_lab(lab, error))?;
     let failed = |source| CommandError::Join { station: claim.whose.clone(), source };
     owner.enter().map_err(failed)?;
     link::confine::pass_on_capabilities().map_err(MakeError::from)?;

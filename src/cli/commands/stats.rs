@@ -3,7 +3,7 @@
 use super::change::ask;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, print_result, running_lab};
 use crate::cli::args::StatsArgs;
-use crate::live::control::Control;
+use crate::live::control::request::Control;
 use crate::live::lab::inventory::{Content, Inventory};
 use crate::show::refresh::{Ending, refresh};
 use crate::show::watch::screened::is_there;

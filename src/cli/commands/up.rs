@@ -11,7 +11,9 @@ use super::{
 };
 use crate::cli::args::{Format, UpArgs};
 use crate::cli::windows::{self, named, takes_stdout};
-use crate::live::control::{self, Control, Farewell};
+use crate::live::control::Farewell;
+use crate::live::control::answer::Answer;
+use crate::live::control::server::{self, Requests};
 use crate::live::driver::scenario::Prepared;
 use crate::live::keeper::{self, Keeper};
 use crate::live::lab::inventory::Inventory;
@@ -30,6 +32,7 @@ use link::confine::Inherited;
 use link::signals::Signal;
 use serve::{Schedule, Serving};
 use sim::figures::results::Results;
+use sim::files::event_log::Header;
 use sim::files::json_lines::{WriteError, create};
 use sim::files::keep::Triggers;
 use sim::scenario::file::Scenario;
@@ -41,7 +44,6 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
 use std::net::TcpListener;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -88,16 +90,14 @@ pub fn up(args: &UpArgs) -> Outcome {
     }
     let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, listener, &mut record, &interrupts));
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
-    let Ended { stream, says, results, whole, failed, trusted } = kept?;
+    let Ended { answer, says, results, whole, failed, trusted } = kept?;
     removed?;
     let distrusted = args.strict && !trusted;
-    // The end of the stream tells `down` that everything is removed.
-    if let Some(mut stream) = stream {
+    // The answer tells `down` that everything is removed.
+    if let Some(answer) = answer {
         // In the foreground `up` itself ends with the code for that.
         let distrusted = distrusted && args.in_background;
-        let farewell = Farewell { says, results: results.clone(), failed: failed || !whole, distrusted };
-        // A `down` that was ended meanwhile reads no answer.
-        let _ = stream.write_all(farewell.written().as_bytes());
+        answer.give(&Farewell { says, results: results.clone(), failed: failed || !whole, distrusted });
     }
     if let Some(results) = results.filter(|_| args.format == Format::Json && !args.in_background) {
         print_result_beside(takes_stdout(&args.windows), Format::Json, &results, table)?;
@@ -112,8 +112,8 @@ pub fn up(args: &UpArgs) -> Outcome {
 /// How a lab ended after a request to end.
 #[derive(Debug)]
 struct Ended {
-    /// Where `down` reads the answer, if it asked for the end.
-    stream: Option<UnixStream>,
+    /// The place of the answer, if a client asked for the end.
+    answer: Option<Answer>,
     /// What went wrong.
     says: String,
     /// The last results.
@@ -265,7 +265,7 @@ fn keep(
         offers,
         schedule,
         asked,
-        watchers: Watchers::default(),
+        watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
     };
     let mut ended = serving.until_its_end(&requests, interrupts)?;
     if let Err(error) = windows::finish(trailing) {
@@ -307,7 +307,7 @@ fn start(
     let mut schedule = Schedule::new(plan);
     schedule.act_at_once(&mut plane)?;
     let system = |source| CommandError::System { what: "listen for requests", source };
-    let requests = control::listen(&plan.name).map_err(system)?;
+    let requests = server::listen(&plan.name).map_err(system)?;
     carrier::follow(plan, &segment)?;
     record.be_reached_at(addresses(plan))?;
     record.up(&segment.ports, plan.medium.rate.get())?;
@@ -328,12 +328,10 @@ fn addresses(plan: &Plan) -> Vec<(String, Vec<String>)> {
     plan.stations.iter().map(|station| (station.name.clone(), of(station))).collect()
 }
 
-type Requests = Receiver<(Control, UnixStream)>;
-
 /// Stops the data plane, and tells the last results.
 fn end(
     plane: DataPlane,
-    stream: Option<UnixStream>,
+    answer: Option<Answer>,
     record: &Inventory,
     links: &Links,
     tolerance: f64,
@@ -342,7 +340,7 @@ fn end(
     let keeper = plane.keeper();
     let stopped = plane.stop();
     keeper.iter().for_each(|keeper| keeper.finish());
-    let results = match (stopped, stream.is_some()) {
+    let results = match (stopped, answer.is_some()) {
         (Ok(mut results), _) => {
             keeper.iter().for_each(|keeper| keeper.add_to(&mut results));
             with_links(results, links, record, tolerance)
@@ -352,7 +350,7 @@ fn end(
         (Err(error), true) => {
             let says = format!("ethbus: {}; it was killed, and there are no last results\n", with_causes(&error));
             say(&says);
-            return Ok(Ended { stream, says, results: None, whole: false, failed: true, trusted: false });
+            return Ok(Ended { answer, says, results: None, whole: false, failed: true, trusted: false });
         }
     };
     if format == Format::Table {
@@ -363,7 +361,7 @@ fn end(
     let says = if whole { String::new() } else { format!("ethbus: not whole: {}\n", names.join(", ")) };
     say(&says);
     let trusted = against(&results, tolerance).is_empty();
-    Ok(Ended { stream, says, results: Some(results), whole, failed: false, trusted })
+    Ok(Ended { answer, says, results: Some(results), whole, failed: false, trusted })
 }
 
 /// Adds what the kernel counted on the stations' links.

@@ -2,10 +2,11 @@
 //! `send`, `unplug` and `cut` do.
 
 use super::{CommandError, Outcome, running_lab};
-use crate::live::control::{self, Control};
+use crate::live::control::request::Control;
+use crate::live::control::{self, Events, Notification};
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
-use crate::live::plane::seen::Seen;
+use crate::live::plane::seen::{Seen, Written};
 use crate::show::program::program;
 use crate::show::watch::keys::Deed;
 use crate::show::watch::player::{Player, Source};
@@ -14,14 +15,17 @@ use crate::show::watch::terminal::{self, Bus, Manner, Titles};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use link::signals::Signal;
 use medium::{BitInstant, Config, Input, StationId};
+use serde_json::value::RawValue;
 use sim::figures::results::Results;
+use sim::files::event_log::{Entry, EventLogReader, Header};
+use sim::files::json_lines::LineReader;
 use sim::run::view::{Note, View};
 use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
 use sim::words::places::by_place;
 use sim::words::sentences::{TIED, nanos};
 use sim::words::units::{group, many};
-use std::io::{self, BufRead, BufReader, Lines};
+use std::io::{self, BufRead, BufReader, Cursor, Lines};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -46,7 +50,7 @@ pub fn watch(given: Option<&str>, projector: bool, interrupts: &Receiver<Signal>
     }
     let silent = |source| CommandError::Control { name: lab.clone(), source };
     // The stream begins before the results are made, so that no change falls between the two.
-    let mut stream = Stream(BufReader::new(control::events(&lab).map_err(silent)?).lines());
+    let mut stream = Stream::of(control::events(&lab).map_err(|error| CommandError::of_lab(&lab, error))?);
     let first = stream.next().ok_or(io::ErrorKind::UnexpectedEof.into()).map_err(silent)?;
     let first = BitInstant::new(first.now);
     let results = ask(&lab, &Control::Stats).map_err(silent)?;
@@ -91,13 +95,32 @@ fn beginning(results: &Results, at: BitInstant) -> Vec<Note> {
 }
 
 /// What the lab tells, stretch by stretch.
-struct Stream(Lines<BufReader<UnixStream>>);
+struct Stream {
+    log: EventLogReader<Cursor<Vec<u8>>>,
+    lines: Lines<BufReader<UnixStream>>,
+}
+
+impl Stream {
+    /// Reads lines of the log that has `header`.
+    fn of((header, stream): (Header, BufReader<UnixStream>)) -> Stream {
+        let first = serde_json::to_vec(&header).expect("numbers and names");
+        let log = EventLogReader::new(LineReader::new(Cursor::new(first), "events".to_owned()));
+        Stream { log: log.expect("a header"), lines: stream.lines() }
+    }
+}
 
 impl Iterator for Stream {
     type Item = Seen;
 
     fn next(&mut self) -> Option<Seen> {
-        serde_json::from_str(&self.0.next()?.ok()?).ok()
+        let line = self.lines.next()?.ok()?;
+        let Notification { params: Events { missed, now, events }, .. } = serde_json::from_str(&line).ok()?;
+        let note = |line: &Box<RawValue>| match self.log.read_alone(line.get()).ok()? {
+            Entry::Medium(event) => Some(Note::Event(event)),
+            Entry::Input { at, input } => Some(Note::Input { at, input }),
+            Entry::Emulator(_) => None,
+        };
+        Some(Seen { missed, now, notes: events.iter().filter_map(note).map(|note| Written::from(&note)).collect() })
     }
 }
 
@@ -227,13 +250,13 @@ impl Live<'_> {
         let attached = self.ask(&Control::Stats)?.stations[station.index()].attached;
         let (change, what) =
             if attached { (Change::Detach, "is unplugged") } else { (Change::Attach, "is plugged in again") };
-        self.ask(&Control::Change { station: name.clone(), change })?;
+        self.ask(&Control::change(name, change))?;
         Ok(format!("{name} {what}"))
     }
 
     fn cut(&self, station: StationId, view: &View) -> Result<String, String> {
         if self.ask(&Control::Stats)?.medium.cut.is_some() {
-            self.ask(&Control::Cable(None))?;
+            self.ask(&Control::Mend)?;
             return Ok("the cable is mended".to_owned());
         }
         let all = by_place(&view.config().topology);
@@ -241,7 +264,7 @@ impl Live<'_> {
         let next = *all.get(place + 1).ok_or("no station comes after this one: choose another")?;
         let names = [station, next].map(|one| self.names[one.index()].as_str());
         let cut = Cut::between(&view.config().topology, names, [station.index(), next.index()])?;
-        self.ask(&Control::Cable(Some(cut)))?;
+        self.ask(&Control::Cut(cut))?;
         Ok(format!("the cable is cut between {} and {}", names[0], names[1]))
     }
 

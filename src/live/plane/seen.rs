@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sim::run::view::Note;
 use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
+use sim::words::plca::SettingsText;
 use std::collections::HashSet;
 
 /// Events in one batch: ten thousand a second.
@@ -60,6 +61,8 @@ pub enum Done {
     Detach(u16),
     /// Something is wrong with a station, or nothing any more.
     Fault(u16, Option<FaultName>),
+    /// A station's PLCA got other settings.
+    Plca(u16, SettingsText),
     /// The cable was cut, or mended.
     Cut(Option<Cut>),
 }
@@ -69,19 +72,21 @@ pub enum Done {
 enum Changes {
     Plug(u16),
     Fault(u16),
+    Plca(u16),
     Cable,
 }
 
 impl Done {
-    /// `None` for offered frames, of which events tell, and for settings of PLCA, which change nothing that is drawn.
+    /// `None` for offered frames, of which events tell.
     fn of(input: &Input) -> Option<Done> {
         let number = |station: StationId| station.index() as u16;
         match *input {
             Input::Attach { station } => Some(Done::Attach(number(station))),
             Input::Detach { station } => Some(Done::Detach(number(station))),
             Input::SetFault { station, fault } => Some(Done::Fault(number(station), fault.map(FaultName))),
+            Input::SetPlca { station, settings } => Some(Done::Plca(number(station), settings.into())),
             Input::SetCut { cut } => Some(Done::Cut(cut.map(Cut::from))),
-            Input::Offer { .. } | Input::SetPlca { .. } => None,
+            Input::Offer { .. } => None,
         }
     }
 
@@ -89,6 +94,7 @@ impl Done {
         match *self {
             Done::Attach(station) | Done::Detach(station) => Changes::Plug(station),
             Done::Fault(station, _) => Changes::Fault(station),
+            Done::Plca(station, _) => Changes::Plca(station),
             Done::Cut(_) => Changes::Cable,
         }
     }
@@ -180,6 +186,9 @@ impl Written {
                     Done::Fault(number, fault) => {
                         Input::SetFault { station: station(number)?, fault: fault.map(|FaultName(fault)| fault) }
                     }
+                    Done::Plca(number, settings) => {
+                        Input::SetPlca { station: station(number)?, settings: settings.into() }
+                    }
                     Done::Cut(cut) => Input::SetCut { cut: cut.map(Into::into) },
                 };
                 Note::Input { at: BitInstant::new(*at), input }
@@ -268,6 +277,7 @@ mod tests {
             Input::Attach { station },
             Input::Detach { station },
             Input::SetFault { station, fault: Some(medium::Fault::Deaf) },
+            Input::SetPlca { station, settings: medium::PlcaSettings::off() },
             Input::SetCut { cut: Some(cut.into()) },
         ] {
             notes.push(Note::Input { at, input });

@@ -27,6 +27,7 @@ pub use read::{Entry, EventLogReader};
 pub(crate) use sheet::write_event;
 
 use crate::files::beside::{Beside, Note, Worker, take_each};
+use crate::files::inputs;
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::files::observer::Observer;
 use crate::files::record::End;
@@ -134,6 +135,18 @@ impl Header {
     /// What the medium was made from, events and outputs not kept.
     pub fn config(&self) -> Config {
         Config::try_from(self.configuration.clone()).expect("checked when it was read, or made from a medium's own")
+    }
+}
+
+/// Appends an event, or an input that is no frame, as a line has it, without the line's end.
+pub fn append(text: &mut Vec<u8>, names: &Names, entry: &Entry) {
+    match entry {
+        Entry::Medium(event) => {
+            write_event(text, names, event);
+            text.push(b'}');
+        }
+        Entry::Input { at, input } => inputs::write(text, names, *at, input, None, Some(inputs::LAYER)),
+        Entry::Emulator(event) => emulator::write(text, names, event),
     }
 }
 

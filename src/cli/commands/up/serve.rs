@@ -1,29 +1,32 @@
 //! A lab that is up: answers requests, passes on the data plane's reports, makes the scenario's changes in time, until a
 //! client or an interrupt ends the lab.
 
-use super::{CommandError, Ended, Requests, end, with_links};
+use super::{CommandError, Ended, end, with_links};
 use crate::cli::args::Format;
-use crate::live::control::{self, Control};
+use crate::live::control::answer::{Answer, RpcError};
+use crate::live::control::request::{self, Control, Subscription};
+use crate::live::control::server::Requests;
 use crate::live::driver::scenario::Offers;
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::plane::protocol::{Change, Request, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
 use crate::live::watchers::Watchers;
-use crate::show::say;
+use crate::show::{say, with_causes};
 use crossbeam_channel::{Receiver, at, never, select, tick};
+use link::namespace::UserNamespace;
 use link::signals::Signal;
 use medium::{BitInstant, BitRate, Input};
-use sim::figures::results::Results;
+use serde_json::json;
 use sim::scenario::plan::Plan;
 use sim::windows::capture::filter::Filter;
 use sim::windows::capture::{Framing, Wish};
+use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
 use sim::words::units::many;
 use std::collections::VecDeque;
-use std::io::Write;
 use std::ops::ControlFlow;
-use std::os::unix::net::UnixStream;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 /// How often a lab looks whether it can still be reached: a user's folder may go when he logs out.
@@ -108,8 +111,16 @@ fn request(input: Input, names: &dyn Fn(u16) -> String) -> Option<(Request, Opti
     }
 }
 
-/// The clients that have asked for results, and when.
-type Asked = VecDeque<(Instant, UnixStream)>;
+/// Who has asked for results.
+pub enum Asker {
+    /// A client, which waits for them.
+    Client(Answer),
+    /// Subscribers to results.
+    Subscribers,
+}
+
+/// Those who have asked for results, and when.
+type Asked = VecDeque<(Instant, Asker)>;
 
 /// A lab that is up.
 pub struct Serving<'a> {
@@ -127,8 +138,8 @@ pub struct Serving<'a> {
     pub watchers: Watchers,
 }
 
-/// The lab ends; the client that asked for it waits at the stream's other end.
-type End = ControlFlow<Option<UnixStream>>;
+/// The lab ends; the client that asked for it waits for the answer.
+type End = ControlFlow<Option<Answer>>;
 
 const GO_ON: Result<End, CommandError> = Ok(ControlFlow::Continue(()));
 
@@ -141,26 +152,32 @@ impl Serving<'_> {
         let told = self.plane.told().clone();
         let looks = tick(LOOK);
         let fills = if self.offers.ask_for_queues() { tick(FILL) } else { never() };
-        let stream = loop {
+        let answer = loop {
             let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
             let due = self.schedule.next().map_or_else(never, at);
+            let results_due = self.watchers.results_due().map_or_else(never, at);
             let next = select! {
                 recv(overdue) -> _ => return Err(self.silent().into()),
                 recv(interrupts) -> _ => break None,
                 recv(looks) -> _ => self.look(),
                 recv(due) -> _ => self.act()?,
+                recv(results_due) -> _ => {
+                    self.watchers.ask_results();
+                    self.ask(Asker::Subscribers)?;
+                    ControlFlow::Continue(())
+                }
                 recv(fills) -> _ => self.plane.ask(Request::Queues).map(ControlFlow::Continue)?,
                 recv(told) -> told => match told {
                     Ok(told) => self.pass_on(told)?,
                     Err(_) => return Err(self.plane.died().into()),
                 },
                 recv(requests) -> request => match request {
-                    Ok((request, stream)) => self.answer(request, stream)?,
+                    Ok((request, answer)) => self.answer(request, answer)?,
                     Err(_) => break None,
                 },
             };
-            if let ControlFlow::Break(stream) = next {
-                break stream;
+            if let ControlFlow::Break(answer) = next {
+                break answer;
             }
         };
         // Its sockets keep the stations' namespaces alive.
@@ -171,14 +188,18 @@ impl Serving<'_> {
                 many(offered.refused, "frame")
             ));
         }
-        end(self.plane, stream, self.record, self.links, self.tolerance, self.format)
+        end(self.plane, answer, self.record, self.links, self.tolerance, self.format)
     }
 
     /// The data plane did not answer: says so to those who wait for it.
     fn silent(&mut self) -> SupervisorError {
         let error = SupervisorError::Silent;
         let asked = std::mem::take(&mut self.asked);
-        asked.into_iter().for_each(|(_, stream)| control::refuse(stream, &format!("{error}, so the lab ends")));
+        for (_, asker) in asked {
+            if let Asker::Client(answer) = asker {
+                answer.refuse(&RpcError::refused(&format!("{error}, so the lab ends")));
+            }
+        }
         error
     }
 
@@ -218,12 +239,16 @@ impl Serving<'_> {
             Told::Results(mut results) => {
                 self.plane.keeper().iter().for_each(|keeper| keeper.add_to(&mut results));
                 let results = with_links(*results, self.links, self.record, self.tolerance);
-                write(&results, self.asked.pop_front().map(|(_, stream)| stream));
+                match self.asked.pop_front() {
+                    Some((_, Asker::Client(answer))) => answer.give(&results),
+                    Some((_, Asker::Subscribers)) => self.watchers.tell_results(&results),
+                    None => {}
+                }
             }
             Told::Queues(queued) => self.offers.fill(&queued),
             Told::Seen(seen) => {
                 self.watchers.tell(&seen);
-                if self.watchers.is_empty() {
+                if !self.watchers.want_events() {
                     self.plane.ask(Request::Watch(false))?;
                 }
             }
@@ -232,77 +257,109 @@ impl Serving<'_> {
         GO_ON
     }
 
-    fn answer(&mut self, request: Control, stream: UnixStream) -> Result<End, CommandError> {
+    fn answer(&mut self, request: Control, answer: Answer) -> Result<End, CommandError> {
         match request {
-            Control::Stats => self.ask(stream)?,
-            Control::Events => {
-                if self.watchers.is_empty() {
-                    self.plane.ask(Request::Watch(true))?;
-                }
-                self.watchers.add(stream);
+            Control::Version => {
+                let (program, api) = (concat!("ethbus ", env!("CARGO_PKG_VERSION")), request::VERSION);
+                answer.give(&json!({ "program": program, "api": api }));
             }
+            Control::Stats => self.ask(Asker::Client(answer))?,
+            Control::Subscribe(subscription) => self.subscribe(&subscription, answer)?,
             Control::Keep => match self.plane.keeper() {
                 Some(keeper) => {
-                    keeper.ask(stream);
+                    keeper.ask(answer);
                     self.plane.ask(Request::Keep)?;
                 }
-                None => control::refuse(stream, "it keeps no last seconds: bring it up with `--keep FILE`"),
+                None => refuse(answer, "it keeps no last seconds: bring it up with `--keep FILE`"),
             },
-            Control::Change { station, change } => {
-                // A station that does not exist gets no answer: the client has checked its name before.
-                if let Some(station) = self.plan.stations.iter().position(|known| known.name == station) {
-                    self.plane.ask(Request::Change { station: station as u16, change })?;
-                    self.ask(stream)?;
-                }
-            }
-            Control::Capture { framing, filter } => self.capture(framing, &filter, &stream)?,
-            Control::Enter { station } => hand_over(self.record, &station, stream),
-            Control::Cable(cut) => {
-                // Nor does a cut that is none.
-                if cut.is_none_or(|cut| self.plan.medium.topology.beyond(cut.into()).is_ok()) {
-                    self.plane.ask(Request::Cable(cut))?;
-                    self.ask(stream)?;
-                }
-            }
+            Control::Attach { station } => self.change(&station, Change::Attach, answer)?,
+            Control::Detach { station } => self.change(&station, Change::Detach, answer)?,
+            Control::Fault { station, fault } => self.change(&station, Change::Fault(fault), answer)?,
+            Control::Plca { station, settings } => self.change(&station, Change::Plca(settings), answer)?,
+            Control::Cut(cut) => match self.plan.medium.topology.beyond(cut.into()) {
+                Ok(_) => self.cable(Some(cut), answer)?,
+                Err(error) => answer.refuse(&RpcError::invalid_params(&format!("cut: {error}"))),
+            },
+            Control::Mend => self.cable(None, answer)?,
+            Control::Capture { framing, filter } => self.capture(framing, &filter, answer)?,
+            Control::Enter { station } => hand_over(self.record, &station, answer),
             Control::Panic if cfg!(debug_assertions) => panic!("asked to panic"),
             Control::Trespass if cfg!(debug_assertions) => self.plane.ask(Request::Trespass)?,
             Control::BusPanic if cfg!(debug_assertions) => self.plane.ask(Request::Panic)?,
-            Control::Panic | Control::Trespass | Control::BusPanic => {}
-            Control::Down => return Ok(ControlFlow::Break(Some(stream))),
+            Control::Panic | Control::Trespass | Control::BusPanic => refuse(answer, "it is no test's"),
+            Control::Down => return Ok(ControlFlow::Break(Some(answer))),
         }
         GO_ON
     }
 
-    /// Has the data plane write a capture to the client. A filter that is none gets no answer: the client has checked it.
-    fn capture(&mut self, framing: Framing, filter: &str, stream: &UnixStream) -> Result<(), SupervisorError> {
-        let filter = if filter.is_empty() { Ok(Filter::ALL) } else { Filter::read(filter, &self.plan.station_names()) };
-        // The data plane has a thread that waits for the reader of this stream alone.
-        match filter {
-            Ok(filter) if stream.set_write_timeout(None).is_ok() => {
-                self.plane.capture(Wish { framing, filter }, stream)
+    fn subscribe(&mut self, subscription: &Subscription, answer: Answer) -> Result<(), SupervisorError> {
+        let before = self.watchers.want_events();
+        if let Err((answer, error)) = self.watchers.add(subscription, answer) {
+            answer.refuse(&error);
+        }
+        if !before && self.watchers.want_events() {
+            self.plane.ask(Request::Watch(true))?;
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, name: &str, change: Change, answer: Answer) -> Result<(), SupervisorError> {
+        match self.plan.stations.iter().position(|known| known.name == name) {
+            Some(station) => {
+                self.plane.ask(Request::Change { station: station as u16, change })?;
+                self.ask(Asker::Client(answer))
             }
-            Ok(_) | Err(_) => Ok(()),
+            None => {
+                answer.refuse(&RpcError::no_station(name));
+                Ok(())
+            }
         }
     }
 
-    /// Asks for results on behalf of the client at the other end of `stream`.
-    fn ask(&mut self, stream: UnixStream) -> Result<(), SupervisorError> {
+    fn cable(&mut self, cut: Option<Cut>, answer: Answer) -> Result<(), SupervisorError> {
+        self.plane.ask(Request::Cable(cut))?;
+        self.ask(Asker::Client(answer))
+    }
+
+    /// Has the data plane write a capture to the client.
+    fn capture(&mut self, framing: Framing, filter: &str, answer: Answer) -> Result<(), SupervisorError> {
+        let filter = if filter.is_empty() { Ok(Filter::ALL) } else { Filter::read(filter, &self.plan.station_names()) };
+        match filter {
+            // The data plane has a thread that waits for the reader of this stream alone. A client may be gone.
+            Ok(filter) => match answer.give_stream(&json!({})) {
+                Ok(stream) if stream.set_write_timeout(None).is_ok() => {
+                    self.plane.capture(Wish { framing, filter }, &stream)
+                }
+                Ok(_) | Err(_) => Ok(()),
+            },
+            Err(why) => {
+                answer.refuse(&RpcError::invalid_params(&format!("capture: {why}")));
+                Ok(())
+            }
+        }
+    }
+
+    /// Asks for results on behalf of `asker`.
+    fn ask(&mut self, asker: Asker) -> Result<(), SupervisorError> {
         self.plane.ask(Request::Report)?;
-        self.asked.push_back((Instant::now(), stream));
+        self.asked.push_back((Instant::now(), asker));
         Ok(())
     }
 }
 
-/// Gives the client what it needs to enter a station without a name. Where stations have names, no client asks.
-fn hand_over(record: &Inventory, station: &str, stream: UnixStream) {
-    let Some(namespace) = record.held(station) else { return };
-    // A client that went away does not matter to the lab.
-    let _ = control::hand_over(stream, namespace);
+fn refuse(answer: Answer, why: &str) {
+    answer.refuse(&RpcError::refused(why));
 }
 
-/// Answers the client that has waited longest for results.
-fn write(results: &Results, stream: Option<UnixStream>) {
-    let json = serde_json::to_string(results).expect("numbers and names");
+/// Gives the client what it needs to enter a station without a name. Where stations have names, no client asks.
+fn hand_over(record: &Inventory, station: &str, answer: Answer) {
+    let Some(namespace) = record.held(station) else {
+        return refuse(answer, &format!("it holds no namespace of a station `{station}`: the namespace has a name"));
+    };
+    let owner = match UserNamespace::current() {
+        Ok(owner) => owner,
+        Err(error) => return refuse(answer, &with_causes(&error)),
+    };
     // A client that went away does not matter to the lab.
-    let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
+    let _ = answer.give_fds(&[owner.as_fd(), namespace.as_fd()]);
 }

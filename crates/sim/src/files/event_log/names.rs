@@ -32,6 +32,12 @@ impl Names {
         Names { escaped, station_columns, frame_columns, numbers }
     }
 
+    /// The number of stations.
+    #[expect(clippy::len_without_is_empty, reason = "no medium is without stations")]
+    pub fn len(&self) -> usize {
+        self.escaped.len()
+    }
+
     /// Which station is called so.
     pub fn station(&self, name: &str) -> Option<StationId> {
         self.numbers.get(name).copied()

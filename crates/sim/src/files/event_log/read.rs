@@ -187,6 +187,17 @@ impl<R: BufRead> EventLogReader<R> {
         }
     }
 
+    /// What one line of a log like this says, without its place in the log.
+    ///
+    /// # Errors
+    /// A line that is no event and no input.
+    pub fn read_alone(&self, text: &str) -> Result<Entry, ReadError> {
+        match self.read_line(text.as_bytes())?.0 {
+            Told::Entry(entry, _) => Ok(entry),
+            Told::Check(_) => Err(self.lines.wrong("a line of the layer `check` says nothing alone".to_owned())),
+        }
+    }
+
     /// What a line says, and when.
     fn read_line(&self, text: &[u8]) -> Result<(Told, u64), ReadError> {
         let mut line: Line<'_> = serde_json::from_slice(text).map_err(|error| self.lines.wrong_json(&error))?;

@@ -1,0 +1,159 @@
+//! The control socket as docs/api.md has it, for programs of others.
+
+use crate::common::lab::Lab;
+use crate::common::process::{program, run};
+use crate::common::{PATIENCE, Turn, skipped};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+
+struct Client(BufReader<UnixStream>);
+
+impl Client {
+    fn of(lab: &Lab) -> Client {
+        let stream = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+        Client(BufReader::new(stream))
+    }
+
+    fn line(&mut self) -> Value {
+        let mut line = String::new();
+        self.0.read_line(&mut line).expect("an answer");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    fn say(&mut self, line: &str) {
+        self.0.get_mut().write_all(format!("{line}\n").as_bytes()).expect("the lab reads");
+    }
+
+    fn call(&mut self, id: Value, method: &str, params: Value) -> Value {
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
+        let answer = self.line();
+        assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &id), "{answer}");
+        answer
+    }
+
+    #[track_caller]
+    fn result(&mut self, method: &str, params: Value) -> Value {
+        let answer = self.call(json!("a name"), method, params);
+        assert!(answer["error"].is_null(), "{answer}");
+        answer["result"].clone()
+    }
+}
+
+fn attached(results: &Value) -> Vec<bool> {
+    let stations = results["stations"].as_array().expect("stations");
+    stations.iter().map(|station| station["attached"].as_bool().expect("a truth")).collect()
+}
+
+/// One connection asks for one thing after another; errors have their codes and change nothing.
+#[test]
+fn a_connection_takes_requests_one_after_the_other() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut lab = Lab::up(&["--stations", "2"]);
+    let mut client = Client::of(&lab);
+    let version = client.result("version", json!({}));
+    assert_eq!(version["api"], 1, "{version}");
+    assert!(version["program"].as_str().expect("a name").starts_with("ethbus "), "{version}");
+    assert_eq!(attached(&client.result("detach", json!({ "station": "st2" }))), [true, false]);
+    for (method, params, code, words) in [
+        ("detach", json!({ "station": "st3" }), -32602, "no station is called `st3`"),
+        ("detach", json!({}), -32602, "missing field `station`"),
+        ("explode", json!({}), -32601, "`explode` is no method"),
+        ("keep", json!({}), 1, "bring it up with `--keep FILE`"),
+        ("cut", json!({ "segment": 7, "position_bt": 1 }), -32602, "cut: "),
+    ] {
+        let answer = client.call(json!(7), method, params);
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+        assert!(answer["error"]["message"].as_str().expect("a sentence").contains(words), "{answer}");
+    }
+    client.say("nonsense");
+    let answer = client.line();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32700)), "{answer}");
+    // A notification has an effect and no answer.
+    client.say(r#"{"jsonrpc":"2.0","method":"attach","params":{"station":"st2"}}"#);
+    assert_eq!(attached(&client.result("stats", json!({}))), [true, true]);
+    let farewell = client.result("down", json!({}));
+    assert_eq!((&farewell["failed"], attached(&farewell["results"])), (&json!(false), vec![true, true]));
+    lab.ended().succeeded();
+    lab.assert_nothing_left();
+}
+
+/// A subscriber gets the events that it wants, all inputs, and results; a capture follows its answer.
+#[test]
+fn a_subscriber_gets_what_it_wants() {
+    if skipped(&["ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut lab = Lab::up(&["--stations", "3"]);
+    let mut events = Client::of(&lab);
+    let wanted = json!({ "events": { "stations": ["st3"], "kinds": ["transmitted"] }, "results_every_s": 0.2 });
+    let header = &events.result("subscribe", wanted)["header"];
+    assert_eq!(header["stations"], json!(["st1", "st2", "st3"]), "{header}");
+    let mut capture = Client::of(&lab);
+    assert_eq!(capture.result("capture", json!({ "filter": "station=st3" })), json!({}));
+    lab.ping("st3", &lab.ipv4("st1"));
+    let mut client = Client::of(&lab);
+    client.result("detach", json!({ "station": "st2" }));
+    let (mut transmitted, mut results, mut detached) = (0, 0, false);
+    while transmitted == 0 || results < 2 || !detached {
+        let told = events.line();
+        let params = &told["params"];
+        match told["method"].as_str() {
+            Some("results") => {
+                assert_eq!(params["stations"].as_array().map(Vec::len), Some(3), "{told}");
+                results += 1;
+            }
+            Some("events") => {
+                for event in params["events"].as_array().expect("events") {
+                    match (&event["layer"], event["kind"].as_str()) {
+                        (Value::Null, Some("transmitted")) => {
+                            assert_eq!(event["station"], "st3", "{event}");
+                            assert!(event["t"].as_u64() <= params["now"].as_u64(), "{told}");
+                            transmitted += 1;
+                        }
+                        (layer, Some("detach")) => {
+                            assert_eq!((layer, &event["station"]), (&json!("input"), &json!("st2")), "{event}");
+                            detached = true;
+                        }
+                        _ => panic!("not wanted: {event}"),
+                    }
+                }
+            }
+            _ => panic!("{told}"),
+        }
+    }
+    capture.0.get_ref().shutdown(Shutdown::Write).expect("connected");
+    let mut octets = Vec::new();
+    capture.0.read_to_end(&mut octets).expect("a capture");
+    assert!(octets.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) && octets.len() > 500, "{} octets", octets.len());
+    let wrong = client.call(json!(1), "subscribe", json!({ "events": { "stations": ["st9"] } }));
+    assert_eq!(wrong["error"]["message"], "no station is called `st9`");
+    lab.down();
+    lab.assert_nothing_left();
+}
+
+/// The client of docs/api.md unplugs a station and sees collisions.
+#[test]
+fn the_client_in_python_works() {
+    if skipped(&["python3"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let own = tempfile::tempdir().expect("a folder");
+    let scenario = own.path().join("lab.toml");
+    fs::write(&scenario, "[traffic]\narrivals = \"saturated\"\n").expect("own folder");
+    let mut lab = Lab::up(&["--stations", "3", scenario.to_str().expect("UTF-8")]);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/api.py");
+    let told = run(program("python3", [script, &lab.name, "st2"])).succeeded().stdout;
+    assert!(told.contains("'st1': True, 'st2': False, 'st3': True"), "{told}");
+    assert_eq!(told.matches("'kind': 'collision'").count(), 5, "{told}");
+    lab.down();
+    lab.assert_nothing_left();
+}
