@@ -136,7 +136,7 @@ pub struct Subscribed {
     pub header: Header,
 }
 
-/// A line that no request has asked for: what a subscriber is told.
+/// A line that no request has asked for: news for a subscriber.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Notification<T> {
     /// The version of JSON-RPC.

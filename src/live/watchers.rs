@@ -39,7 +39,7 @@ struct Watcher {
     owed: Seen,
 }
 
-/// When results are told.
+/// When results are due.
 #[derive(Debug)]
 struct Due {
     every: Duration,
@@ -190,4 +190,89 @@ fn line(seen: &Seen, names: &Names) -> Arc<[u8]> {
     };
     let events = seen.notes.iter().filter_map(event).collect();
     Notification::line("events", Events { missed: seen.missed, now: seen.now, events }).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::control::request::{Asked, Control};
+    use medium::{BitRate, BitTimes, Config, Topology};
+    use serde_json::json;
+    use std::io::{BufRead, BufReader};
+
+    fn watchers() -> Watchers {
+        let topology = Topology::Star { stations: 2, distance: BitTimes::ZERO };
+        let config = Config::new(BitRate::MBIT_10, topology, 1);
+        Watchers::new(Header::new("lab", &config, &["st1", "st2"].map(str::to_owned)))
+    }
+
+    /// A subscriber that has read the answer to its request.
+    fn subscribe(watchers: &mut Watchers, params: &serde_json::Value) -> BufReader<UnixStream> {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": params }).to_string();
+        let asked = Asked::read_from(&mut line.as_bytes()).expect("a slice").expect("a line");
+        let Ok(Control::Subscribe(subscription)) = &asked.request else { panic!("{asked:?}") };
+        watchers.add(subscription, Answer::new(&asked, ours, bounded(1).0)).expect("room");
+        let mut stream = BufReader::new(theirs);
+        let mut line = String::new();
+        stream.read_line(&mut line).expect("an answer");
+        assert!(line.contains("ethbus event log"), "{line}");
+        stream
+    }
+
+    fn told(stream: &mut BufReader<UnixStream>) -> Events {
+        let mut line = String::new();
+        stream.read_line(&mut line).expect("a line");
+        serde_json::from_str::<Notification<Events>>(&line).expect(&line).params
+    }
+
+    /// No thread waits for a subscriber that does not read; it learns how many events it missed.
+    #[test]
+    fn a_slow_watcher_misses_and_is_told_so() {
+        let mut watchers = watchers();
+        let mut stream = subscribe(&mut watchers, &json!({ "events": {} }));
+        let seen = |now| Seen { missed: 1000, now, notes: Vec::new() };
+        // More than the socket and the channel hold.
+        (0..100_000).for_each(|now| watchers.tell(&seen(now)));
+        let (mut missed, mut now) = (0, 100_000);
+        while missed < 101 * 1000 * 1000 && now < 105_000 {
+            watchers.tell(&seen(now));
+            now += 1;
+            let read = told(&mut stream);
+            assert_eq!(read.missed % 1000, 0);
+            missed += read.missed;
+        }
+        assert!(missed > 90 * 1000 * 1000, "{missed}");
+        drop(stream);
+        for now in 0..10_000 {
+            watchers.tell(&seen(now));
+        }
+        assert!(!watchers.want_events(), "who has gone is forgotten");
+    }
+
+    /// A filter takes events at stations and about their frames, of the kinds that are wanted, and every input.
+    #[test]
+    fn a_filter_leaves_events_out_and_no_input() {
+        let mut watchers = watchers();
+        let wanted = json!({ "events": { "stations": ["st1"], "kinds": ["queue_drop"] } });
+        let mut stream = subscribe(&mut watchers, &wanted);
+        let event = |station, of, kind: &str| Written::E(5, station, of, 1, kind.to_owned(), Vec::new());
+        let notes = vec![
+            event(0, 0, "queue_drop"),
+            event(1, 1, "queue_drop"),
+            event(0, 0, "received"),
+            Written::I(6, crate::live::plane::seen::Done::Detach(1)),
+        ];
+        watchers.tell(&Seen { missed: 3, now: 7, notes });
+        let Events { missed, now, events } = told(&mut stream);
+        assert_eq!((missed, now), (3, 7));
+        let lines: Vec<&str> = events.iter().map(|event| event.get()).collect();
+        assert_eq!(
+            lines,
+            [
+                r#"{"t":5,"kind":"queue_drop","station":"st1","frame":"st1#1"}"#,
+                r#"{"t":6,"layer":"input","kind":"detach","station":"st2"}"#
+            ]
+        );
+    }
 }

@@ -93,7 +93,7 @@ pub struct Answer {
 
 impl Answer {
     /// The answer to `asked` on `stream`.
-    pub(super) fn new(asked: &Asked, stream: UnixStream, line: Sender<Vec<u8>>) -> Answer {
+    pub fn new(asked: &Asked, stream: UnixStream, line: Sender<Vec<u8>>) -> Answer {
         let line = if asked.is_last() { None } else { Some(line) };
         Answer { id: asked.id.clone(), stream, line }
     }
