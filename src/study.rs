@@ -1,6 +1,7 @@
 //! What is made of runs: sweeps, validation against theory, plots, and the life of one frame in words.
 
 pub mod explain;
+pub mod flow;
 pub mod origin;
 pub mod page;
 pub mod plot;

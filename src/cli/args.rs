@@ -33,8 +33,8 @@ pub use self::machine::{
 };
 pub use self::overruled::Overruled;
 pub use self::simulation::{
-    ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, ReportArgs, SimArgs, SimFormat, StoryArgs, SweepArgs,
-    ValidateArgs,
+    ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, SimArgs, SimFormat, StoryArgs,
+    SweepArgs, ValidateArgs,
 };
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 

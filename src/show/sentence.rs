@@ -101,6 +101,12 @@ fn backlog(results: &Results) -> String {
 /// When infinitely many users ran away, if they did in the only run.
 fn ran_away(results: &Results) -> String {
     match results.medium.slotted.as_ref().and_then(|slotted| slotted.ran_away.as_ref()) {
+        Some(RanAway { unstable_backlog: 0, slots }) if slots.len() == 1 => {
+            format!(
+                " The users ran away at slot {}: more came than got through from the first one on.",
+                group(slots[0])
+            )
+        }
         Some(RanAway { unstable_backlog, slots }) if slots.len() == 1 => format!(
             " The users ran away at slot {}: with more than {} to be sent again, more meet than get through.",
             group(slots[0]),

@@ -191,6 +191,12 @@ impl Chart {
         self
     }
 
+    /// Adds a line.
+    pub fn with(mut self, series: Series) -> Chart {
+        self.series.push(series);
+        self
+    }
+
     /// Adds measured points with half-widths of their intervals.
     pub fn points(mut self, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64, f64)>) -> Chart {
         let point = |(x, mean, half)| Point { x, mean, half: Some(half), below: None, seeds: 1 };
@@ -204,6 +210,16 @@ impl Chart {
     /// # Errors
     /// There is nothing to draw, or it cannot be drawn.
     pub fn figure(self, caption: impl Into<String>) -> Result<Part, PlotError> {
+        let svg = String::from_utf8(self.picture(Kind::Svg)?);
+        let svg = svg.map_err(|_| PlotError::Draw("the picture is no text".to_owned()))?;
+        Ok(Part::Figure { svg, caption: caption.into() })
+    }
+
+    /// The chart as a picture.
+    ///
+    /// # Errors
+    /// There is nothing to draw, or it cannot be drawn.
+    pub fn picture(self, kind: Kind) -> Result<Vec<u8>, PlotError> {
         let wrong = |what| PlotError::Draw(what);
         let points = || self.series.iter().flat_map(|series| &series.points);
         let places: Vec<f64> = points().map(|point| point.x).collect();
@@ -227,9 +243,7 @@ impl Chart {
             marks: Vec::new(),
             note: Vec::new(),
         };
-        let svg = Kind::Svg.picture(&figure, (&x, &y.map_err(wrong)?))?;
-        let svg = String::from_utf8(svg).map_err(|_| PlotError::Draw("the picture is no text".to_owned()))?;
-        Ok(Part::Figure { svg, caption: caption.into() })
+        kind.picture(&figure, (&x, &y.map_err(wrong)?))
     }
 }
 

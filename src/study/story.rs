@@ -6,10 +6,12 @@ mod aloha;
 mod clients;
 mod ethernet;
 mod life;
+mod literature;
 mod sensing;
 mod stability;
 mod wireless;
 
+use super::page::Chart;
 use super::page::{Page, Part, Section};
 use super::plot::PlotError;
 use life::{LifeError, picture};
@@ -24,6 +26,8 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub use literature::{Beside, FIGURES};
 
 /// How to tell the story.
 pub struct Options<'a> {
@@ -202,6 +206,7 @@ fn chapters(quick: bool) -> Vec<Chapter> {
         aloha::kleinrock_lam(quick),
         stability::lam(quick),
         stability::infinite(quick),
+        literature::chapter(quick),
         stability::rcp(quick),
         stability::beb(quick),
         sensing::own_slots(quick),
@@ -222,7 +227,7 @@ pub fn titles() -> Vec<&'static str> {
     chapters(true).iter().map(|chapter| chapter.title).collect()
 }
 
-/// Runs what is wanted of the story, on as many threads as there are processors.
+/// Runs what is wanted of the story.
 ///
 /// # Errors
 /// It was interrupted, or a figure cannot be drawn.
@@ -230,6 +235,31 @@ pub fn run(options: &Options) -> Result<Page, StoryError> {
     let wanted = |chapter: &Chapter| chapter.title.to_lowercase().contains(&options.only.to_lowercase());
     let chapters: Vec<Chapter> = chapters(options.quick).into_iter().filter(wanted).collect();
     let jobs: Vec<&Job> = chapters.iter().flat_map(|chapter| &chapter.runs).collect();
+    let mut rest = run_all(options, &jobs)?;
+    let mut sections = Vec::new();
+    for chapter in &chapters {
+        let later = rest.split_off(chapter.runs.len());
+        let parts = (chapter.tell)(&rest, options.quick)?;
+        let (id, title, source) = (chapter.id.to_owned(), chapter.title.to_owned(), chapter.source.to_owned());
+        sections.push(Section { id, title, source, parts });
+        rest = later;
+    }
+    Ok(page(options, sections))
+}
+
+/// A figure of the literature by its name, drawn from runs of its own, and what its source says of it.
+///
+/// # Errors
+/// It was interrupted.
+pub fn figure(options: &Options, name: &str) -> Result<Option<(Chart, Beside)>, StoryError> {
+    let Some(figure) = FIGURES.iter().find(|figure| figure.name == name) else { return Ok(None) };
+    let jobs = figure.runs(options.quick);
+    let runs = run_all(options, &jobs.iter().collect::<Vec<_>>())?;
+    Ok(Some(figure.drawn(&runs)))
+}
+
+/// Runs `jobs` on as many threads as there are processors.
+fn run_all(options: &Options, jobs: &[&Job]) -> Result<Vec<Ran>, StoryError> {
     let finished = AtomicUsize::new(0);
     let one = |number: usize, _: &Stop| {
         let so_far = || finished.load(Ordering::Relaxed) as f64 / jobs.len() as f64;
@@ -244,16 +274,7 @@ pub fn run(options: &Options) -> Result<Page, StoryError> {
     if done.len() < jobs.len() {
         return Err(StoryError::Interrupted);
     }
-    let mut rest: Vec<Ran> = done.into_iter().map(|(_, ran)| ran).collect();
-    let mut sections = Vec::new();
-    for chapter in &chapters {
-        let later = rest.split_off(chapter.runs.len());
-        let parts = (chapter.tell)(&rest, options.quick)?;
-        let (id, title, source) = (chapter.id.to_owned(), chapter.title.to_owned(), chapter.source.to_owned());
-        sections.push(Section { id, title, source, parts });
-        rest = later;
-    }
-    Ok(page(options, sections))
+    Ok(done.into_iter().map(|(_, ran)| ran).collect())
 }
 
 fn page(options: &Options, sections: Vec<Section>) -> Page {

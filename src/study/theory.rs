@@ -18,11 +18,13 @@
 //! | [`bianchi`] | Bianchi 2000: IEEE 802.11 DCF in saturation |
 //! | [`plca`] | IEEE 802.3, clause 148: cycles and the longest wait of PLCA |
 //! | [`backoff`] | bounds, mean and variance of a backoff delay |
+//! | [`ceiling`] | where the doubling stops: collisions and delay by ceiling and N |
 
 pub mod aloha;
 pub mod answer;
 pub mod backoff;
 pub mod bianchi;
+pub mod ceiling;
 pub mod contention;
 pub mod csma;
 pub mod kleinrock_lam;

@@ -62,6 +62,19 @@ fn users_who_run_away_in_the_warm_up_leave_no_figures() {
     );
 }
 
+/// More than the channel carries has no backlog above which it grows: it grows from nothing, and the run says so.
+#[test]
+fn an_overload_runs_away_from_the_first_frame_on() {
+    for load in ["0.4", "2"] {
+        let line = format!("sim --access slotted-aloha --traffic poisson:{load} --warmup 0s --duration 1s --seed 1");
+        let told = run(ethbus(line.split(' '))).succeeded();
+        let sentence = "from the first frame on that was to be sent again, more came than got through";
+        assert!(told.stderr.contains(sentence) && !told.stderr.contains("above "), "{}", told.stderr);
+        let words = told.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!words.contains("more than 0 frames") && !words.contains("no frames"), "{words}");
+    }
+}
+
 /// A warning before the run says that infinitely many users will run away, with Lam's first exit time.
 #[test]
 fn users_who_will_run_away_are_told_of() {

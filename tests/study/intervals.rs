@@ -111,6 +111,49 @@ fn coverage(rows: &[Row], name: &str, truth: f64) -> (f64, usize) {
     (bounds.iter().filter(|covers| **covers).count() as f64 / bounds.len() as f64, bounds.len())
 }
 
+/// The figures of a run of `ethbus retry service`, and the half-widths of their intervals.
+fn service(seed: u64, seconds: u64) -> (Row, Row) {
+    let (seed, duration) = (seed.to_string(), format!("{seconds}s"));
+    let policy = "full-jitter:100ms,20s/attempts=4";
+    let run =
+        ["retry", "service", "--load", "900/s", "--work", "exponential", "--duration", &duration, "--seed", &seed];
+    let json = run_for(ethbus(run.into_iter().chain(["--format", "json", policy])), Duration::from_secs(600));
+    let json: serde_json::Value = json.succeeded().json();
+    let figures = |name: &str| -> Row {
+        let all = json["runs"][0][name].as_object().expect("figures").iter();
+        all.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect()
+    };
+    (figures("measured"), figures("ci95"))
+}
+
+/// A service at 90 % of its capacity that loses no operation: each figure that has an interval.
+#[test]
+#[ignore = "takes minutes: .ci/full runs it"]
+fn intervals_of_a_service_cover_the_truth() {
+    let (seeds, seconds) = (setting("SEEDS", 200), setting("SERVICE_SECONDS", 320));
+    let long: Vec<Row> = (1..=seeds / 4).map(|seed| service(1_000_000 + seed, 10 * seconds).0).collect();
+    let runs: Vec<(Row, Row)> = (1..=seeds).map(|seed| service(seed, seconds)).collect();
+    let mut failures = Vec::new();
+    for name in long[0].keys() {
+        let truth = long.iter().filter_map(|row| row.get(name)).sum::<f64>() / long.len() as f64;
+        let covers = |(figures, halves): &(Row, Row)| {
+            let slack = 1e-9 * truth.abs();
+            Some((figures.get(name)? - truth).abs() <= halves.get(name)? + slack)
+        };
+        let covers: Vec<bool> = runs.iter().filter_map(covers).collect();
+        if 2 * covers.len() < runs.len() {
+            continue;
+        }
+        let covered = covers.iter().filter(|covers| **covers).count() as f64 / covers.len() as f64;
+        let line = format!("service, {seconds} s, {name}: {covered:.3} of {} runs, truth {truth}", covers.len());
+        crate::common::note(&line);
+        if covered < LEAST_OF_ANY {
+            failures.push(line);
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
 /// Ten stations that queue, and the same ones without: every figure that has an interval in most of the runs.
 #[test]
 #[ignore = "takes minutes: .ci/full runs it"]

@@ -1,6 +1,7 @@
 //! `ethbus story`: a page that opens from disk, with every section, and the same for the same seed.
 
-use crate::common::process::{ethbus, run, run_for};
+use crate::common::ETHBUS;
+use crate::common::process::{ethbus, program, run, run_for};
 use std::time::Duration;
 
 /// A build without optimisation on a busy machine takes its time.
@@ -26,6 +27,7 @@ fn every_section_has_its_figure_and_its_command() {
         "kleinrock-lam",
         "lam",
         "infinite",
+        "figures",
         "rcp",
         "beb",
         "tdma",
@@ -46,7 +48,7 @@ fn every_section_has_its_figure_and_its_command() {
         assert!(!section.contains("NaN"), "{id} has no number somewhere");
     }
     // Pictures of lives have a style of their own, and are in the page as data.
-    assert_eq!(page.matches("<img ").count(), 5);
+    assert_eq!(page.matches("<img ").count(), 6);
     let page = page.replace("src=\"data:image/svg+xml;base64,", "");
     for fetched in ["<script", "src=", "<link", "url(", "@import"] {
         assert!(!page.contains(fetched), "{fetched} in the page");
@@ -75,6 +77,52 @@ fn rts_and_cts_help_the_hidden_senders() {
     assert!(heard[1] < heard[0] && heard[1] > 0.8 * heard[0], "{heard:?}");
     assert!(apart[1] > 10.0 * apart[0] && apart[1] > 0.8 * heard[1], "{apart:?}");
     assert!(page.contains("<pre>ethbus sim examples/hidden.toml --rts off --range 120m"));
+}
+
+/// Issue: every item of the seeds has a command that shows it; what is not shown says so.
+#[test]
+fn each_item_of_the_seeds_has_a_command_that_runs() {
+    let docs = include_str!("../../docs/story.md");
+    let (_, list) = docs.split_once("| seed | item | command |\n|---|---|---|\n").expect("the list");
+    let rows: Vec<Vec<&str>> =
+        list.lines().map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect()).collect();
+    assert!(rows.len() >= 56, "{} items", rows.len());
+    for seed in ["000", "002", "003", "004"] {
+        assert!(rows.iter().any(|row| row[0].contains(seed)), "no item of {seed}");
+    }
+    let show = |row: &Vec<&str>| {
+        let [_, item, command] = row[..] else { panic!("{row:?} is no item") };
+        if command.starts_with("not shown: ") {
+            return;
+        }
+        let line = command.trim_matches('`').strip_prefix("ethbus ").expect("a command of ethbus");
+        let folder = tempfile::tempdir().expect("a directory");
+        let mut shell = program("sh", ["-c", &format!("exec \"$0\" {line}"), ETHBUS]);
+        shell.current_dir(folder.path());
+        let shown = run_for(shell, LIMIT);
+        assert_eq!(shown.code(), Some(0), "{item}: ethbus {line}: {shown:#?}");
+    };
+    let (one, other) = rows.split_at(rows.len() / 2);
+    std::thread::scope(|threads| {
+        threads.spawn(|| one.iter().for_each(show));
+        other.iter().for_each(show);
+    });
+}
+
+/// A figure of the literature prints what its source says, and a verdict.
+#[test]
+fn figures_of_the_literature_have_a_verdict() {
+    let folder = tempfile::tempdir().expect("a directory");
+    for (name, said) in [("lam-5-1", "essentially the same"), ("lam-5-9", "more users"), ("lam-5-10", "K = 200")] {
+        let out = folder.path().join(format!("{name}.svg"));
+        let out = out.to_str().expect("a name");
+        let told = run_for(ethbus(["plot", "--figure", name, "--quick", "--out", out]), LIMIT).succeeded().stderr;
+        assert!(told.contains(said) && told.contains("verdict          agrees"), "{told}");
+        let svg = std::fs::read_to_string(out).expect("a figure");
+        assert!(svg.contains("simulation") || svg.contains("geometric"), "{svg}");
+    }
+    run(ethbus(["plot", "--figure", "csma-ca", "--out", "flow.png"])).failed_with(2, &["--figure csma-ca", ".svg"]);
+    run(ethbus(["plot", "runs.csv", "--figure", "lam-5-1", "--out", "a.svg"])).failed_with(2, &["--figure"]);
 }
 
 #[test]

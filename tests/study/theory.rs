@@ -8,7 +8,7 @@ fn json(arguments: &str) -> Value {
 }
 
 /// A line for each theory, each policy family and a herd.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "theory aloha",
     "theory aloha --load 0.5 --stations 10",
     "theory slotted-aloha --load 1",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 19] = [
     "theory resolution --stations 3",
     "theory bianchi --stations 10 --phy ofdm-54 --rts",
     "theory backoff rcp-multipliers:10,10,2",
+    "theory ceiling --stations 10,50",
     "retry google-http",
     "retry sip-e google-http full-jitter:100ms,20s decorrelated-jitter:100ms,20s polling/cap=5s/attempts=6",
     "retry published",
@@ -110,6 +111,8 @@ fn what_cannot_be_is_refused() {
         ("theory bianchi --stations 10 --phy ofdm-7", ["ofdm-7", "ofdm-6"]),
         ("theory backoff beb --collisions 16", ["16", "largest number is 15"]),
         ("theory backoff beb:1000", ["beb:1000", "1024"]),
+        ("theory ceiling --stations 1", ["--stations 1", "smallest number is 2"]),
+        ("theory ceiling --stations 10 --load 1.5", ["--load 1.5", "largest is 1"]),
         ("retry slowly", ["slowly", "google-http"]),
         ("retry herd sip-e --duration 1s", ["--duration", "longer than the outage"]),
         ("retry herd sip-e --class a:60:50 --class b:60:50", ["--class", "120 % in all"]),

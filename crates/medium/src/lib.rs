@@ -46,6 +46,7 @@ mod time;
 mod timers;
 mod topology;
 
+pub use access::csma_ca::{DcfPhase, DcfStep};
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 pub use access::plca::{PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaStatus};
 pub use config::{Aloha, Csma, CsmaCa, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings, Population};

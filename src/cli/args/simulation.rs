@@ -128,15 +128,15 @@ pub struct MergeArgs {
 #[derive(Args, Clone, Debug)]
 pub struct PlotArgs {
     /// A table of `ethbus sweep`
-    #[arg(value_name = "FILE.csv")]
-    pub table: PathBuf,
+    #[arg(value_name = "FILE.csv", required_unless_present = "figure")]
+    pub table: Option<PathBuf>,
     /// The column along the x axis, like `stations`
-    #[arg(long, value_name = "COLUMN")]
-    pub x: String,
+    #[arg(long, value_name = "COLUMN", required_unless_present = "figure")]
+    pub x: Option<String>,
     /// The columns along the y axis, of one unit
     ///
     /// Like `utilization_frame,utilization_total`.
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required_unless_present = "figure")]
     pub y: Vec<String>,
     /// A line for each value of this column
     #[arg(long, value_name = "COLUMN")]
@@ -167,6 +167,38 @@ pub struct PlotArgs {
     /// The same of the y axis
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, hide_short_help = true)]
     pub y_range: Option<String>,
+    /// Draw a figure of the literature, and no table
+    ///
+    /// Runs what it shows, some seconds, and says what its source says of it.
+    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
+    #[arg(conflicts_with_all = ["table", "x", "y", "by", "only", "log_x", "log_y", "unit", "title", "x_range", "y_range"])]
+    pub figure: Option<PlotFigure>,
+    /// Seed of the runs of a figure
+    #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed, requires = "figure", hide_short_help = true)]
+    pub seed: u64,
+    /// Shorter runs for a figure, wider intervals
+    #[arg(long, requires = "figure", hide_short_help = true)]
+    pub quick: bool,
+}
+
+/// Figures of the literature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlotFigure {
+    /// Uniform and geometric retransmission side by side (Lam 1974)
+    #[value(name = "lam-5-1")]
+    UniformAndGeometric,
+    /// The largest population of a stable channel over K
+    #[value(name = "lam-5-9")]
+    LargestPopulation,
+    /// K(N, s), the smallest K of a stable channel over N
+    #[value(name = "lam-5-10")]
+    SmallestK,
+    /// Throughput and delay of stable channels
+    #[value(name = "lam-5-11")]
+    StableChannels,
+    /// The flow chart of CSMA/CA with RTS and CTS (IEEE 802.11)
+    #[value(name = "csma-ca")]
+    CsmaCa,
 }
 
 /// The unit of delays in a figure.

@@ -68,6 +68,9 @@ pub enum Theory {
     /// Bounds, mean and variance of each backoff delay in slots
     #[command(after_help = "Example:\n  ethbus theory backoff rcp:1,10,100,200")]
     Backoff(BackoffArgs),
+    /// Where the doubling stops: collisions and delay by ceiling, N
+    #[command(after_help = "Example:\n  ethbus theory ceiling --stations 10,50,200 --load 0.32")]
+    Ceiling(CeilingArgs),
 }
 
 /// Options of `theory aloha` and `theory slotted-aloha`.
@@ -252,6 +255,17 @@ pub struct BackoffArgs {
     /// Only the delay after this collision, counted from 1
     #[arg(long, value_name = "N")]
     pub collisions: Option<u32>,
+}
+
+/// Options of `theory ceiling`.
+#[derive(Args, Clone, Debug)]
+pub struct CeilingArgs {
+    /// N users with one packet each at most; several numbers give a table for each
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "10,50,200")]
+    pub stations: Vec<u32>,
+    /// S, the input in packets a slot if no user is blocked
+    #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true, default_value = "0.32")]
+    pub load: f64,
 }
 
 /// How many users there are.

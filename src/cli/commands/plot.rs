@@ -1,16 +1,20 @@
 //! `ethbus plot`: figures of a sweep's table.
 
-use super::Outcome;
-use crate::cli::args::{PlotArgs, PlotUnit};
+use super::story::with_options;
+use super::{INTERRUPTED, Outcome};
+use crate::cli::args::{PlotArgs, PlotFigure, PlotUnit};
 use crate::show::program::program;
 use crate::show::say;
+use crate::study::flow;
 use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
 use crate::study::plot::data::{Figure, Range, Table, Wanted, range};
 use crate::study::plot::labels::TimeUnit;
 use crate::study::plot::picture::{Kind, ready, write};
+use crate::study::story::{self, Beside, StoryError};
 use crate::study::sweep::again::command;
 use crate::study::sweep::manifest::Manifest;
+use clap::ValueEnum;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -20,6 +24,10 @@ use std::process::ExitCode;
 /// Columns or rows that the table does not have, a table that cannot be read, a picture that cannot be written.
 pub fn plot(args: &PlotArgs) -> Outcome {
     let kind = Kind::of(&args.out)?;
+    if let Some(figure) = args.figure {
+        return draw_figure(args, figure, kind);
+    }
+    let (Some(table), Some(x)) = (&args.table, &args.x) else { panic!("clap requires a table and an x axis") };
     let only = args.only.iter().map(|text| match text.split_once('=') {
         Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
         None => Err(wrong("--where", format!("`{text}` chooses nothing: write it like `--where stations=10`"))),
@@ -29,19 +37,49 @@ pub fn plot(args: &PlotArgs) -> Outcome {
         text.map(|text| range(text)).transpose().map_err(|what| wrong(option, what))
     };
     let ranges = [ranged("--x-range", args.x_range.as_ref())?, ranged("--y-range", args.y_range.as_ref())?];
-    let (x, y, by) = (args.x.clone(), args.y.clone(), args.by.clone());
+    let (x, y, by) = (x.clone(), args.y.clone(), args.by.clone());
     let wanted = Wanted { x, y, by, only, unit: unit(args.unit), title: args.title.clone(), ranges };
     ready(&args.out, kind)?;
-    let table = Table::read(&args.table)?;
-    let (rows, seeds) = (table.rows(), table.seeds());
-    let figure = table.figure(&wanted)?;
+    let read = Table::read(table)?;
+    let (rows, seeds) = (read.rows(), read.seeds());
+    let figure = read.figure(&wanted)?;
     let option = |is_log: bool, log, plain| if is_log { log } else { plain };
     let x = x_axis(&figure, args.log_x, ranges[0]);
     let x = x.map_err(|what| wrong(option(args.log_x, "--log-x", "--x"), what))?;
     let y = y_axis(&figure, args.log_y, ranges[1]);
     let y = y.map_err(|what| wrong(option(args.log_y, "--log-y", "--y"), what))?;
     write(&args.out, kind, &kind.picture(&figure, (&x, &y))?, &seeds)?;
-    say_missing(&args.table, rows);
+    say_missing(table, rows);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Draws a figure of the literature, and says what its source says of it.
+fn draw_figure(args: &PlotArgs, figure: PlotFigure, kind: Kind) -> Outcome {
+    ready(&args.out, kind)?;
+    if figure == PlotFigure::CsmaCa {
+        if kind != Kind::Svg {
+            return Err(
+                wrong("--figure csma-ca", "a flow chart is SVG: write a name that ends in .svg".to_owned()).into()
+            );
+        }
+        write(&args.out, kind, flow::svg().as_bytes(), "")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let value = figure.to_possible_value().expect("no figure is skipped");
+    let drawn = with_options((args.seed, args.quick, ""), |options| story::figure(options, value.get_name()))?;
+    let (chart, Beside { said, here, verdict }) = match drawn {
+        Ok(drawn) => drawn.expect("a figure for each name"),
+        Err(StoryError::Interrupted) => {
+            say("ethbus: interrupted; no figure was written\n");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    write(&args.out, kind, &chart.picture(kind)?, &args.seed.to_string())?;
+    let source = story::FIGURES.iter().find(|it| it.name == value.get_name()).map_or("", |it| it.source);
+    say(&format!(
+        "ethbus: {source}\n  the source says  {said}\n  here             {here}\n  verdict          {verdict}\n"
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

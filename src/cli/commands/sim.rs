@@ -145,10 +145,11 @@ fn ran_away(plan: &Plan, results: &Results, runs: &[Measured]) -> Option<String>
         let text = "ethbus: the users have not run away: write a longer --duration\n";
         return plan.run.until_collapse().then(|| text.to_owned());
     };
-    let above = format!(
-        "above {} frames were backlogged, and from there on more come than get through",
-        group(*unstable_backlog)
-    );
+    let above = match unstable_backlog {
+        0 => "from the first frame on that was to be sent again, more came than got through".to_owned(),
+        1 => "above 1 frame was backlogged, and from there on more come than get through".to_owned(),
+        more => format!("above {} frames were backlogged, and from there on more come than get through", group(*more)),
+    };
     let stopped = match (plan.run.until_collapse(), results.measured_bit_times) {
         (true, _) => "",
         (false, 0) => {

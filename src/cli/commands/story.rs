@@ -1,7 +1,7 @@
 //! `ethbus story`: the story of backoff as a page of HTML.
 
 use super::validate::plan;
-use super::{INTERRUPTED, Outcome, interrupts};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts};
 use crate::cli::args::StoryArgs;
 use crate::show::{progress, say};
 use crate::study::plot::PlotError;
@@ -20,13 +20,7 @@ pub fn story(args: &StoryArgs) -> Outcome {
     let only = args.only.as_deref().unwrap_or_default();
     check_section(only)?;
     ready(&args.out, HTML).map_err(PlotError::from)?;
-    let interrupts = interrupts()?;
-    let bar = Mutex::new(progress("running", 1.0));
-    let go_on = |part: f64| {
-        (bar.lock().expect("no thread panics: a panic ends the process"))(part);
-        interrupts.is_empty()
-    };
-    match run(&Options { seed: args.seed, quick: args.quick, only, plan: &plan, go_on: &go_on }) {
+    match with_options((args.seed, args.quick, only), run)? {
         Ok(page) => {
             page.write(&args.out)?;
             say(&format!("ethbus: {}: {}\n", many(page.sections.len() as u64, "section"), args.out.display()));
@@ -38,6 +32,23 @@ pub fn story(args: &StoryArgs) -> Outcome {
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Has something of the story run, with a bar of progress and until an interrupt.
+///
+/// # Errors
+/// Signals that cannot be handled.
+pub(super) fn with_options<T>(
+    (seed, quick, only): (u64, bool, &str),
+    run: impl FnOnce(&Options) -> Result<T, StoryError>,
+) -> Result<Result<T, StoryError>, CommandError> {
+    let interrupts = interrupts()?;
+    let bar = Mutex::new(progress("running", 1.0));
+    let go_on = |part: f64| {
+        (bar.lock().expect("no thread panics: a panic ends the process"))(part);
+        interrupts.is_empty()
+    };
+    Ok(run(&Options { seed, quick, only, plan: &plan, go_on: &go_on }))
 }
 
 fn check_section(only: &str) -> Result<(), PlanError> {

@@ -8,7 +8,9 @@ use crate::study::theory::aloha::{self, Time};
 use crate::study::theory::bianchi::{self, Dcf, Phy};
 use crate::study::theory::csma::{Csma, Persistence};
 use crate::study::theory::lam::{Channel, Population};
-use crate::study::theory::{Answer, Refusal, backoff, contention, kleinrock_lam, plca, resolution, tdma, two_stations};
+use crate::study::theory::{
+    Answer, Refusal, backoff, ceiling, contention, kleinrock_lam, plca, resolution, tdma, two_stations,
+};
 use std::process::ExitCode;
 
 /// Prints what a theory says.
@@ -37,6 +39,7 @@ fn answer(theory: &Theory) -> Result<Answer, Refusal> {
         Theory::Bianchi(args) => bianchi(args),
         Theory::Plca(args) => plca::answer(args.nodes, args.frame_size, args.burst_cnt, args.to_tmr, args.load),
         Theory::Backoff(args) => backoff::answer(&args.policy, args.collisions),
+        Theory::Ceiling(args) => ceiling::answer(&args.stations, args.load),
     }
 }
 

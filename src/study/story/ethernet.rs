@@ -1,7 +1,9 @@
 //! Ethernet: efficiency, what truncation costs, and capture.
 
+use super::stability::users;
 use super::{Chapter, Job, command, formula, life, text};
 use crate::study::page::{Chart, Part};
+use crate::study::theory::ceiling::{best, ceilings};
 use crate::study::theory::contention::efficiency;
 
 const STATIONS: [u32; 6] = [2, 5, 10, 30, 80, 150];
@@ -65,12 +67,22 @@ pub(super) fn truncation(quick: bool) -> Chapter {
     let run = |stations, ceiling| {
         Job::new(format!("--stations {stations} --frame-size 64 --backoff beb:{ceiling} --duration {time}"))
     };
+    let [constant, doubling] = ["geometric", "beb"].map(|law| {
+        let slots = if quick { "2s --warmup 500ms" } else { "40s" };
+        WINDOWS.map(|ceiling| users(CONTENDERS, LOAD, &format!("{law}:{ceiling}"), slots))
+    });
     Chapter {
         id: "truncation",
         title: "Where the doubling stops: delay against loss",
         source: "IEEE 802.3, 4.2.3.2.5: the range stops at 2^10 slots, and the 16th collision discards the frame",
-        runs: CROWDS.into_iter().flat_map(|stations| CEILINGS.map(|ceiling| run(stations, ceiling))).collect(),
+        runs: CROWDS
+            .into_iter()
+            .flat_map(|stations| CEILINGS.map(|ceiling| run(stations, ceiling)))
+            .chain(constant)
+            .chain(doubling)
+            .collect(),
         tell: |runs, _| {
+            let (runs, slotted) = runs.split_at(CROWDS.len() * CEILINGS.len());
             let draw = |label: &'static str, name: &str, log| {
                 let chart = Chart { labels: ["greatest range, slots", label], log: [true, log], ..Chart::default() };
                 CROWDS.iter().zip(runs.chunks(CEILINGS.len())).fold(chart, |chart, (stations, runs)| {
@@ -90,9 +102,51 @@ pub(super) fn truncation(quick: bool) -> Chapter {
                 draw("mean access delay, bit times", "access_delay_mean_bt", true)
                     .figure("Access delay of frames that got through. Where nearly all are lost, those that get through are the quick ones.")?,
                 command(&runs[CEILINGS.len() + 4]),
+                text(
+                    "The same choice without carrier sense, where Lam's chain has a formula for it: 50 users offer 0.32 packets \
+                     a slot, and each wait is one of 2^k slots. Too low a ceiling is unstable. Each further doubling saves \
+                     collisions and costs delay, so the lowest stable ceiling is the best one. It grows with the number of \
+                     users (`ethbus theory ceiling`):",
+                ),
+                best_ceilings(),
+                choice(slotted).figure("Mean delay by ceiling, N = 50. A sender that doubles up to it waits less at first.")?,
+                command(&slotted[0]),
             ])
         },
     }
+}
+
+/// N and S of [`choice`], and its ceilings: the chain is stable with all of them.
+const CONTENDERS: u32 = 50;
+const LOAD: f64 = 0.32;
+const WINDOWS: [u32; 5] = [32, 64, 128, 256, 512];
+
+/// Mean delay by ceiling on slotted ALOHA: Lam's chain, runs of its users, and runs that double up to the ceiling.
+fn choice(runs: &[super::Ran]) -> Chart {
+    let chart = Chart { labels: ["ceiling, slots", "delay, slots"], log: [true, false], ..Chart::default() };
+    let ceilings = ceilings(CONTENDERS, LOAD).unwrap_or_default();
+    let stable = ceilings.iter().filter(|it| it.slots <= 512);
+    let curve = stable.filter_map(|it| Some((f64::from(it.slots), it.mean_delay_slots?)));
+    let points = |runs: &[super::Ran]| -> Vec<(f64, f64, f64)> {
+        WINDOWS.iter().zip(runs).map(|(&ceiling, run)| run.point(f64::from(ceiling), "delay")).collect()
+    };
+    let (constant, doubling) = runs.split_at(WINDOWS.len());
+    chart
+        .curve("chain", curve)
+        .points("the ceiling at once", points(constant))
+        .points("doubling up to it", points(doubling))
+}
+
+/// The best ceiling for some numbers of users.
+fn best_ceilings() -> Part {
+    let row = |stations: u32| {
+        let ceilings = ceilings(stations, LOAD).ok()?;
+        let it = best(&ceilings)?;
+        let figures = [it.collision_probability?, it.mean_delay_slots?].map(|number| format!("{number:.3}"));
+        Some([stations.to_string(), it.slots.to_string()].into_iter().chain(figures).collect())
+    };
+    let head = ["N", "best ceiling", "P(collision)", "delay, slots"].map(str::to_owned).into();
+    Part::Table { head, rows: [10, 20, 50, 100, 200].into_iter().filter_map(row).collect() }
 }
 
 /// Backoffs of [`why_random`]: the option, and what it means.

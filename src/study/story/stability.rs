@@ -9,16 +9,17 @@ use crate::study::theory::lam::{Channel, Population};
 const STATIONS: u32 = 400;
 const LOAD: f64 = 0.32;
 
-fn users(load: f64, backoff: &str, time: &str) -> Job {
-    let chance = load / f64::from(STATIONS);
+/// Lam's users: one packet each, and the chance of a new one in each slot.
+pub(super) fn users(stations: u32, load: f64, backoff: &str, time: &str) -> Job {
+    let chance = load / f64::from(stations);
     Job::new(format!(
-        "--access slotted-aloha --stations {STATIONS} --traffic bernoulli:{chance} --backoff {backoff} --duration {time}"
+        "--access slotted-aloha --stations {stations} --traffic bernoulli:{chance} --backoff {backoff} --duration {time}"
     ))
 }
 
 pub(super) fn lam(quick: bool) -> Chapter {
     let watched = |backoff: &str, seed| {
-        let job = users(LOAD, backoff, "600ms --warmup 0s");
+        let job = users(STATIONS, LOAD, backoff, "600ms --warmup 0s");
         Job { seed, watch: Watch::Backlog(20), ..job }
     };
     let runs =
@@ -149,7 +150,7 @@ const LOADS: [f64; 6] = [0.05, 0.12, 0.2, 0.26, 0.3, 0.32];
 
 pub(super) fn rcp(quick: bool) -> Chapter {
     let time = if quick { "2s --warmup 500ms" } else { "40s" };
-    let runs = POLICIES.into_iter().flat_map(|(_, backoff)| LOADS.map(|load| users(load, backoff, time)));
+    let runs = POLICIES.into_iter().flat_map(|(_, backoff)| LOADS.map(|load| users(STATIONS, load, backoff, time)));
     Chapter {
         id: "rcp",
         title: "Heuristic RCP, 1974: wait longer the more often you failed",
@@ -192,14 +193,7 @@ const GROWTHS: [(&str, &str); 3] =
 
 pub(super) fn beb(quick: bool) -> Chapter {
     let time = if quick { "1s --warmup 500ms" } else { "20s" };
-    let runs = GROWTHS.into_iter().flat_map(|(_, backoff)| {
-        CROWDS.map(|stations| {
-            let chance = 0.32 / f64::from(stations);
-            Job::new(format!(
-                "--access slotted-aloha --stations {stations} --traffic bernoulli:{chance} --backoff {backoff} --duration {time}"
-            ))
-        })
-    });
+    let runs = GROWTHS.into_iter().flat_map(|(_, backoff)| CROWDS.map(|stations| users(stations, LOAD, backoff, time)));
     Chapter {
         id: "beb",
         title: "Doubling: too slow for many, needless for few",

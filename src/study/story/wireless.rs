@@ -1,6 +1,7 @@
 //! 802.11: acknowledged frames, a count of slots that pauses, and stations that do not hear each other.
 
 use super::{Chapter, Job, Ran, command, formula, life, text};
+use crate::study::flow;
 use crate::study::page::{Chart, Part};
 use crate::study::theory::bianchi::{Dcf, Phy};
 
@@ -96,6 +97,11 @@ pub(super) fn hidden(quick: bool) -> Chapter {
                      and CTS raise the goodput by a factor of {factor:.0}.",
                 )),
                 with_and_without_rts("ends hidden (120 m)", apart),
+                Part::Picture {
+                    svg: flow::svg(),
+                    caption: "What a station does, drawn from the engine's own table of steps.".to_owned(),
+                },
+                Part::Commands(vec!["ethbus plot --figure csma-ca --out csma-ca.svg".to_owned()]),
                 command(&runs[2]),
                 command(&runs[3]),
             ]

@@ -82,7 +82,7 @@ pub fn delay(load: f64, retransmit: u32, ack_delay: u32) -> Option<f64> {
 }
 
 /// The K with the shortest delay of a channel that carries `throughput`, the least G of that K, and the delay.
-fn best(throughput: f64, ack_delay: u32) -> Option<(u32, f64, f64)> {
+pub fn best(throughput: f64, ack_delay: u32) -> Option<(u32, f64, f64)> {
     let of = |retransmit| {
         let (most, at) = maximum(retransmit).ok()?;
         let load = (most > throughput).then(|| root(0.0, at, |load| solve(load, retransmit) - throughput))?;

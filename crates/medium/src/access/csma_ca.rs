@@ -11,13 +11,14 @@
 //! itself comes first.
 //!
 //! `air` has the signals at each place, `listening` what a waiting station concludes from
-//! them, `waiting` how it waits, and `exchange` who sends what and when. Where all stations hear the same, `one_place`
+//! them, `waiting` how it waits, `table` its steps, and `exchange` who sends what and when. Where all stations hear the same, `one_place`
 //! has one countdown for all of them.
 
 mod air;
 mod exchange;
 mod listening;
 mod one_place;
+mod table;
 mod waiting;
 
 use super::{Access, Admitted, FastPath};
@@ -32,6 +33,8 @@ use air::{Air, Arrival, Content};
 use backoff::Generator;
 use listening::Listening;
 use one_place::{OnePlace, Stand};
+
+pub use table::{DcfPhase, DcfStep};
 
 /// The method's state for the medium.
 #[derive(Debug)]
@@ -176,7 +179,7 @@ impl Access for Dcf {
             State::Waiting => engine.look(station, host),
             State::Asking(question) => engine.hear_answer(station, question, host),
             State::Granted => engine.use_grant(station, host),
-            State::Telling => engine.succeed(station, host),
+            State::Telling => engine.succeed(station, DcfStep::GroupFrameEnds, host),
             State::Idle => panic!("nothing is due for {station}, which is idle"),
         }
     }

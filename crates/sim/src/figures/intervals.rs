@@ -6,6 +6,7 @@
 //! their own: each number of frames that many collisions held up is a Poisson count, and its bounds move the mean delay.
 
 use crate::figures::delays::Delays;
+use crate::figures::histogram::Histogram;
 use crate::figures::metrics::Sums;
 use crate::figures::results::MediumResults;
 use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, MAC_DELAY, NUMBERS, SAME_WINNER};
@@ -116,28 +117,53 @@ pub struct Tails<'a> {
 
 impl Tails<'_> {
     /// The half-width of the quantile of `part` of access delay (0) or MAC delay (1), in bit times.
-    ///
-    /// The samples say how far the part of the frames beyond the quantile can be off; the frames at the ranks that much
-    /// lower and higher are the bounds, and the one that is farther away counts (Woodruff 1952). Few frames beyond are often
-    /// those of a few bad moments, so with less than [`FEWEST_BEYOND`], or a bound beyond all frames, there is none.
     fn half_width(&self, samples: Samples<'_>, which: usize, part: f64) -> Option<f64> {
-        let (frames, quantile) = (self.whole.frames(which) as f64, self.whole.quantile(which, part)?);
-        if frames * (1.0 - part) < FEWEST_BEYOND {
-            return None;
-        }
-        let beyond = self.whole.beyond(which, quantile) as f64 / frames;
-        let counts = |delays: &&Delays| (delays.frames(which) as f64, delays.beyond(which, quantile) as f64);
-        let counts: Vec<(f64, f64)> = self.samples.iter().map(counts).collect();
-        let half = samples.groups().iter().filter_map(|size| half_width_of_part(beyond, counts.chunks_exact(*size)));
-        let half = half.reduce(f64::max)?;
-        let (low, high) = (part - half, part + half);
-        if high * frames > frames - 1.0 {
-            return None;
-        }
-        let at = |part: f64| Some(self.whole.quantile(which, part.max(0.0))? as f64);
-        let (low, high) = (at(low)?, at(high)?);
-        Some((quantile as f64 - low).max(high - quantile as f64))
+        let beyond = |delays: &Delays, number| (delays.frames(which) as f64, delays.beyond(which, number) as f64);
+        let quantile = |part| self.whole.quantile(which, part);
+        half_width_of_quantile(samples, part, quantile, |number| {
+            (beyond(self.whole, number), self.samples.iter().map(|delays| beyond(delays, number)).collect())
+        })
     }
+}
+
+/// The half-width of the quantile of `part`. `quantile` gives that of any part of all frames; `beyond`, all frames and those
+/// above a number, of the whole and of each sample.
+///
+/// The samples say how far the part of the frames beyond the quantile can be off; the frames at the ranks that much
+/// lower and higher are the bounds, and the one that is farther away counts (Woodruff 1952). Few frames beyond are often
+/// those of a few bad moments, so with less than [`FEWEST_BEYOND`], or a bound beyond all frames, there is none.
+fn half_width_of_quantile(
+    samples: Samples<'_>,
+    part: f64,
+    quantile: impl Fn(f64) -> Option<u64>,
+    beyond: impl Fn(u64) -> ((f64, f64), Vec<(f64, f64)>),
+) -> Option<f64> {
+    let middle = quantile(part)?;
+    let ((frames, those), counts) = beyond(middle);
+    if frames * (1.0 - part) < FEWEST_BEYOND {
+        return None;
+    }
+    let beyond = those / frames;
+    let half = samples.groups().iter().filter_map(|size| half_width_of_part(beyond, counts.chunks_exact(*size)));
+    let half = half.reduce(f64::max)?;
+    let (low, high) = (part - half, part + half);
+    if high * frames > frames - 1.0 {
+        return None;
+    }
+    let at = |part: f64| Some(quantile(part.max(0.0))? as f64);
+    let (low, high) = (at(low)?, at(high)?);
+    Some((middle as f64 - low).max(high - middle as f64))
+}
+
+/// The half-width of the quantile of `part` of numbers that came in neighbouring batches of one run.
+pub fn half_width_of_batched_quantile<const BITS: u32>(batches: &[Histogram<BITS>], part: f64) -> Option<f64> {
+    let mut whole = Histogram::default();
+    batches.iter().for_each(|batch| whole.add(batch));
+    let beyond = |numbers: &Histogram<BITS>, number| (numbers.total() as f64, numbers.above(number) as f64);
+    let quantile = |part| whole.quantiles([part])[0];
+    half_width_of_quantile(Samples::Batches(&[]), part, quantile, |number| {
+        (beyond(&whole, number), batches.iter().map(|batch| beyond(batch, number)).collect())
+    })
 }
 
 /// The fewest frames beyond a quantile for which the quantile has an interval.

@@ -22,10 +22,14 @@ pub struct Setting {
 /// # Errors
 /// A file that cannot be read; what is no TOML, unknown keys, sections.
 pub fn read(path: &Path, known: &[&str]) -> Result<Vec<Setting>, ScenarioError> {
-    settings(path, &file_text(path)?, known)
+    from_text(path, &file_text(path)?, known)
 }
 
-fn settings(path: &Path, text: &str, known: &[&str]) -> Result<Vec<Setting>, ScenarioError> {
+/// Reads `text` as [`read`] reads the file `path`.
+///
+/// # Errors
+/// What is no TOML, unknown keys, sections.
+pub fn from_text(path: &Path, text: &str, known: &[&str]) -> Result<Vec<Setting>, ScenarioError> {
     let source = SourceText::new(path, text.to_owned());
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut wrongs: Vec<Wrong> = errors.iter().map(|error| check::syntax(&source, error)).collect();
@@ -74,7 +78,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Result<Vec<(String, String, usize)>, String> {
-        let settings = settings(Path::new("a.toml"), text, &["load", "dip"]).map_err(|wrong| wrong.to_string())?;
+        let settings = from_text(Path::new("a.toml"), text, &["load", "dip"]).map_err(|wrong| wrong.to_string())?;
         Ok(settings.into_iter().map(|it| (it.name, it.value, it.place.line)).collect())
     }
 

@@ -4,12 +4,10 @@ use super::{Counts, Observe, Run, Service, TooMany};
 use crate::study::retry::{Named, RunError};
 use serde::Serialize;
 use sim::figures::histogram::Histogram;
-use sim::figures::intervals::half_width_of_batches;
+use sim::figures::intervals::{half_width_of_batched_quantile, half_width_of_batches};
 
 /// Stretches of the measured time, from which intervals come.
 const BATCHES: u64 = 32;
-/// The fewest delays beyond a quantile for which the quantile has an interval.
-const FEWEST_BEYOND: f64 = 50.0;
 /// The span of one number in a load over time, in nanoseconds: 1 s.
 pub(in crate::study::retry) const BUCKET: u64 = 1_000_000_000;
 /// Seconds of which the goodput says whether the service has recovered.
@@ -190,19 +188,19 @@ impl Stretch {
 }
 
 impl Figures {
-    /// The half-widths of figures from those of the batches.
-    fn half_widths(batches: &[Figures], served: u64) -> Figures {
+    /// The half-widths of figures, from those of the batches and their delays.
+    fn half_widths(batches: &[Figures], delays: &[DelayHistogram]) -> Figures {
         let half =
             |of: fn(&Figures) -> Option<f64>| half_width_of_batches(&batches.iter().filter_map(of).collect::<Vec<_>>());
-        let beyond = |part: f64| served as f64 * (1.0 - part) >= FEWEST_BEYOND;
+        let quantile = |part| half_width_of_batched_quantile(delays, part).map(|ns| ns / 1e9);
         Figures {
             goodput_per_s: half(|it| it.goodput_per_s),
             load_per_s: half(|it| it.load_per_s),
             amplification: half(|it| it.amplification),
             success_fraction: half(|it| it.success_fraction),
             mean_delay_s: half(|it| it.mean_delay_s),
-            p50_delay_s: half(|it| it.p50_delay_s).filter(|_| beyond(0.5)),
-            p99_delay_s: half(|it| it.p99_delay_s).filter(|_| beyond(0.99)),
+            p50_delay_s: quantile(0.5),
+            p99_delay_s: quantile(0.99),
         }
     }
 }
@@ -254,7 +252,8 @@ impl Service {
         let mut last = before;
         (watch.delays, watch.sum) = (DelayHistogram::default(), 0.0);
         watch.of_clients.fill(0);
-        let (mut all, mut all_sum, mut batches) = (DelayHistogram::default(), 0.0, Vec::new());
+        let (mut all, mut all_sum) = (DelayHistogram::default(), 0.0);
+        let (mut batches, mut of_batches) = (Vec::new(), Vec::new());
         let measured = self.duration - self.warm_up;
         for batch in 1..=BATCHES {
             let (begin, end) = (measured / BATCHES * (batch - 1), measured / BATCHES * batch);
@@ -264,12 +263,13 @@ impl Service {
             let delays = watch.delays.take();
             batches.push(Stretch::of(&last, &now, watch.sum, end - begin).figures(&delays));
             all.add(&delays);
+            of_batches.push(delays);
             all_sum += watch.sum;
             (last, watch.sum) = (now, 0.0);
         }
         let stretch = Stretch::of(&before, &last, all_sum, measured);
         let figures = stretch.figures(&all);
-        let ci95 = self.dips.is_empty().then(|| Figures::half_widths(&batches, stretch.counts.served));
+        let ci95 = self.dips.is_empty().then(|| Figures::half_widths(&batches, &of_batches));
         Ok(self.outcome(named, &run, watch, figures, ci95))
     }
 

@@ -2,6 +2,7 @@
 
 use super::air::{Content, Shadow, Signal};
 use super::listening::Listening;
+use super::table::DcfStep;
 use super::{ANSWER, Answer, Dcf, Mac, Question, State, Turn, WAIT};
 use crate::config::CsmaCa;
 use crate::engine::Engine;
@@ -116,7 +117,7 @@ impl Engine<Dcf> {
         if is_answered {
             self.ask(station, sent, Content::Ack, end);
         } else {
-            self.station_mut(station).mac.state = State::Telling;
+            self.station_mut(station).mac.take(DcfStep::SendsToGroup);
             self.set(station, WAIT, end);
         }
         reserves
@@ -124,9 +125,17 @@ impl Engine<Dcf> {
 
     /// The station waits for an answer to its signal that ends at `end`.
     pub(super) fn ask(&mut self, station: StationId, sent: TransmissionId, answer: Content, end: BitInstant) {
-        let (by, deadline) = (end + self.method.spans.window, end + self.method.spans.timeout);
-        self.station_mut(station).mac.state = State::Asking(Question { sent, answer, by, coming: None });
+        let deadline = end + self.method.spans.timeout;
+        self.has_asked(station, sent, answer, end);
         self.set(station, WAIT, deadline);
+    }
+
+    /// The station has sent what gets an answer, and no timer runs yet.
+    #[inline]
+    pub(super) fn has_asked(&mut self, station: StationId, sent: TransmissionId, answer: Content, end: BitInstant) {
+        let question = Question { sent, answer, by: end + self.method.spans.window, coming: None };
+        let step = if answer == Content::Cts { DcfStep::SendsRts } else { DcfStep::SendsFrame };
+        self.station_mut(station).mac.ask(step, question);
     }
 
     /// A SIFS after its CTS arrived, the station sends its frame.
@@ -188,9 +197,9 @@ impl Engine<Dcf> {
             return self.fail(station, question, now + self.method.spans.difs, host);
         }
         if question.answer == Content::Ack {
-            return self.succeed(station, host);
+            return self.succeed(station, DcfStep::AckArrives, host);
         }
-        self.station_mut(station).mac.state = State::Granted;
+        self.station_mut(station).mac.take(DcfStep::CtsArrives);
         self.set(station, WAIT, now + self.method.spans.sifs);
     }
 
@@ -260,7 +269,7 @@ impl Engine<Dcf> {
 /// After an attempt.
 impl Engine<Dcf> {
     /// The frame is acknowledged, or, for a group, sent.
-    pub(super) fn succeed<H: Host>(&mut self, station: StationId, host: &mut H) {
+    pub(super) fn succeed<H: Host>(&mut self, station: StationId, step: DcfStep, host: &mut H) {
         let now = self.core.instant;
         let Turn { frame, head, since, attempts, began, deferred, .. } = *self.turn(station);
         let transmitted = Kind::Transmitted {
@@ -273,7 +282,7 @@ impl Engine<Dcf> {
             no_carrier: false,
         };
         self.core.emit(station, frame, transmitted, host);
-        self.finish(station, host);
+        self.finish(station, step, host);
     }
 
     /// No answer came. The slots of the next attempt are not counted before `not_before`.
@@ -300,7 +309,7 @@ impl Engine<Dcf> {
         let slots = self.draw(station);
         self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
         self.hear(station, not_before, Some(slots));
-        self.station_mut(station).mac.state = State::Waiting;
+        self.station_mut(station).mac.take(DcfStep::Fails);
         self.look(station, host);
     }
 
@@ -321,11 +330,11 @@ impl Engine<Dcf> {
     fn give_up<H: Host>(&mut self, station: StationId, cause: Cause, host: &mut H) {
         let Turn { frame, attempts, .. } = *self.turn(station);
         self.core.emit(station, frame, Kind::Discarded { cause, attempts }, host);
-        self.finish(station, host);
+        self.finish(station, DcfStep::GivesUp, host);
     }
 
     /// The medium has finished with the frame: the station waits a number of slots, with the next frame if it has one.
-    fn finish<H: Host>(&mut self, station: StationId, host: &mut H) {
+    fn finish<H: Host>(&mut self, station: StationId, step: DcfStep, host: &mut H) {
         let (now, window) = (self.core.instant, self.method.own.window);
         let this = &mut self.stations[station.index()];
         let frame = this.mac.turn.take().expect("it was at a frame").frame;
@@ -333,7 +342,7 @@ impl Engine<Dcf> {
         let attached = this.attached;
         self.core.release(frame);
         if !attached {
-            self.station_mut(station).mac.state = State::Idle;
+            self.station_mut(station).mac.take(DcfStep::Unplugged);
             return;
         }
         let slots = self.draw(station);
@@ -342,7 +351,7 @@ impl Engine<Dcf> {
         }
         let not_before = now + self.method.spans.difs;
         self.hear(station, not_before, Some(slots));
-        self.station_mut(station).mac.state = State::Waiting;
+        self.station_mut(station).mac.take(step);
         self.look(station, host);
     }
 
@@ -358,7 +367,7 @@ impl Engine<Dcf> {
                 }
                 self.stop(station, WAIT);
                 let mac = &mut self.stations[station.index()].mac;
-                mac.state = State::Idle;
+                mac.take(DcfStep::Unplugged);
                 if let Some(Turn { frame, attempts, .. }) = mac.turn.take() {
                     (mac.window, self.stations[station.index()].held) = (self.method.own.window, 0);
                     let cause = Cause::Detached;

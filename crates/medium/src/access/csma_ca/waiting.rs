@@ -1,7 +1,8 @@
 //! Before an attempt: a frame gets its turn, and its station waits until it may send.
 
 use super::listening::{Gap, Listening, Place};
-use super::{Dcf, State, Turn, WAIT};
+use super::table::DcfStep;
+use super::{Dcf, Turn, WAIT};
 use crate::access::Access;
 use crate::engine::Engine;
 use crate::event::Kind;
@@ -83,7 +84,7 @@ impl Engine<Dcf> {
             return;
         }
         let heard = self.hear(station, now, None);
-        self.station_mut(station).mac.state = State::Waiting;
+        self.station_mut(station).mac.take(DcfStep::FrameArrives);
         if heard.is_busy(now) {
             self.defer(station, host);
         }
@@ -147,7 +148,7 @@ impl Engine<Dcf> {
     pub(super) fn send_or_rest<H: Host>(&mut self, station: StationId, host: &mut H) {
         match self.station(station).mac.turn {
             Some(_) => self.attempt(station, host),
-            None => self.station_mut(station).mac.state = State::Idle,
+            None => self.station_mut(station).mac.take(DcfStep::NothingToSend),
         }
     }
 }

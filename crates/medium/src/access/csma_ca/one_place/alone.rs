@@ -9,7 +9,7 @@
 
 use crate::access::csma_ca::air::Content;
 use crate::access::csma_ca::exchange::addressee;
-use crate::access::csma_ca::{Answer, Dcf, Turn};
+use crate::access::csma_ca::{Answer, Dcf, DcfStep, Turn};
 use crate::engine::Engine;
 use crate::event::Kind;
 use crate::frame::{Destination, StationId};
@@ -52,7 +52,8 @@ impl Engine<Dcf> {
         }
         self.settle_in_one_place();
         self.core.instant = answered;
-        self.succeed(station, host);
+        self.has_asked(station, sent, Content::Ack, end);
+        self.succeed(station, DcfStep::AckArrives, host);
         true
     }
 
