@@ -141,11 +141,14 @@ impl Engine<Reconciliation> {
     #[inline]
     pub(super) fn heard_by_follower(&self, station: StationId) -> (&Signal, bool) {
         let signals = &self.method.follower.signals;
-        let signal = signals
-            .numbers()
-            .map(|number| signals.get(number))
-            .find(|signal| signal.source == station || self.is_over(self.begin_at(signal, station), Edge::Begin));
-        let signal = signal.expect("the last BEACON was heard everywhere");
+        let has_begun =
+            |signal: &Signal| signal.source == station || self.is_over(self.begin_at(signal, station), Edge::Begin);
+        let mut number = signals.newest;
+        // The first BEACON was heard everywhere.
+        while !has_begun(signals.get(number)) {
+            number -= 1;
+        }
+        let signal = signals.get(number);
         let over = signal.end != NEVER && !signal.followed && self.is_over(self.end_at(signal, station), Edge::End);
         (signal, !over)
     }
@@ -195,10 +198,15 @@ impl Engine<Reconciliation> {
     }
 
     /// `station` waits for the end of a gap: it is to be told of changes that are on their way to it.
+    #[inline(never)]
     pub(super) fn expect_carriers(&mut self, station: StationId) {
-        let carriers = &self.method.follower.carriers;
-        for number in self.seen_carriers(station, false)..carriers.count {
+        let mut number = self.method.follower.carriers.count;
+        while number > 0 {
+            number -= 1;
             let &Change { source, at, .. } = self.method.follower.carriers.get(number);
+            if at + self.method.wire.way(source, station) < self.core.instant {
+                return;
+            }
             self.expect_carrier(source, at, station);
         }
     }
