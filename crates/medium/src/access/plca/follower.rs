@@ -292,10 +292,10 @@ impl Own {
     /// The MAC is to be told another carrier at the end of the instant. One at ease sees that of all stations.
     #[inline]
     fn carrier_differs(&self) -> bool {
-        match self.node.data {
-            Data::Idle => !self.apart.at_ease,
-            _ => !self.watch.is_told(self.node.carrier(true, false), self.mac_sends()),
+        if self.node.data == Data::Idle {
+            return !self.apart.at_ease;
         }
+        !self.watch.is_told(self.node.carrier(true, false), self.mac_sends())
     }
 
     /// The next state of the control machine of a node in its turn, by the table; `None` too if it is not its turn.
