@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the table "Other access methods" of docs/speed.md: frames and slots a second, and instructions of the whole program
-# a frame and a slot, of each access method beside CSMA/CD. Takes two minutes on a machine that does nothing else.
+# a frame and a slot, of each access method beside CSMA/CD. Takes three minutes on a machine that does nothing else.
 #
 #   cargo build --release && benches/access.sh             the program is target/release/ethbus
 #   benches/access.sh /usr/bin/ethbus                      another one
@@ -22,7 +22,10 @@ rows=(
     "50 stations, \`csma-ca\`, \`dsss-11\`|400|8|2704|11000000|--access csma-ca --stations 50 --topology star:0bt"
     "10 stations, \`csma\`, 1-persistent|150|4|576|10000000|--access csma --stations 10 --topology star:0bt"
     "8 stations, \`csma-cd\`|300|4|576|10000000|--stations 8 --topology star:0bt"
+    "8 stations, \`csma-cd\`, \`bus:25m\`|100|4|576|10000000|--stations 8 --topology bus:25m"
     "8 stations, \`plca\`|100|4|576|10000000|--access plca --stations 8 --topology star:0bt"
+    "8 stations, \`plca\`, \`bus:25m\`|100|4|576|10000000|--access plca --stations 8 --topology bus:25m"
+    "8 stations, \`plca\`, \`bus:25m\`, \`burst-cnt\` 3|100|4|576|10000000|--access plca --stations 8 --topology bus:25m --burst-count 3"
     "400 stations, \`slotted-aloha\`, S = 0.3|100|8|576|10000000|--access slotted-aloha --backoff uniform:200 --traffic bernoulli:0.0008 --stations 400 --topology star:0bt"
     "400 stations, \`slotted-aloha\`, saturated|50|4|576|10000000|--access slotted-aloha --backoff uniform:1000 --stations 400 --topology star:0bt"
 )
@@ -51,7 +54,7 @@ counted() {
         awk '/Collected/ { cost = $4 } /^ethbus: .* frames in/ { frames = $2; gsub(",", "", frames) } END { print cost, frames }'
 }
 
-echo "| 64 octets, a star | instructions a frame | a slot | M frames a second | M slots a second |"
+echo "| 64 octets | instructions a frame | a slot | M frames a second | M slots a second |"
 echo "|---|---|---|---|---|"
 for row in "${rows[@]}"; do
     IFS='|' read -r name seconds short slot rate options <<< "$row"

@@ -8,7 +8,7 @@
 //! ```
 //! [`tables`] has the three machines of a node, `node` their variables and timers, `wire` the signals on the line,
 //! `watch` the MAC's view of carrier, `acts` the effects of MAC and machines on each other, `run` the loop, and
-//! `one_place` the fast path while all nodes are configured consistently. **Empty turns and cycles are computed:** a
+//! `follower` the fast path while all nodes are configured consistently. **Empty turns and cycles are computed:** a
 //! node does not step through unused turns, and a bus without traffic does not step through cycles.
 //!
 //! Nothing here knows deafness: with PLCA, [`Fault::Deaf`](crate::Fault::Deaf) has no effect.
@@ -16,8 +16,8 @@
 mod acts;
 mod counters;
 mod cycles;
+mod follower;
 mod node;
-mod one_place;
 mod run;
 mod tables;
 mod watch;
@@ -38,8 +38,8 @@ use crate::inputs::{Fault, Host};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use cycles::Cycles;
+use follower::{Apart, Follower};
 use node::Node;
-use one_place::{Apart, OnePlace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use watch::Watch;
@@ -73,7 +73,7 @@ pub(crate) struct Own {
 pub(crate) struct Reconciliation {
     plca: Plca,
     wire: Wire,
-    here: OnePlace,
+    follower: Follower,
     /// The next event of each station itself.
     next: Box<[BitInstant]>,
     /// Stations whose carrier may have changed in this instant.
@@ -100,7 +100,7 @@ impl Access for Reconciliation {
         Reconciliation {
             wire: Wire::new(config, plca.phy_on, plca.phy_off),
             plca,
-            here: OnePlace::new(config),
+            follower: Follower::new(config),
             // Nodes with PLCA on leave DISABLE at instant 0, or a settled coordinator sends a BEACON.
             next: vec![BitInstant::ZERO; stations].into(),
             changed: Vec::new(),
@@ -160,7 +160,7 @@ impl Access for Reconciliation {
     }
 
     fn parted(engine: &mut Engine<Reconciliation>) {
-        engine.leave_one_place();
+        engine.leave_follower();
         engine.method.cycles.forget();
         let beyond = |cut| engine.core.line.topology().beyond(cut).map(Into::into);
         engine.method.wire.parted = engine.core.cut.and_then(|cut| beyond(cut).ok());

@@ -22,6 +22,23 @@ impl Own {
     pub(super) fn mac_sends(&self) -> bool {
         matches!(self.mac.transmit, Transmit::Transmitting | Transmit::Jamming)
     }
+
+    /// The signal that its machines request on the line.
+    #[inline]
+    pub(super) fn wants_on_line(&self) -> Option<What> {
+        if self.node.tx_en(self.mac_sends()) { Some(What::Frame) } else { self.node.command }
+    }
+}
+
+impl Reconciliation {
+    /// The end of a piece of carrier that began at `begin`, if its node has nothing more to send from `now` on; ESD and
+    /// the code after it follow a piece that is `delimited`.
+    #[inline]
+    pub(super) fn piece_end(&self, now: BitInstant, begin: BitInstant, delimited: bool) -> BitInstant {
+        let end = now + if delimited { self.plca.end_delimiter } else { BitTimes::ZERO };
+        // The code after ESD may be over before it has begun: one bit of it is heard all the same.
+        end.max(begin + BitTimes::new(1))
+    }
 }
 
 impl Below for Reconciliation {
@@ -132,8 +149,8 @@ impl Engine<Reconciliation> {
 
     /// The next event at `station`.
     pub(super) fn look_ahead(&mut self, station: StationId) {
-        if self.method.here.holds {
-            return self.look_ahead_in_one_place(station);
+        if self.method.follower.leads {
+            return self.look_ahead_by_follower(station);
         }
         let own = &self.stations[station.index()].mac;
         self.method.next[station.index()] = own.mac_at.min(own.node.next());
@@ -151,8 +168,8 @@ impl Engine<Reconciliation> {
 
     /// The MAC has a frame: sends it at once, or defers.
     fn ask_deference<H: Host>(&mut self, station: StationId, host: &mut H) {
-        if self.method.here.holds {
-            self.renew_watch(station);
+        if self.method.follower.leads {
+            self.renew_watch(station, false);
         }
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let this = &mut self.stations[station.index()];
@@ -227,8 +244,8 @@ impl Engine<Reconciliation> {
 impl Engine<Reconciliation> {
     /// Runs the machines of `station` until none of them changes, and puts their signals on the line.
     pub(super) fn settle_node<H: Host>(&mut self, station: StationId, host: &mut H) {
-        if self.method.here.holds {
-            return self.settle_in_one_place(station, host);
+        if self.method.follower.leads {
+            return self.settle_by_follower(station, host);
         }
         let index = station.index();
         loop {
@@ -276,16 +293,18 @@ impl Engine<Reconciliation> {
         }
     }
 
-    fn enter_data<H: Host>(&mut self, station: StationId, to: Data, host: &mut H) {
+    pub(super) fn enter_data<H: Host>(&mut self, station: StationId, to: Data, host: &mut H) {
         let now = self.core.instant;
         let own = &mut self.stations[station.index()].mac;
         own.node.enter_data(to, now, &self.method.plca, &mut own.counters);
         match to {
             Data::Transmit => own.line_begin = now,
             Data::Flush => {
-                let piece = own.piece.expect("a node that sends has something on the line");
-                let sent = self.method.wire.get(piece).frame.expect("a frame");
-                own.node.flush_end = sent.frame_end;
+                let sent = match own.piece {
+                    Some(piece) => self.method.wire.get(piece).frame,
+                    None => self.method.follower.frame_on_line(),
+                };
+                own.node.flush_end = sent.expect("a node that sends has a frame on the line").frame_end;
             }
             Data::Collide if own.node.own.heeds_logical_collisions => {
                 self.tell_transmit(station, TransmitInput::Collision, host);
@@ -323,7 +342,7 @@ impl Engine<Reconciliation> {
     fn drive(&mut self, station: StationId) {
         let now = self.core.instant;
         let own = &self.stations[station.index()].mac;
-        let want = if own.node.tx_en(own.mac_sends()) { Some(What::Frame) } else { own.node.command };
+        let want = own.wants_on_line();
         let is = own.piece.map(|piece| self.method.wire.get(piece).what);
         if is == want {
             return;
@@ -333,9 +352,7 @@ impl Engine<Reconciliation> {
             // ESD and the code after it follow a frame that was not cut short.
             let sent = self.method.wire.get(piece);
             let delimited = sent.what == What::Frame && !sent.cut && own.delimited;
-            begin = now + if delimited { self.method.plca.end_delimiter } else { BitTimes::ZERO };
-            // The code after ESD may be over before it has begun: one bit of it is heard all the same.
-            begin = begin.max(sent.begin + BitTimes::new(1));
+            begin = self.method.piece_end(now, sent.begin, delimited);
             self.method.wire.end(piece, begin);
             self.expect_settled_after(piece, begin);
             after = want.map(|_| piece);
@@ -385,7 +402,7 @@ impl Engine<Reconciliation> {
 /// Changes to a station from outside.
 impl Engine<Reconciliation> {
     pub(super) fn plca_detached<H: Host>(&mut self, station: StationId, host: &mut H) {
-        self.leave_one_place();
+        self.leave_follower();
         self.method.cycles.disturb();
         let own = &mut self.stations[station.index()].mac;
         if own.mac_sends() && own.piece.is_none() {
@@ -399,13 +416,13 @@ impl Engine<Reconciliation> {
     }
 
     pub(super) fn plca_attached<H: Host>(&mut self, station: StationId, host: &mut H) {
-        self.leave_one_place();
+        self.leave_follower();
         self.method.cycles.disturb();
         self.settle_node(station, host);
     }
 
     pub(super) fn plca_set<H: Host>(&mut self, station: StationId, settings: PlcaSettings, host: &mut H) {
-        self.leave_one_place();
+        self.leave_follower();
         self.method.cycles.disturb();
         let now = self.core.instant;
         let own = &mut self.station_mut(station).mac;
@@ -420,7 +437,7 @@ impl Engine<Reconciliation> {
     }
 
     pub(super) fn plca_restart(&mut self) {
-        self.leave_one_place();
+        self.leave_follower();
         let now = self.core.instant;
         for this in &mut self.stations {
             let own = &mut this.mac;

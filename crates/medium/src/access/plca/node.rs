@@ -167,6 +167,36 @@ impl Node {
         matches!(self.control, Control::WaitTo | Control::Yield)
     }
 
+    /// A node that uses its turn.
+    #[inline]
+    pub fn is_in_turn(&self) -> bool {
+        matches!(self.control, Control::Commit | Control::Transmit | Control::Burst | Control::Abort)
+    }
+
+    /// It would use its turn, now or from the end of its pending_timer on.
+    #[inline]
+    pub fn asks_for_turn(&self) -> bool {
+        self.pending || self.data == Data::DelayPending
+    }
+
+    /// From when on a node that asks for its turn would use it.
+    #[inline]
+    pub fn ready_from(&self) -> BitInstant {
+        if self.data == Data::DelayPending { self.pending_end } else { BitInstant::ZERO }
+    }
+
+    /// It has sent all frames that it may send in its turn.
+    #[inline]
+    pub fn is_burst_over(&self) -> bool {
+        self.bursts >= self.own.settings.burst_count
+    }
+
+    /// It has waited long enough for another frame of its burst.
+    #[inline]
+    pub fn is_burst_done(&self, now: BitInstant) -> bool {
+        self.burst_end <= now
+    }
+
     /// Computes the present turn from those without an event: at `now`, or with `before` just before it.
     pub fn catch_up(&mut self, now: BitInstant, before: bool, counters: &mut PlcaCounters) {
         if !self.counts_turns() {
@@ -266,6 +296,13 @@ impl Node {
         }
     }
 
+    /// The next event of the node itself while a follower counts its turns: the end of pending_timer is none.
+    #[inline]
+    pub fn next_by_follower(&self) -> BitInstant {
+        let data = if self.data == Data::DelayPending { NEVER } else { self.data_end() };
+        if self.control == Control::Burst { data.min(self.burst_end) } else { data }
+    }
+
     /// The node's frame is to be on the line.
     pub fn tx_en(&self, mac_sends: bool) -> bool {
         match self.data {
@@ -308,7 +345,7 @@ impl Node {
             active: self.active,
             pending: self.pending,
             committed: self.committed,
-            burst_over: self.bursts >= self.own.settings.burst_count,
+            burst_over: self.is_burst_over(),
             last_turn: (self.is_coordinator() && self.cur_id >= self.own.settings.node_count) || self.cur_id == 255,
             no_command: self.command.is_none(),
             status: self.status_ok,
@@ -318,7 +355,7 @@ impl Node {
             beacon_done: self.beacon_end <= now,
             detection_done: self.detection_end <= now,
             invalid_done: self.invalid_end <= now,
-            burst_done: self.burst_end <= now,
+            burst_done: self.is_burst_done(now),
             line_full: self.line_end <= now,
             flushed: self.flush_end <= now,
             pending_done: self.pending_end <= now,

@@ -1,7 +1,7 @@
 //! The loop of a medium with PLCA: the next event, in the written order of ties, and skipped cycles.
 
 use super::acts::nameless;
-use super::one_place::OnePlace;
+use super::follower::Follower;
 use super::tables::Data;
 use super::wire::{EVERYWHERE, Edge, Wire};
 use super::{Own, PlcaCounters, Reconciliation};
@@ -23,7 +23,7 @@ impl Path<Reconciliation> for Wire {
 
     #[inline(always)]
     fn is_valid(engine: &Engine<Reconciliation>) -> bool {
-        !engine.method.here.holds
+        !engine.method.follower.leads
     }
 
     #[inline(always)]
@@ -58,12 +58,12 @@ impl Engine<Reconciliation> {
     /// Runs everything before `limit`, and with `timers_too` the ends of timers at it.
     pub(super) fn run_plca<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
         while !host.stops() {
-            self.run_path::<OnePlace, H>(limit, timers_too, host);
-            if self.method.here.holds {
+            self.run_path::<Follower, H>(limit, timers_too, host);
+            if self.method.follower.leads {
                 break;
             }
             self.run_path::<Wire, H>(limit, timers_too, host);
-            if !self.method.here.holds {
+            if !self.method.follower.leads {
                 break;
             }
         }
@@ -71,8 +71,8 @@ impl Engine<Reconciliation> {
 
     /// The next event that is visible from outside.
     pub(super) fn plca_due(&self) -> BitInstant {
-        if self.method.here.holds {
-            return self.due_in_one_place();
+        if self.method.follower.leads {
+            return self.due_by_follower();
         }
         if !self.method.changed.is_empty() {
             return self.core.instant + BitTimes::new(1);
@@ -104,7 +104,7 @@ impl Engine<Reconciliation> {
         let mut changed = std::mem::take(&mut self.method.changed);
         changed.drain(..).for_each(|station| self.tell_carrier(station));
         self.method.changed = changed;
-        self.join_in_one_place();
+        self.join_follower();
     }
 
     /// Runs the first station whose timer ends at `now`: its MAC, then its machines.
@@ -316,7 +316,7 @@ impl Engine<Reconciliation> {
 
     /// The counts of a station's node up to now.
     pub(crate) fn plca_counters(&self, station: StationId) -> PlcaCounters {
-        if self.method.here.holds {
+        if self.method.follower.leads {
             return self.apart(station).1;
         }
         let own = &self.station(station).mac;

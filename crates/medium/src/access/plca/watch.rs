@@ -28,10 +28,8 @@ impl Watch {
         transmitting: false,
     };
 
-    /// The last level of carrier that it got.
-    pub fn carrier(&self) -> bool {
-        self.carrier
-    }
+    /// A frame of another station is heard.
+    pub const BUSY: Watch = Watch { state: Deference::Busy, carrier: true, ..Watch::SILENT };
 
     /// It has already got this carrier, and whether the station sends: the same input again would change nothing.
     #[inline]

@@ -73,6 +73,13 @@ impl Sent {
         Sent { id, size: queued.size, destination: queued.destination, worth, frame_end }
     }
 
+    /// The places that it is for, out of `stations`.
+    #[inline]
+    pub fn places(&self, stations: usize) -> impl Iterator<Item = StationId> + use<> {
+        let source = self.id.station;
+        self.destination.places(stations).filter(move |&place| place != source)
+    }
+
     fn is_for(&self, place: StationId) -> bool {
         match self.destination {
             Destination::Station(to) => to == place && self.id.station != place,
@@ -161,6 +168,8 @@ pub(super) struct Wire {
     one_place: bool,
     on_delay: BitTimes,
     off_delay: BitTimes,
+    /// The longest way between two places.
+    pub longest_way: BitTimes,
     heard: Box<[Heard]>,
     /// The signal of each place's own station.
     own: Box<[Option<What>]>,
@@ -182,6 +191,7 @@ impl Wire {
             one_place,
             on_delay,
             off_delay,
+            longest_way: BitTimes::new(config.topology.round_trip().get() / 2),
             heard: vec![Heard::default(); if one_place { 1 } else { stations }].into(),
             own: vec![None; stations].into(),
             edges: BinaryHeap::new(),
@@ -204,10 +214,29 @@ impl Wire {
         self.next == NEVER && self.heard.iter().all(|heard| heard.count() == 0)
     }
 
-    /// All places are one, a BEACON is there, and nothing else is there or on its way.
+    /// Every place hears a BEACON and nothing else, and nothing is on its way.
     pub fn has_only_a_beacon(&self) -> bool {
-        let heard = &self.heard[0];
-        self.one_place && self.next == NEVER && (heard.count(), heard.beacons) == (1, 1)
+        let beacon = |heard: &Heard| (heard.count(), heard.beacons) == (1, 1);
+        self.next == NEVER && self.heard.iter().all(beacon)
+    }
+
+    /// How long a signal takes from `source` to `place`.
+    #[inline]
+    pub fn way(&self, source: StationId, place: StationId) -> BitTimes {
+        if self.one_place || source == place { BitTimes::ZERO } else { self.topology.distance(source, place) }
+    }
+
+    /// Handles the edges that `is_over` says to be in the past. No signals overlap in them.
+    pub fn catch_up(&mut self, is_over: impl Fn(BitInstant, Edge) -> bool) {
+        while let Some(&Reverse((at, edge, ..))) = self.edges.peek()
+            && is_over(at, edge)
+            && let Some((place, id)) = self.take(at, edge)
+        {
+            match edge {
+                Edge::Begin => self.begins_at(place, id, at),
+                Edge::End => self.ends_at(place, id),
+            }
+        }
     }
 
     /// Drops all signals, at places and on their way.
@@ -254,11 +283,7 @@ impl Wire {
             for place in 0..self.stations {
                 let station = StationId::new(place);
                 if piece.reaches(station) {
-                    let way = if station == piece.source {
-                        BitTimes::ZERO
-                    } else {
-                        self.topology.distance(piece.source, station)
-                    };
+                    let way = self.way(piece.source, station);
                     self.edges.push(Reverse((at + way + delay, edge, place, id)));
                     edges += 1;
                 }
@@ -373,12 +398,7 @@ impl Wire {
     pub fn there(&self, place: u16, now: BitInstant) -> Vec<u64> {
         let station = StationId::new(place);
         let is_on = |piece: &Piece| {
-            let way = match place {
-                EVERYWHERE => BitTimes::ZERO,
-                _ if station == piece.source => BitTimes::ZERO,
-                _ if self.one_place => BitTimes::ZERO,
-                _ => self.topology.distance(piece.source, station),
-            };
+            let way = if place == EVERYWHERE { BitTimes::ZERO } else { self.way(piece.source, station) };
             let here = place == EVERYWHERE || piece.reaches(station);
             let begun = piece.begin + way + self.on_delay <= now;
             // A followed piece ends where the next begins.

@@ -1,5 +1,5 @@
-//! PLCA with consistent nodes: one follower for all nodes, against each node by itself. A run without outputs uses the
-//! follower, a run with outputs the separate nodes.
+//! PLCA with consistent nodes: one follower for all nodes, against each node by itself, at any distances. A run without
+//! outputs uses the follower, a run with outputs the separate nodes.
 //!
 //! `ETHBUS_CASES=100000` runs more cases, `ETHBUS_SEED=2` others.
 
@@ -9,8 +9,8 @@ mod scenario;
 
 use common::{offer, station, trace};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, Input, Medium, Method, Octets, Plca,
-    PlcaNode, PlcaSettings, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, Input, Medium, Method, Octets,
+    Place, Plca, PlcaNode, PlcaSettings, Repeater, Segments, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -21,47 +21,86 @@ fn bus_of(plca: Plca) -> Config {
     Config { method: Method::Plca(plca), ..Config::new(BitRate::MBIT_10, topology, 1) }
 }
 
-/// A correctly configured bus of up to twelve nodes, some with unused ids or with several ids, short delay lines, slow
-/// hosts and other timers; frames at any load, while nodes are taken off and put back and get new settings.
+/// Up to twelve stations at one place, at equal distances, along a cable, or on two segments with a repeater; nearly
+/// always so near that a turn is longer than the way there and back.
+fn any_near_topology() -> impl Strategy<Value = Topology> {
+    let way = || prop_oneof![4 => 0..=3_u64, 4 => 0..=15_u64, 1 => 0..=30_u64];
+    let ways = || proptest::collection::vec(way(), 1..=12);
+    let places = |ways: Vec<u64>| ways.into_iter().map(BitTimes::new);
+    let bus = ways().prop_map(move |ways| Topology::Bus { positions: places(ways).collect() });
+    let star = (1..=12_usize, way()).prop_map(|(stations, way)| Topology::star(stations, way));
+    let segments = (ways(), 0..=6_u64, way()).prop_map(|(ways, delay, way)| {
+        let place = |segment, way| Place { segment, position: BitTimes::new(way) };
+        let stations = ways.iter().enumerate().map(|(index, &way)| place(index % 2, way / 2)).collect();
+        let ports = vec![place(0, way / 2), place(1, way / 2)];
+        let repeater = Repeater { delay: BitTimes::new(delay), ports };
+        Topology::Segments(Segments::new(stations, &[repeater]).expect("a tree"))
+    });
+    let one_place = (1..=12_usize).prop_map(|stations| Topology::star(stations, 0));
+    prop_oneof![3 => one_place, 1 => star, 3 => bus, 1 => segments]
+}
+
+/// PHY delays, which are mostly none.
+fn any_phy() -> impl Strategy<Value = (BitTimes, BitTimes)> {
+    let delays = (0..=9_u64, 0..=12_u64).prop_map(|(on, more)| (BitTimes::new(on), BitTimes::new(on + more)));
+    prop_oneof![2 => Just((BitTimes::ZERO, BitTimes::ZERO)), 1 => delays]
+}
+
+/// Settings of burst mode: mostly none, or a timer that is longer than the gap, or any.
+fn any_burst() -> impl Strategy<Value = (u8, u8)> {
+    prop_oneof![4 => Just((0, 128)), 2 => (1..=4_u8, Just(128)), 1 => (1..=4_u8, any::<u8>())]
+}
+
+/// A correctly configured bus of up to twelve nodes, some with unused ids or with several ids, bursts, PHY delays, short
+/// delay lines, slow hosts and other timers; frames at any load, while nodes are taken off and put back and get new
+/// settings.
 fn any_right_bus() -> impl Strategy<Value = Scenario> {
-    let node = (prop_oneof![4 => Just(0_u64), 1 => 0..=900_u64], 0..30_u8);
-    let timers = (prop_oneof![3 => Just(32_u8), 1 => 1..=60_u8], prop_oneof![3 => Just(396_u64), 1 => 1..=396_u64]);
+    let node = (prop_oneof![4 => Just(0_u64), 1 => 0..=900_u64], any_burst());
+    let timers = (prop_oneof![3 => Just(32_u8), 1 => 1..=80_u8], prop_oneof![3 => Just(396_u64), 1 => 1..=396_u64]);
     let begin = (any::<bool>(), any::<u64>());
+    let bursts = prop_oneof![1 => Just(false), 1 => Just(true)];
     let rest = (prop_oneof![3 => Just(8_u64), 1 => 0..=12_u64], 0..=3_u8, begin, 1..=40_u32, 1..=4_usize);
-    let from = (0..12_u16, 0..13_u16);
+    let from = (0..12_u16, 0..13_u16, any_burst());
     let input = (0..300_u32, 0..=60_000_u64, from, prop_oneof![3 => Just(64_u32), 1 => 64..=400_u32]);
     let inputs = proptest::collection::vec(input, 0..=120);
-    (proptest::collection::vec(node, 1..=12), timers, rest, inputs).prop_map(|(drawn, (to, line), rest, inputs)| {
+    let drawn = (proptest::collection::vec(node, 12), bursts, any_phy());
+    (any_near_topology(), drawn, timers, rest, inputs).prop_map(|(topology, drawn, (to, line), rest, inputs)| {
         let (esd, empty, (cold_start, seed), attempt_limit, queue_limit) = rest;
-        let stations = drawn.len() as u8;
+        let (drawn, with_bursts, (phy_on, phy_off)) = drawn;
+        let stations = topology.stations() as u8;
         // One id more than stations: it belongs to the last node too, or to none.
         let count = stations + empty;
+        let bursts = |(burst_count, burst_timer): (u8, u8), settings| match with_bursts {
+            true => PlcaSettings { burst_count, burst_timer, ..settings },
+            false => settings,
+        };
         let mut nodes: Vec<PlcaNode> = (0..stations)
             .zip(&drawn)
-            .map(|(id, &(host, _))| {
+            .map(|(id, &(host, burst))| {
                 let settings = PlcaSettings { to_timer: to, ..PlcaSettings::new((id + 1) % stations, count) };
-                PlcaNode { host_delay: BitTimes::new(host), ..PlcaNode::new(settings) }
+                PlcaNode { host_delay: BitTimes::new(host), ..PlcaNode::new(bursts(burst, settings)) }
             })
             .collect();
-        if empty > 0 && drawn[0].1 == 0 {
+        if empty > 0 && drawn[0].1.0 == 0 {
             nodes[0].more_ids[0] = count - 1;
         }
-        let delays = (BitTimes::new(line), BitTimes::new(esd));
-        let plca = Plca { delay_line: delays.0, end_delimiter: delays.1, cold_start, ..Plca::new(nodes.clone()) };
-        let mut config = Config { queue_limit, ..bus_of(plca) };
+        let (delay_line, end_delimiter) = (BitTimes::new(line), BitTimes::new(esd));
+        let plca = Plca { delay_line, end_delimiter, phy_on, phy_off, cold_start, ..Plca::new(nodes.clone()) };
+        let mut config = Config { queue_limit, topology, ..bus_of(plca) };
         config.parameters.attempt_limit = attempt_limit.try_into().expect("at least 1");
         config.seed = seed;
         let mut inputs: Vec<(u64, u16, Input)> = inputs
             .into_iter()
-            .map(|(what, at, (from, to), octets)| {
+            .map(|(what, at, (from, to, burst), octets)| {
                 let (from, to) = (from % u16::from(stations), to % u16::from(stations + 1));
                 let all = to == u16::from(stations);
                 let destination = if all { Destination::All } else { Destination::Station(station(to)) };
                 let this = station(from);
+                let settings = nodes[usize::from(from)].settings;
                 let input = match what {
                     0 => Input::Detach { station: this },
                     1..=3 => Input::Attach { station: this },
-                    4 => Input::SetPlca { station: this, settings: nodes[usize::from(from)].settings },
+                    4 => Input::SetPlca { station: this, settings: bursts(burst, settings) },
                     5 => Input::SetFault { station: this, fault: Some(Fault::BadFcs) },
                     6 => Input::SetFault { station: this, fault: None },
                     _ => Input::Offer { station: this, frame: Frame::new(Octets::new(octets), destination) },
@@ -85,8 +124,8 @@ fn all_told(medium: &Medium, stations: usize) -> String {
     (0..stations).map(one).chain([format!("{cycles:?} {:?}\n", medium.tally().medium())]).collect()
 }
 
-/// Without outputs, one follower serves all nodes of a correctly configured bus on a star; the events, and all counts
-/// at any time, are those of a bus on which each node counts for itself.
+/// Without outputs, one follower serves all nodes of a correctly configured bus; the events, and all counts at any time,
+/// are those of a bus on which each node counts for itself.
 #[test]
 fn one_follower_counts_as_every_node_by_itself() {
     let mut runner = runner(300);

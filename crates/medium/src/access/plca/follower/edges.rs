@@ -1,0 +1,203 @@
+//! Edges of signals at the stations that they concern.
+
+use super::Turn;
+use super::hearing::Signal;
+use crate::access::plca::Reconciliation;
+use crate::access::plca::wire::{EVERYWHERE, Edge, What};
+use crate::engine::Engine;
+use crate::frame::StationId;
+use crate::inputs::Host;
+use crate::receive::Arrival;
+use crate::time::BitInstant;
+use crate::timers::NEVER;
+
+/// Edges of signals at the stations that they concern, the first one last: there are few at a time.
+#[derive(Debug, Default)]
+pub(super) struct Notices(Vec<Notice>);
+
+/// When an edge is at a station, and why that concerns the station; the station is [`EVERYWHERE`] if all places are one,
+/// and the signal is only that of a frame that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Notice {
+    at: BitInstant,
+    concern: Concern,
+    station: u16,
+    signal: u64,
+}
+
+impl Notices {
+    #[inline]
+    pub fn next(&self) -> BitInstant {
+        self.0.last().map_or(NEVER, |first| first.at)
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn push(&mut self, at: BitInstant, concern: Concern, station: u16, signal: u64) {
+        let notice = Notice { at, concern, station, signal };
+        let index = self.0.partition_point(|other| *other > notice);
+        self.0.insert(index, notice);
+    }
+}
+
+/// Why an edge concerns a station, in the order within an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Concern {
+    /// A frame ends at an addressee.
+    Receives,
+    /// A signal ends at its source, or at the node whose turn comes next.
+    Ends,
+    /// A signal begins at a station whose MAC sends into the delay line.
+    Begins,
+    /// Carrier changes at a station that waits for the end of a gap; at the end of the instant.
+    Carrier,
+}
+
+impl Concern {
+    /// The kind of edge that it is. All edges of an instant are over at its end.
+    fn edge(self) -> Edge {
+        match self {
+            Concern::Receives | Concern::Ends => Edge::End,
+            Concern::Begins | Concern::Carrier => Edge::Begin,
+        }
+    }
+}
+
+impl Engine<Reconciliation> {
+    #[inline]
+    pub(super) fn expect(&mut self, at: BitInstant, concern: Concern, station: StationId) {
+        self.method.follower.notices.push(at, concern, station.index() as u16, 0);
+    }
+
+    /// The change of carrier at `at`, made by `source`, is on its way to `station`.
+    pub(super) fn expect_carrier(&mut self, source: StationId, at: BitInstant, station: StationId) {
+        self.expect(at + self.method.wire.way(source, station), Concern::Carrier, station);
+    }
+
+    /// The MAC of `station` sends into the delay line: signals that are on their way to it concern it.
+    pub(super) fn expect_signals(&mut self, station: StationId) {
+        for number in self.method.follower.signals.numbers() {
+            let signal = self.method.follower.signals.get(number);
+            let begin = self.begin_at(signal, station);
+            if signal.source == station || self.is_over(begin, Edge::Begin) {
+                return;
+            }
+            if !signal.is_beacon() {
+                self.expect(begin, Concern::Begins, station);
+            }
+        }
+    }
+
+    /// Runs the edges of one kind at this instant.
+    pub(super) fn run_notices<H: Host>(&mut self, host: &mut H) {
+        let now = self.core.instant;
+        let mut kind = None;
+        while let Some(&Notice { at, concern, station, signal }) = self.method.follower.notices.0.last() {
+            let own = (concern == Concern::Carrier, concern.edge());
+            if at != now || *kind.get_or_insert(own) != own {
+                break;
+            }
+            self.method.follower.notices.0.pop();
+            self.method.follower.reached = (now, own.1);
+            let place = StationId::new(station);
+            match concern {
+                Concern::Receives => self.receive_by_follower(station, signal, host),
+                Concern::Ends => self.settle_by_follower(place, host),
+                Concern::Begins if self.method.follower.holding.contains(place) => self.settle_by_follower(place, host),
+                Concern::Carrier if self.method.follower.waiting.contains(place) => {
+                    self.tell_carrier_by_follower(place)
+                }
+                Concern::Begins | Concern::Carrier => {}
+            }
+        }
+    }
+
+    /// The addressees of a frame at `place` hear its end.
+    fn receive_by_follower<H: Host>(&mut self, place: u16, signal: u64, host: &mut H) {
+        let sent = self.method.follower.signals.get(signal).frame.expect("only frames have addressees");
+        let kind = sent.worth.received(sent.size, Arrival::Clear);
+        if place != EVERYWHERE {
+            return self.core.emit(StationId::new(place), sent.id, kind, host);
+        }
+        for place in sent.places(self.stations.len()) {
+            self.core.emit(place, sent.id, kind, host);
+        }
+    }
+
+    /// Puts the signal that the machines of `station` request on the line.
+    #[inline]
+    pub(super) fn drive_by_follower(&mut self, station: StationId) {
+        let want = self.stations[station.index()].mac.wants_on_line();
+        let last = self.method.follower.signals.newest();
+        let is = (last.source == station && last.end == NEVER).then_some(last.what);
+        if is != want {
+            self.signal_changes(station, is, want);
+        }
+    }
+
+    fn signal_changes(&mut self, station: StationId, is: Option<What>, want: Option<What>) {
+        let (on, off) = (self.method.plca.phy_on, self.method.plca.phy_off);
+        let mut begin = self.core.instant;
+        if let Some(is) = is {
+            begin = self.method.piece_end(begin, self.method.follower.signals.newest().begin, is == What::Frame);
+            let last = self.method.follower.signals.newest_mut();
+            (last.end, last.followed) = (begin, want.is_some());
+        }
+        if is == Some(What::Frame) {
+            self.expect_received(begin + off);
+            // The COMMIT of a burst hides the end of the frame from MACs.
+            self.carrier_changes(station, begin + if want.is_some() { on } else { off }, false);
+        }
+        if let Some(what) = want {
+            let frame = (what == What::Frame).then(|| self.sent(station));
+            let turn = Some(self.stations[station.index()].mac.node.cur_id);
+            let last = self.method.follower.signals.newest();
+            let (beacons, empty) = (last.beacons, last.empty);
+            let signal =
+                Signal { source: station, what, begin, end: NEVER, frame, followed: false, turn, beacons, empty };
+            self.method.follower.signals.push(signal);
+        } else {
+            self.expect(begin + off, Concern::Ends, station);
+            self.plan_turn();
+        }
+        if is.is_none() {
+            self.method.follower.turn = Turn::NONE;
+            self.concern_holding(station, begin + on);
+        }
+        if want == Some(What::Frame) {
+            self.carrier_changes(station, begin + on, true);
+        }
+    }
+
+    /// Stations whose MAC sends into the delay line are to hear the signal of `source` that begins at `begin`.
+    fn concern_holding(&mut self, source: StationId, begin: BitInstant) {
+        let mut from = 0;
+        while let Some(other) = self.method.follower.holding.next(from) {
+            from = other.index() + 1;
+            if other != source {
+                self.expect(begin + self.method.wire.way(source, other), Concern::Begins, other);
+            }
+        }
+    }
+
+    /// The last signal is a frame, and ends at `end` at its own place: its addressees are to hear it.
+    fn expect_received(&mut self, end: BitInstant) {
+        let follower = &mut self.method.follower;
+        let number = follower.signals.newest;
+        if self.method.wire.is_one_place() {
+            return follower.notices.push(end, Concern::Receives, EVERYWHERE, number);
+        }
+        let sent = follower.signals.newest().frame.expect("a frame");
+        for place in sent.places(self.stations.len()) {
+            let at = end + self.method.wire.way(sent.id.station, place);
+            follower.notices.push(at, Concern::Receives, place.index() as u16, number);
+        }
+    }
+}
