@@ -155,7 +155,7 @@ static void rates(struct input *input)
     PROMISE(wait == ((share.capacity ? share.capacity : 10) - UINT64_C(1)) * 100);
 }
 
-/* One life of a schedule in this memory. Tickets of earlier lives may be among those that are there. */
+/* One life of a schedule of either shape in this memory. Tickets of earlier lives may be among those that are there. */
 static void life(struct input *input, uint64_t *memory, size_t octets, struct backoff_ticket *tickets)
 {
     struct backoff_due due[4];
@@ -165,7 +165,12 @@ static void life(struct input *input, uint64_t *memory, size_t octets, struct ba
     size_t count = 0;
     unsigned inserted = 0, gone = 0;
     int round;
-    PROMISE(backoff_schedule_init(memory, octets, number(input), &schedule) == BACKOFF_STATUS_OK);
+    value = number(input);
+    if (number(input) & 1)
+        PROMISE(backoff_schedule_init(memory, octets, value, &schedule) == BACKOFF_STATUS_OK);
+    else
+        PROMISE(backoff_schedule_init_compact(memory, backoff_schedule_compact_octets(4), value, &schedule) ==
+            BACKOFF_STATUS_OK);
     for (round = 0; round < 12; round++) {
         uint64_t what = number(input), where = number(input);
         switch (what & 3) {
