@@ -19,8 +19,8 @@ static const struct shape {
     size_t (*octets)(uint32_t capacity);
     backoff_status (*init)(void *memory, size_t octets, uint64_t now, struct backoff_schedule **schedule);
 } shapes[] = {
-    {"", backoff_schedule_octets, backoff_schedule_init},
-    {"compact: ", backoff_schedule_compact_octets, backoff_schedule_init_compact},
+    {"C", backoff_schedule_octets, backoff_schedule_init},
+    {"C compact", backoff_schedule_compact_octets, backoff_schedule_init_compact},
 };
 
 static uint64_t schedule_delay(void)
@@ -58,7 +58,7 @@ static void schedule_turn_many(void)
 
 static struct backoff_ticket timers[TIMERS];
 
-/* A timer is set, and cancelled when 64 later ones have been set. */
+/* A timer is set, and cancelled when 63 later ones have been set. */
 static void set_and_cancel(void)
 {
     uint64_t now = 0, value;
@@ -192,7 +192,7 @@ static void yardsticks(uint32_t pending, int bits)
         heap_push(generator_word() & schedule_mask, value);
     for (turns = 0; turns < (int)(pending / OPERATIONS + 10); turns++)
         heap_turn();
-    snprintf(name, sizeof name, "yardstick: heap, %lu pending, delays below 2^%d", (unsigned long)pending, bits);
+    snprintf(name, sizeof name, "heap|schedule, %lu pending, delays below 2^%d", (unsigned long)pending, bits);
     measure_many(name, heap_turn, samples / 8);
     free(heap);
     if (schedule_mask >= WHEEL)
@@ -201,11 +201,44 @@ static void yardsticks(uint32_t pending, int bits)
         bucket_insert(bucket_now + 1 + (generator_word() & schedule_mask), value);
     for (turns = 0; turns < (int)(2 * pending / OPERATIONS + 50); turns++)
         bucket_turn();
-    snprintf(name, sizeof name, "yardstick: contiguous buckets, %lu pending, delays below 2^%d", (unsigned long)pending,
-             bits);
+    snprintf(name, sizeof name, "buckets|schedule, %lu pending, delays below 2^%d", (unsigned long)pending, bits);
     measure_turns(name, bucket_turn, &turned_values, samples / 2);
     for (value = 0; value < WHEEL; value++)
         buckets[value].count = 0;
+}
+
+static void set_timers(void)
+{
+    uint64_t now = 0;
+    size_t i;
+    backoff_schedule_now(schedule, &now);
+    for (i = 0; i < TIMERS; i++)
+        backoff_schedule_insert(schedule, now + schedule_delay(), i, &timers[i]);
+}
+
+static void cancel_timers(void)
+{
+    uint64_t value;
+    size_t i;
+    for (i = 0; i < TIMERS; i++)
+        backoff_schedule_cancel(schedule, &timers[i], &value);
+}
+
+/* Time goes on between samples, for the values that are pending. */
+static void let_others_expire(void)
+{
+    cancel_timers();
+    schedule_turn();
+    set_timers();
+}
+
+static void measure_timers(const char *name, void (*run)(void))
+{
+    set_timers();
+    between = let_others_expire;
+    measure_many(name, run, samples / 2);
+    between = NULL;
+    cancel_timers();
 }
 
 static void schedule_rows(const struct shape *shape, uint32_t pending, int bits)
@@ -213,14 +246,15 @@ static void schedule_rows(const struct shape *shape, uint32_t pending, int bits)
     char name[96], rest[48];
     void *memory = fill_schedule(shape, pending, bits);
     snprintf(rest, sizeof rest, "%lu pending, delays below 2^%d", (unsigned long)pending, bits);
-    snprintf(name, sizeof name, "%sschedule, %s", shape->name, rest);
+    printf("%s|octets a value, %s\t%.0f\t\n", shape->name, rest, (double)shape->octets(pending) / pending);
+    snprintf(name, sizeof name, "%s|schedule, %s", shape->name, rest);
     measure_turns(name, schedule_turn, &turned_values, samples / 2);
-    snprintf(name, sizeof name, "%sschedule, 64 values a call, %s", shape->name, rest);
+    snprintf(name, sizeof name, "%s|64 values a call, %s", shape->name, rest);
     measure_turns(name, schedule_turn_many, &turned_values, samples / 2);
-    snprintf(name, sizeof name, "%sset and cancel, %s", shape->name, rest);
-    measure_many(name, set_and_cancel, samples / 2);
-    snprintf(name, sizeof name, "%sreschedule, %s", shape->name, rest);
-    measure_many(name, move_timers, samples / 2);
+    snprintf(name, sizeof name, "%s|set and cancel, %s", shape->name, rest);
+    measure_timers(name, set_and_cancel);
+    snprintf(name, sizeof name, "%s|reschedule, %s", shape->name, rest);
+    measure_timers(name, move_timers);
     free(memory);
 }
 

@@ -68,11 +68,13 @@ pub struct CompactShape {
 impl CompactShape {
     /// For `capacity` values: as many slots at level 0 as 40 octets for each value and 8,000 more have room for.
     pub const fn of(capacity: u32) -> CompactShape {
+        if capacity <= SORTED {
+            return CompactShape { first_bits: 0, bits: 0, levels: 0 };
+        }
         let (first_bits, bits) = match capacity {
-            0..=SORTED => return CompactShape { first_bits: 0, bits: 0, levels: 0 },
             0..400 => (10, 6),
-            0..1500 => (11, 6),
-            0..7000 => (12, 6),
+            400..1500 => (11, 6),
+            1500..7000 => (12, 6),
             _ => (12, 11),
         };
         CompactShape { first_bits, bits, levels: (u64::BITS - first_bits).div_ceil(bits) }
