@@ -160,16 +160,19 @@ static void life(struct input *input, uint64_t *memory, size_t octets, struct ba
 {
     struct backoff_due due[4];
     struct backoff_schedule *schedule;
-    uint64_t slot, value, last = 0;
-    uint32_t pending;
+    uint64_t slot, value, shape, last = 0;
+    uint32_t pending, most;
     size_t count = 0;
     unsigned inserted = 0, gone = 0;
     int round;
     value = number(input);
-    if (number(input) & 1)
+    shape = number(input) % 3;
+    /* The compact shape is a sorted list for few values, and a wheel for more. */
+    most = shape == 2 ? 33 : 4;
+    if (shape == 0)
         PROMISE(backoff_schedule_init(memory, octets, value, &schedule) == BACKOFF_STATUS_OK);
     else
-        PROMISE(backoff_schedule_init_compact(memory, backoff_schedule_compact_octets(4), value, &schedule) ==
+        PROMISE(backoff_schedule_init_compact(memory, backoff_schedule_compact_octets(most), value, &schedule) ==
             BACKOFF_STATUS_OK);
     for (round = 0; round < 12; round++) {
         uint64_t what = number(input), where = number(input);
@@ -188,7 +191,7 @@ static void life(struct input *input, uint64_t *memory, size_t octets, struct ba
             PROMISE(backoff_schedule_expire(schedule, where, what >> 62, due, &count) == BACKOFF_STATUS_OK);
             gone += (unsigned)count;
         }
-        PROMISE(inserted - gone <= 4);
+        PROMISE(inserted - gone <= most);
         PROMISE(backoff_schedule_pending(schedule, &pending) == BACKOFF_STATUS_OK && pending == inserted - gone);
         PROMISE(backoff_schedule_now(schedule, &slot) == BACKOFF_STATUS_OK && slot >= last);
         last = slot;
