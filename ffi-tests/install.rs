@@ -80,7 +80,7 @@ fn the_installed_library_has_versions_of_its_symbols() {
     exported.sort_unstable();
     assert_eq!(exported, expected);
     let octets = fs::metadata(INSTALLED.join("lib/libbackoff.so")).expect("it is installed").len();
-    assert!(octets < 68 * 1024, "{octets} octets");
+    assert!(octets < harness::MOST_OCTETS, "{octets} octets");
     let header = fs::read_to_string(INSTALLED.join("include/backoff.h")).expect("it is installed");
     for symbol in &exported {
         let name = symbol.split('@').next().unwrap_or_default();

@@ -9,12 +9,16 @@
 
 static uint64_t memory[4096], copy[4096];
 
+/* The shape of a schedule: each test runs once with either. */
+static size_t (*octets_of)(uint32_t capacity);
+static backoff_status (*init)(void *memory, size_t octets, uint64_t now, struct backoff_schedule **schedule);
+
 static struct backoff_schedule *schedule_of(uint32_t capacity, uint64_t now)
 {
     struct backoff_schedule *schedule = NULL;
     memset(memory, 0xFF, sizeof memory);
-    CHECK(backoff_schedule_octets(capacity) <= sizeof memory);
-    CHECK(backoff_schedule_init(memory, backoff_schedule_octets(capacity), now, &schedule) == BACKOFF_STATUS_OK);
+    CHECK(octets_of(capacity) <= sizeof memory);
+    CHECK(init(memory, octets_of(capacity), now, &schedule) == BACKOFF_STATUS_OK);
     CHECK((void *)schedule == (void *)memory);
     return schedule;
 }
@@ -156,15 +160,14 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
     struct backoff_due due;
     uint64_t value = 7;
     uint32_t pending = 7;
-    size_t count = 7, octets = backoff_schedule_octets(0);
+    size_t count = 7, octets = octets_of(0);
     memset(copy, 0, sizeof copy);
-    CHECK(octets == 25504 && backoff_schedule_octets(10) == octets + 1440);
-    CHECK(backoff_schedule_init(NULL, octets, 0, &schedule) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_schedule_init(memory, octets, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_schedule_init(memory, octets - 1, 0, &schedule) == BACKOFF_STATUS_MEMORY);
-    CHECK(backoff_schedule_init((char *)memory + 1, octets, 0, &schedule) == BACKOFF_STATUS_MEMORY);
+    CHECK(init(NULL, octets, 0, &schedule) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(init(memory, octets, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(init(memory, octets - 1, 0, &schedule) == BACKOFF_STATUS_MEMORY);
+    CHECK(init((char *)memory + 1, octets, 0, &schedule) == BACKOFF_STATUS_MEMORY);
     CHECK(schedule == NULL);
-    CHECK(backoff_schedule_init(memory, octets, 0, &schedule) == BACKOFF_STATUS_OK);
+    CHECK(init(memory, octets, 0, &schedule) == BACKOFF_STATUS_OK);
     CHECK(backoff_schedule_insert(schedule, 1, 1, NULL) == BACKOFF_STATUS_SCHEDULE_FULL);
     CHECK(backoff_schedule_insert(zeroed, 1, 1, NULL) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_schedule_insert(NULL, 1, 1, NULL) == BACKOFF_STATUS_NULL_POINTER);
@@ -184,13 +187,41 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
     CHECK(value == 7 && count == 7 && pending == 7);
 }
 
+/* 802.3's 16 stations fit 1 KB; the compact shape takes at most 40 octets a value and 8,000 besides, however many. */
+static void memory_is_as_the_header_says(void)
+{
+    static const uint32_t capacities[] = {0, 1, 32, 33, 399, 400, 1499, 1500, 6999, 7000, 1000000, UINT32_C(1) << 27};
+    struct backoff_schedule *schedule = NULL;
+    size_t i, octets = backoff_schedule_octets(0);
+    CHECK(octets == 25504 && backoff_schedule_octets(10) == octets + 1440);
+    CHECK(backoff_schedule_octets((UINT32_C(1) << 27) + 1) == SIZE_MAX);
+    CHECK(backoff_schedule_compact_octets((UINT32_C(1) << 27) + 1) == SIZE_MAX);
+    for (i = 0; i < sizeof capacities / sizeof capacities[0]; i++)
+        CHECK(backoff_schedule_compact_octets(capacities[i]) <= (size_t)40 * capacities[i] + 8000 || SIZE_MAX >> 32 == 0);
+    for (i = 0; i <= 32; i++)
+        CHECK(backoff_schedule_compact_octets((uint32_t)i) <= 32 * i + 200);
+    CHECK(backoff_schedule_compact_octets(STATIONS) <= 1024);
+    /* Wherever the memory begins, all values fit. */
+    for (i = 0; i < 4; i++) {
+        CHECK(backoff_schedule_init_compact(memory + i, backoff_schedule_compact_octets(1), 0, &schedule) == BACKOFF_STATUS_OK);
+        CHECK(backoff_schedule_insert(schedule, 1, 1, NULL) == BACKOFF_STATUS_OK);
+        CHECK(backoff_schedule_insert(schedule, 1, 2, NULL) == BACKOFF_STATUS_SCHEDULE_FULL);
+    }
+}
+
 int main(void)
 {
-    stations_get_through_one_after_the_other();
-    the_order_within_a_slot_is_that_of_insertion();
-    what_is_cancelled_does_not_expire();
-    the_next_slot_comes_in_one_call();
-    a_value_moves_to_another_slot();
-    null_small_memory_and_zeroed_memory_are_refused();
+    int shape;
+    for (shape = 0; shape < 2; shape++) {
+        octets_of = shape == 0 ? backoff_schedule_octets : backoff_schedule_compact_octets;
+        init = shape == 0 ? backoff_schedule_init : backoff_schedule_init_compact;
+        stations_get_through_one_after_the_other();
+        the_order_within_a_slot_is_that_of_insertion();
+        what_is_cancelled_does_not_expire();
+        the_next_slot_comes_in_one_call();
+        a_value_moves_to_another_slot();
+        null_small_memory_and_zeroed_memory_are_refused();
+    }
+    memory_is_as_the_header_says();
     return failures != 0;
 }

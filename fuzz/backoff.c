@@ -155,17 +155,25 @@ static void rates(struct input *input)
     PROMISE(wait == ((share.capacity ? share.capacity : 10) - UINT64_C(1)) * 100);
 }
 
-/* One life of a schedule in this memory. Tickets of earlier lives may be among those that are there. */
+/* One life of a schedule of either shape in this memory. Tickets of earlier lives may be among those that are there. */
 static void life(struct input *input, uint64_t *memory, size_t octets, struct backoff_ticket *tickets)
 {
     struct backoff_due due[4];
     struct backoff_schedule *schedule;
-    uint64_t slot, value, last = 0;
-    uint32_t pending;
+    uint64_t slot, value, shape, last = 0;
+    uint32_t pending, most;
     size_t count = 0;
     unsigned inserted = 0, gone = 0;
     int round;
-    PROMISE(backoff_schedule_init(memory, octets, number(input), &schedule) == BACKOFF_STATUS_OK);
+    value = number(input);
+    shape = number(input) % 3;
+    /* The compact shape is a sorted list for few values, and a wheel for more. */
+    most = shape == 2 ? 33 : 4;
+    if (shape == 0)
+        PROMISE(backoff_schedule_init(memory, octets, value, &schedule) == BACKOFF_STATUS_OK);
+    else
+        PROMISE(backoff_schedule_init_compact(memory, backoff_schedule_compact_octets(most), value, &schedule) ==
+            BACKOFF_STATUS_OK);
     for (round = 0; round < 12; round++) {
         uint64_t what = number(input), where = number(input);
         switch (what & 3) {
@@ -183,7 +191,7 @@ static void life(struct input *input, uint64_t *memory, size_t octets, struct ba
             PROMISE(backoff_schedule_expire(schedule, where, what >> 62, due, &count) == BACKOFF_STATUS_OK);
             gone += (unsigned)count;
         }
-        PROMISE(inserted - gone <= 4);
+        PROMISE(inserted - gone <= most);
         PROMISE(backoff_schedule_pending(schedule, &pending) == BACKOFF_STATUS_OK && pending == inserted - gone);
         PROMISE(backoff_schedule_now(schedule, &slot) == BACKOFF_STATUS_OK && slot >= last);
         last = slot;

@@ -72,11 +72,11 @@
  *         status = backoff_retry_fail_since(&retry, &policy, attempt_ns, now_ns, 0, &delay_ns);
  *
  * State lies in your memory, plain, copyable, nothing to free: 32 octets for a station, an operation or a rate, 16 for
- * a budget, 8 for tokens, 56 for a window, 1,192 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
- * function allocates, locks, waits, calls the system or uses
- * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
- * at the first batch, and how many schedules have been begun); so all may be called from an interrupt handler that saves the vector registers. Where it does
- * not, as in a kernel, there are two ways on x86-64. The library that `cargo build --release -p ethbus-backoff-c --target
+ * a budget, 8 for tokens, 56 for a window, 1,192 for a prepared policy. A schedule of n values takes 144 n or 176 n and a
+ * wheel of 25 KiB to 1 MiB; a compact one 32 n and 200, and from 33 values on at most 40 n and 8,000. No function
+ * allocates, locks, waits, calls the system or uses floating point (except backoff_policy_moments), nor keeps state of
+ * its own (except what the processor can do, found at the first batch, and how many schedules have been begun); so all
+ * may be called from an interrupt handler that saves the vector registers. Where it does not, as in a kernel, there are two ways on x86-64. The library that `cargo build --release -p ethbus-backoff-c --target
  * x86_64-unknown-none` makes, libbackoff.a, uses no vector register at all. Of every other build only those functions may
  * be called that leave these registers alone: backoff_collide, backoff_collide_word, backoff_collide_each,
  * backoff_attempts, backoff_reset, backoff_retry_init, _fail, _failures and _reset, backoff_policy_bounds and _draw,
@@ -1829,7 +1829,8 @@ BACKOFF_DIRECT;
 
 /**
  * The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
- * the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on).
+ * the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on). backoff_schedule_compact_octets asks for a quarter
+ * of that, where no call needs a bound.
  *
  * SIZE_MAX if that does not fit, or if `capacity` is above 2^27. Any thread may call it at any time.
  *
@@ -2030,6 +2031,41 @@ BACKOFF_DIRECT;
  */
 backoff_status backoff_schedule_pending(struct backoff_schedule *schedule,
                                         uint32_t *count)
+BACKOFF_DIRECT;
+
+/**
+ * The octets that a compact schedule for `capacity` pending values needs: 32 for each value and 200 up to 32 values, and at
+ * most 40 for each value and 8,000 in any case.
+ *
+ * SIZE_MAX if that does not fit, or if `capacity` is above 2^27. Any thread may call it at any time.
+ *
+ * @param capacity  how many values may be pending at the same time
+ */
+size_t backoff_schedule_compact_octets(uint32_t capacity)
+BACKOFF_DIRECT;
+
+/**
+ * Makes an empty compact schedule in the caller's memory, for as many values as fit. All other functions take it as they
+ * take what backoff_schedule_init makes, and give the same values in the same order.
+ *
+ * It has a quarter of the memory. Its calls have no bound: backoff_schedule_next, backoff_schedule_expire and
+ * backoff_schedule_expire_next may go through all values of 2^10 to 2^12 slots, or of 64 to 2,048 times as many where
+ * these are far away. With room for 32 values or fewer it is a sorted list, which backoff_schedule_insert goes through.
+ *
+ * @param memory    the memory, aligned to 8 octets; the schedule lives in it
+ * @param octets    its size, from backoff_schedule_compact_octets
+ * @param now       the first slot that can expire
+ * @param schedule  receives the schedule, for the other functions
+ *
+ * @return as backoff_schedule_init
+ *
+ * # Safety
+ * As that of backoff_schedule_init.
+ */
+backoff_status backoff_schedule_init_compact(void *memory,
+                                             size_t octets,
+                                             uint64_t now,
+                                             struct backoff_schedule **schedule)
 BACKOFF_DIRECT;
 
 #ifdef __cplusplus

@@ -34,7 +34,7 @@ impl Table {
         let program = library.join("table");
         let mut compiler = Command::new("cc");
         compiler.args(["-std=c11", "-O2", "-I"]).arg(root.join("include")).arg(here.join("table.c"));
-        run(compiler.arg(library.join("libbackoff.so")).arg("-o").arg(&program));
+        run(compiler.arg(library.join("libbackoff.so")).arg("-lm").arg("-o").arg(&program));
         let mut command = Command::new(program);
         command.arg("serve").env("LD_LIBRARY_PATH", library).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("it has just been built");

@@ -60,6 +60,8 @@ fn slots(criterion: &mut Criterion<Nanoseconds>) {
         ("C, inline", "collide_inline"),
         ("C, draws of 1,024", "draws"),
         ("C, each of 256", "collide_each"),
+        ("C, ideal", "ideal_collide"),
+        ("C, ideal, each of 256", "ideal_each"),
     ] {
         group.bench_function(name, |bencher| table.row(bencher, row));
     }
@@ -89,6 +91,7 @@ fn policies(criterion: &mut Criterion<Nanoseconds>) {
         ("C, policy_draw", "policy_draw"),
         ("C, prepared_draw", "prepared_draw"),
         ("C, rate_act", "rate_act"),
+        ("C, ideal of full jitter", "ideal_retry"),
     ] {
         group.bench_function(name, |bencher| table.row(bencher, row));
     }

@@ -10,6 +10,7 @@
 
 #define _POSIX_C_SOURCE 200809L
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,9 @@ static int by_size(const void *one, const void *other)
     return (difference > 0) - (difference < 0);
 }
 
+/* What happens after each sample, and is not measured; NULL: nothing. */
+static void (*between)(void);
+
 /* Of each sample `turned` says how many operations it had; NULL: 4,096. */
 static void measure_turns(const char *name, void (*run)(void), const size_t *turned, int count)
 {
@@ -49,6 +53,8 @@ static void measure_turns(const char *name, void (*run)(void), const size_t *tur
         double start = now_ns();
         run();
         times[i] = (now_ns() - start) / (turned ? (double)*turned : OPERATIONS);
+        if (between)
+            between();
     }
     qsort(times, (size_t)count, sizeof times[0], by_size);
     printf("%s\t%.2f\t%.2f\n", name, times[0], times[count / 10]);
@@ -205,6 +211,97 @@ static void rate_act(void)
     }
 }
 
+/* What the work alone takes: the same draws in C, without checks, in functions that are not inlined as a library's are not. */
+struct ideal {
+    uint64_t attempts, counter;
+};
+
+static struct ideal ideals[STATES];
+
+static inline uint64_t ideal_word(struct ideal *state)
+{
+    uint64_t z = (state->counter += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+static inline int ideal_decide(struct ideal *state, uint64_t *slots)
+{
+    uint64_t n = ++state->attempts;
+    if (n >= 16)
+        return 1;
+    *slots = ideal_word(state) >> (64 - (n < 10 ? n : 10));
+    return 0;
+}
+
+static __attribute__((noinline)) int ideal_collide(struct ideal *state, uint64_t *slots)
+{
+    return ideal_decide(state, slots);
+}
+
+static __attribute__((noinline)) void ideal_each(struct ideal *states, size_t count, uint64_t *slots)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (ideal_decide(&states[i], &slots[i]))
+            states[i].attempts = 0;
+}
+
+/* Full jitter of 100 ms, doubled up to 20 s. */
+static __attribute__((noinline)) uint64_t ideal_retry(struct ideal *state)
+{
+    uint64_t n = state->attempts++, delay = n < 8 ? UINT64_C(100000000) << n : UINT64_C(20000000000);
+    return (uint64_t)((__extension__ (unsigned __int128)ideal_word(state) * (delay + 1)) >> 64);
+}
+
+/* By a logarithm in floating point, which is not exact: p = 2 / 17. */
+static __attribute__((noinline)) uint64_t ideal_geometric(struct ideal *state)
+{
+    double u = ((double)(ideal_word(state) >> 11) + 0.5) * 0x1p-53;
+    return (uint64_t)(log(u) * (1 / -0.12516314295400605));
+}
+
+static void ideal_collides(void)
+{
+    uint64_t slots = 0, sum = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++) {
+        if (ideal_collide(&ideals[0], &slots))
+            ideals[0].attempts = 0;
+        sum += slots;
+    }
+    sink += sum;
+}
+
+static void ideal_eachs(void)
+{
+    int i;
+    for (i = 0; i < OPERATIONS; i += STATES)
+        ideal_each(ideals, STATES, delays);
+    sink += delays[7];
+}
+
+static void ideal_retries(void)
+{
+    uint64_t sum = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++) {
+        ideals[0].attempts = i % 8;
+        sum += ideal_retry(&ideals[0]);
+    }
+    sink += sum;
+}
+
+static void ideal_geometrics(void)
+{
+    uint64_t sum = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++)
+        sum += ideal_geometric(&ideals[0]);
+    sink += sum;
+}
+
 static void policies(void)
 {
     static const struct {
@@ -267,6 +364,8 @@ static const struct {
     {"prepared_fail", prepared_fail}, {"policy_draw", policy_draw},
     {"prepared_draw", prepared_draw}, {"rate_act", rate_act},
     {"schedule", schedule_turn},
+    {"ideal_collide", ideal_collides}, {"ideal_each", ideal_eachs},
+    {"ideal_retry", ideal_retries},
 };
 
 static int serve(void)
@@ -278,7 +377,7 @@ static int serve(void)
     policy.cap_ns = UINT64_C(20000000000);
     backoff_retry_init(&retry, 1, 1, 0);
     backoff_policy_prepare(&policy, &prepared);
-    fill_schedule(100000, 20);
+    fill_schedule(&shapes[0], 100000, 20);
     while (scanf("%31s %lu", name, &rounds) == 2) {
         size_t i = 0;
         double start;
@@ -314,6 +413,10 @@ int main(int argc, char **argv)
     measure("collide inline", collide_inline);
     measure("draws of 1,024", draws);
     measure("collide each of 256", collide_each);
+    measure("ideal: collide", ideal_collides);
+    measure("ideal: collide each of 256", ideal_eachs);
+    measure("ideal: retry, full jitter", ideal_retries);
+    measure("ideal: retry, ALOHA geometric", ideal_geometrics);
     policies();
     measure("rate", rate_act);
     schedules();

@@ -1,10 +1,12 @@
 //! The Rust rows of the table that `table.sh` makes, and the peers: name, fastest sample, 10th percentile, by tabs. A sample
 //! is 4,096 operations, as in `table.c`, and the rows do what the rows of the same names do there.
 
+mod timers;
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use backoff::{Backoff, Due, Generator, Limits, Policy, Rate, RateLimits, Retry, Schedule};
+use backoff::{Backoff, Generator, Limits, Policy, Rate, RateLimits, Retry};
 
 const OPERATIONS: u64 = 4096;
 const SLOT: Duration = Duration::ZERO;
@@ -56,12 +58,8 @@ fn main() {
             rate.act_ns(&limits, now)
         })
     });
-    for bits in [10, 20] {
-        for pending in [1000, 100_000, 1_000_000] {
-            schedule(samples / 2, bits, pending);
-        }
-    }
     peers(samples);
+    timers::rows(samples / 2);
 }
 
 /// What a program pays that decides in another crate without inlining: as C does, whose every decision is a call.
@@ -116,39 +114,6 @@ fn policies(samples: usize) {
             });
         }
     }
-}
-
-fn schedule(samples: usize, bits: u32, pending: u64) {
-    let (mut generator, mask) = (Generator::new(1), (1 << bits) - 1);
-    let mut schedule = Schedule::starting_at(0_u64);
-    for value in 0..pending {
-        schedule.insert(1 + (generator.next_u64() & mask), value);
-    }
-    let mut due = Due::new();
-    // A little more than a sample: slots are emptied as a whole.
-    let mut turn = || {
-        let mut turned = 0;
-        while turned < OPERATIONS {
-            let Some(slot) = schedule.take_next(u64::MAX, &mut due) else { break };
-            for value in due.values() {
-                schedule.insert(slot + 1 + (generator.next_u64() & mask), value);
-                turned += 1;
-            }
-        }
-        turned
-    };
-    for _ in 0..2 * pending / OPERATIONS + 50 {
-        turn();
-    }
-    let mut times: Vec<f64> = (0..samples)
-        .map(|_| {
-            let start = Instant::now();
-            let turned = turn();
-            start.elapsed().as_nanos() as f64 / turned as f64
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    println!("schedule, {pending} pending, delays below 2^{bits}\t{:.2}\t{:.2}", times[0], times[samples / 10]);
 }
 
 fn nanos(delay: Option<Duration>) -> u64 {

@@ -5,40 +5,92 @@
  * inline: a wheel of arrays, where it has slots enough, and a heap.
  */
 
-#define ROOM 64
+#define ROOM 4096
+#define TIMERS 64
 
 static struct backoff_schedule *schedule;
 static uint64_t schedule_mask;
 /* How many values the last turn has had, where that is more than OPERATIONS. */
 static size_t turned_values;
 
+/* The two shapes of a schedule. */
+static const struct shape {
+    const char *name;
+    size_t (*octets)(uint32_t capacity);
+    backoff_status (*init)(void *memory, size_t octets, uint64_t now, struct backoff_schedule **schedule);
+} shapes[] = {
+    {"C", backoff_schedule_octets, backoff_schedule_init},
+    {"C compact", backoff_schedule_compact_octets, backoff_schedule_init_compact},
+};
+
+static uint64_t schedule_delay(void)
+{
+    return 1 + (generator_word() & schedule_mask);
+}
+
+/* One slot a call, as in table.rs. */
 static void schedule_turn(void)
 {
     static struct backoff_due due[ROOM];
     size_t count, i, turned = 0;
     while (turned < OPERATIONS) {
-        size_t room = OPERATIONS - turned < ROOM ? OPERATIONS - turned : ROOM;
-        backoff_schedule_expire(schedule, UINT64_MAX, room, due, &count);
-        for (i = 0; i < count; i++) {
-            uint64_t slot = due[i].slot + 1 + (generator_word() & schedule_mask);
-            backoff_schedule_insert(schedule, slot, due[i].value, NULL);
-        }
+        backoff_schedule_expire_next(schedule, UINT64_MAX, ROOM, due, &count);
+        for (i = 0; i < count; i++)
+            backoff_schedule_insert(schedule, due[i].slot + schedule_delay(), due[i].value, NULL);
         turned += count;
+    }
+    turned_values = turned;
+}
+
+/* As many values a call as there is room for, of several slots. */
+static void schedule_turn_many(void)
+{
+    static struct backoff_due due[64];
+    size_t count, i, turned = 0;
+    while (turned < OPERATIONS) {
+        backoff_schedule_expire(schedule, UINT64_MAX, 64, due, &count);
+        for (i = 0; i < count; i++)
+            backoff_schedule_insert(schedule, due[i].slot + schedule_delay(), due[i].value, NULL);
+        turned += count;
+    }
+    turned_values = turned;
+}
+
+static struct backoff_ticket timers[TIMERS];
+
+/* A timer is set, and cancelled when 63 later ones have been set. */
+static void set_and_cancel(void)
+{
+    uint64_t now = 0, value;
+    size_t i;
+    backoff_schedule_now(schedule, &now);
+    for (i = 0; i < OPERATIONS; i++) {
+        backoff_schedule_cancel(schedule, &timers[i % TIMERS], &value);
+        backoff_schedule_insert(schedule, now + schedule_delay(), i, &timers[i % TIMERS]);
     }
 }
 
-/* A schedule with `pending` values, at delays below 2^bits; returns its memory. It has gone round twice. */
-static void *fill_schedule(uint32_t pending, int bits)
+static void move_timers(void)
 {
-    size_t octets = backoff_schedule_octets(pending);
+    uint64_t now = 0;
+    size_t i;
+    backoff_schedule_now(schedule, &now);
+    for (i = 0; i < OPERATIONS; i++)
+        backoff_schedule_reschedule(schedule, &timers[i % TIMERS], now + schedule_delay());
+}
+
+/* A schedule with `pending` values, at delays below 2^bits; returns its memory. It has gone round twice. */
+static void *fill_schedule(const struct shape *shape, uint32_t pending, int bits)
+{
+    size_t octets = shape->octets(pending + TIMERS);
     void *memory = malloc(octets);
     uint32_t value;
     int turns;
-    if (!memory || backoff_schedule_init(memory, octets, 0, &schedule) != BACKOFF_STATUS_OK)
+    if (!memory || shape->init(memory, octets, 0, &schedule) != BACKOFF_STATUS_OK)
         exit(1);
     schedule_mask = (UINT64_C(1) << bits) - 1;
     for (value = 0; value < pending; value++)
-        backoff_schedule_insert(schedule, 1 + (generator_word() & schedule_mask), value, NULL);
+        backoff_schedule_insert(schedule, schedule_delay(), value, NULL);
     for (turns = 0; turns < (int)(2 * pending / OPERATIONS + 50); turns++)
         schedule_turn();
     return memory;
@@ -140,7 +192,7 @@ static void yardsticks(uint32_t pending, int bits)
         heap_push(generator_word() & schedule_mask, value);
     for (turns = 0; turns < (int)(pending / OPERATIONS + 10); turns++)
         heap_turn();
-    snprintf(name, sizeof name, "yardstick: heap, %lu pending, delays below 2^%d", (unsigned long)pending, bits);
+    snprintf(name, sizeof name, "heap|schedule, %lu pending, delays below 2^%d", (unsigned long)pending, bits);
     measure_many(name, heap_turn, samples / 8);
     free(heap);
     if (schedule_mask >= WHEEL)
@@ -149,25 +201,72 @@ static void yardsticks(uint32_t pending, int bits)
         bucket_insert(bucket_now + 1 + (generator_word() & schedule_mask), value);
     for (turns = 0; turns < (int)(2 * pending / OPERATIONS + 50); turns++)
         bucket_turn();
-    snprintf(name, sizeof name, "yardstick: contiguous buckets, %lu pending, delays below 2^%d", (unsigned long)pending,
-             bits);
+    snprintf(name, sizeof name, "buckets|schedule, %lu pending, delays below 2^%d", (unsigned long)pending, bits);
     measure_turns(name, bucket_turn, &turned_values, samples / 2);
     for (value = 0; value < WHEEL; value++)
         buckets[value].count = 0;
+}
+
+static void set_timers(void)
+{
+    uint64_t now = 0;
+    size_t i;
+    backoff_schedule_now(schedule, &now);
+    for (i = 0; i < TIMERS; i++)
+        backoff_schedule_insert(schedule, now + schedule_delay(), i, &timers[i]);
+}
+
+static void cancel_timers(void)
+{
+    uint64_t value;
+    size_t i;
+    for (i = 0; i < TIMERS; i++)
+        backoff_schedule_cancel(schedule, &timers[i], &value);
+}
+
+/* Time goes on between samples, for the values that are pending. */
+static void let_others_expire(void)
+{
+    cancel_timers();
+    schedule_turn();
+    set_timers();
+}
+
+static void measure_timers(const char *name, void (*run)(void))
+{
+    set_timers();
+    between = let_others_expire;
+    measure_many(name, run, samples / 2);
+    between = NULL;
+    cancel_timers();
+}
+
+static void schedule_rows(const struct shape *shape, uint32_t pending, int bits)
+{
+    char name[96], rest[48];
+    void *memory = fill_schedule(shape, pending, bits);
+    snprintf(rest, sizeof rest, "%lu pending, delays below 2^%d", (unsigned long)pending, bits);
+    printf("%s|octets a value, %s\t%.0f\t\n", shape->name, rest, (double)shape->octets(pending) / pending);
+    snprintf(name, sizeof name, "%s|schedule, %s", shape->name, rest);
+    measure_turns(name, schedule_turn, &turned_values, samples / 2);
+    snprintf(name, sizeof name, "%s|64 values a call, %s", shape->name, rest);
+    measure_turns(name, schedule_turn_many, &turned_values, samples / 2);
+    snprintf(name, sizeof name, "%s|set and cancel, %s", shape->name, rest);
+    measure_timers(name, set_and_cancel);
+    snprintf(name, sizeof name, "%s|reschedule, %s", shape->name, rest);
+    measure_timers(name, move_timers);
+    free(memory);
 }
 
 static void schedules(void)
 {
     static const uint32_t pending[] = {1000, 100000, 1000000};
     static const int bits[] = {10, 20};
-    char name[64];
-    size_t range, i;
+    size_t range, i, shape;
     for (range = 0; range < 2; range++)
         for (i = 0; i < 3; i++) {
-            void *memory = fill_schedule(pending[i], bits[range]);
-            snprintf(name, sizeof name, "schedule, %lu pending, delays below 2^%d", (unsigned long)pending[i], bits[range]);
-            measure_many(name, schedule_turn, samples / 2);
-            free(memory);
+            for (shape = 0; shape < sizeof shapes / sizeof shapes[0]; shape++)
+                schedule_rows(&shapes[shape], pending[i], bits[range]);
             yardsticks(pending[i], bits[range]);
         }
 }

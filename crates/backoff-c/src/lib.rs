@@ -23,6 +23,8 @@ mod window;
 mod batch;
 mod schedule;
 
+mod compact;
+
 use core::ffi::{CStr, c_char};
 
 /// The version of this header; `backoff_version()` is the one of the library that was found at run time.

@@ -9,11 +9,11 @@ use core::slice::from_raw_parts_mut;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use backoff_core::internals::{
-    Chunk, Count, Expired, Handle, Head as CoreHead, Inserted, Memory, Near, Place, Plain, Shape, Stop,
+    Chunk, Count, Expired, Handle, Head as CoreHead, Inserted, Memory, Near, Node, Place, Plain, Shape, Stop,
     Ticket as CoreTicket, Waiting, Work,
 };
 
-use crate::Status;
+use crate::{Status, compact};
 
 /// What tells a schedule from memory that is none: "due ".
 const MARK: u64 = 0x6475_6520;
@@ -62,7 +62,7 @@ pub struct Due {
 
 /// The caller's place for such a value, which may hold anything.
 #[repr(transparent)]
-struct Free(MaybeUninit<Due>);
+pub(crate) struct Free(MaybeUninit<Due>);
 
 impl Place for Free {
     #[inline(always)]
@@ -80,6 +80,11 @@ impl Place for Free {
     #[inline(always)]
     fn fetch_handle(handle: &Handle) {
         fetch((&raw const *handle).cast());
+    }
+
+    #[inline(always)]
+    fn fetch_node(node: &Node) {
+        fetch((&raw const *node).cast());
     }
 }
 
@@ -108,6 +113,13 @@ pub struct Ticket {
     serial: u32,
     /// Where it lies.
     node: u32,
+}
+
+impl From<CoreTicket> for Ticket {
+    #[inline(always)]
+    fn from(CoreTicket { slot, serial, node }: CoreTicket) -> Ticket {
+        Ticket { slot, serial, node }
+    }
 }
 
 /// The memory's layout: the head, then ends, firsts and counts of the lists, bits, chunks, handles and the heap, each
@@ -154,7 +166,8 @@ impl Layout {
 }
 
 /// The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
-/// the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on).
+/// the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on). backoff_schedule_compact_octets asks for a quarter
+/// of that, where no call needs a bound.
 ///
 /// SIZE_MAX if that does not fit, or if `capacity` is above 2^27. Any thread may call it at any time.
 ///
@@ -164,9 +177,9 @@ pub extern "C" fn backoff_schedule_octets(capacity: u32) -> usize {
     Layout::of(&Shape::of(capacity), capacity).map_or(usize::MAX, |layout| layout.end)
 }
 
-/// The largest capacity for which `room` octets are enough.
-fn capacity_of(room: usize) -> Option<u32> {
-    let fits = |capacity| Layout::of(&Shape::of(capacity), capacity).is_some_and(|layout| layout.end <= room);
+/// The largest capacity for which `room` octets are enough, where `octets` says how many one takes.
+pub(crate) fn capacity_of(room: usize, octets: impl Fn(u32) -> Option<usize>) -> Option<u32> {
+    let fits = |capacity| octets(capacity).is_some_and(|octets| octets <= room);
     if !fits(0) {
         return None;
     }
@@ -205,7 +218,8 @@ pub unsafe extern "C" fn backoff_schedule_init(
         return Status::NullPointer;
     }
     let head = memory.cast::<Schedule>();
-    let Some(capacity) = capacity_of(octets) else {
+    let octets_of = |capacity| Some(Layout::of(&Shape::of(capacity), capacity)?.end);
+    let Some(capacity) = capacity_of(octets, octets_of) else {
         return Status::Memory;
     };
     if !(memory as usize).is_multiple_of(8) {
@@ -245,14 +259,14 @@ pub unsafe extern "C" fn backoff_schedule_init(
 
 /// The number of a life: another one at each call.
 #[cfg(target_has_atomic = "32")]
-fn another_life() -> u32 {
+pub(crate) fn another_life() -> u32 {
     LIVES.fetch_add(1, Relaxed)
 }
 
 /// The same where a processor can only load and store. Two calls that interrupt each other may get the same number, for two
 /// memories.
 #[cfg(not(target_has_atomic = "32"))]
-fn another_life() -> u32 {
+pub(crate) fn another_life() -> u32 {
     let life = LIVES.load(Relaxed).wrapping_add(1);
     LIVES.store(life, Relaxed);
     life
@@ -264,7 +278,7 @@ fn another_life() -> u32 {
 /// # Safety
 /// `words` is valid for this number of writes.
 #[inline(never)]
-unsafe fn zero(words: *mut u64, count: usize) {
+pub(crate) unsafe fn zero(words: *mut u64, count: usize) {
     for word in 0..count {
         // SAFETY: by the contract above.
         unsafe { words.add(word).write_volatile(0) };
@@ -298,7 +312,8 @@ pub unsafe extern "C" fn backoff_schedule_insert(
     // SAFETY: by the contract above, which is that of `plain`.
     let (core, plain) = match unsafe { plain(schedule) } {
         Ok(plain) => plain,
-        Err(status) => return status,
+        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
+        Err(status) => return unsafe { compact::insert(schedule, slot, value, ticket, status) },
     };
     match core.insert_near(plain, slot, value) {
         Inserted::Done => Status::Ok,
@@ -318,14 +333,15 @@ unsafe fn insert_with_ticket(schedule: *mut Schedule, slot: u64, value: u64, tic
     // SAFETY: by the contract above, which is that of `near`.
     let (core, near) = match unsafe { near(schedule) } {
         Ok(near) => near,
-        Err(status) => return status,
+        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
+        Err(status) => return unsafe { compact::insert(schedule, slot, value, ticket, status) },
     };
-    let Some(CoreTicket { slot, serial, node }) = core.insert_near_with_ticket(near, slot, value) else {
+    let Some(inserted) = core.insert_near_with_ticket(near, slot, value) else {
         // SAFETY: as above.
         return unsafe { insert_any(schedule, slot, value, ticket) };
     };
     // SAFETY: by the contract above, a `ticket` that is not NULL is valid for writes and unshared.
-    unsafe { ticket.write(Ticket { slot, serial, node }) };
+    unsafe { ticket.write(inserted.into()) };
     Status::Ok
 }
 
@@ -380,9 +396,8 @@ unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mu
         return Status::ScheduleFull;
     };
     if !ticket.is_null() {
-        let CoreTicket { slot, serial, node } = inserted;
         // SAFETY: by the contract above, a `ticket` that is not NULL is valid for writes and unshared.
-        unsafe { ticket.write(Ticket { slot, serial, node }) };
+        unsafe { ticket.write(inserted.into()) };
     }
     Status::Ok
 }
@@ -411,11 +426,12 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
     }
     // SAFETY: by the contract above, which is that of `near`; a `ticket` that is not NULL is valid for reads.
     let (found, Ticket { slot, serial, node }) = unsafe { (near(schedule), ticket.read()) };
+    let ticket = CoreTicket { slot, serial, node };
     let (core, near) = match found {
         Ok(near) => near,
-        Err(status) => return status,
+        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
+        Err(status) => return unsafe { compact::cancel(schedule, ticket, value, status) },
     };
-    let ticket = CoreTicket { slot, serial, node };
     let cancelled = core.cancel_near(near, ticket).or_else(|| {
         // SAFETY: by the contract above; the head has just been looked at.
         unsafe { cancel_any(schedule, ticket) }
@@ -488,11 +504,15 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, which is that of `parts`.
-    let mut work = match unsafe { parts(schedule) } {
-        Ok(work) => work,
-        Err(status) => return status,
+    let next = match unsafe { parts(schedule) } {
+        Ok(mut work) => work.next_slot(),
+        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
+        Err(status) => match unsafe { compact::next_slot(schedule, status) } {
+            Ok(next) => next,
+            Err(status) => return status,
+        },
     };
-    let Some(next) = work.next_slot() else {
+    let Some(next) = next else {
         return Status::NotPending;
     };
     // SAFETY: by the contract above, a `slot` that is not NULL is valid for writes and unshared.
@@ -580,30 +600,50 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
     // SAFETY: by the contract above there is room for `room` values; any contents will do.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
-    if room > 0 {
-        // SAFETY: by the contract above, which is that of `parts`.
-        let next = match unsafe { parts(schedule) } {
-            Ok(mut work) => work.next_slot(),
-            Err(status) => return status,
-        };
-        let last = next.map_or(limit, |next| next.min(limit));
-        // SAFETY: by the contract above, which is that of `fill`.
-        let status = unsafe { fill(schedule, last, places, &mut given) };
-        if status != Status::Ok {
-            return status;
+    // SAFETY: by the contract above, which is that of `near`.
+    let status = match unsafe { near(schedule) } {
+        Ok((core, near)) if room > 0 => {
+            let next = match core.soonest_near(near.bits) {
+                // SAFETY: by the contract above.
+                None => unsafe { next_within(schedule, limit) },
+                next => next,
+            };
+            let last = next.map_or(limit, |next| if next < limit { next } else { limit });
+            // SAFETY: by the contract above, which is that of `fill`.
+            unsafe { fill(schedule, last, places, &mut given) }
         }
-        if given == 0 {
-            return Status::NotPending;
-        }
-    } else {
-        // SAFETY: by the contract above, which is that of `head`.
-        if let Err(status) = unsafe { head(schedule) } {
-            return status;
-        }
+        Ok(_) => Status::Ok,
+        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
+        Err(status) => unsafe { compact::expire(schedule, limit, 1, places, &mut given, status) },
+    };
+    if status != Status::Ok {
+        return status;
+    }
+    if given == 0 && room > 0 {
+        return Status::NotPending;
     }
     // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
     unsafe { count.write(given) };
     Status::Ok
+}
+
+/// The next slot that has a value and is no later than `limit`, where the wheel does not know it at once; `None`, or a later
+/// one, if there is none. Now is in its bucket then.
+///
+/// # Safety
+/// As that of [`head`].
+#[inline(never)]
+unsafe fn next_within(schedule: *mut Schedule, limit: u64) -> Option<u64> {
+    // SAFETY: by the contract above.
+    while unsafe { parts(schedule) }.ok()?.approach::<Free>(limit) {
+        // SAFETY: as above.
+        let (core, near) = unsafe { near(schedule) }.ok()?;
+        if let Some(next) = core.soonest_near(near.bits) {
+            return Some(next);
+        }
+    }
+    // SAFETY: as above.
+    unsafe { parts(schedule) }.ok()?.next_slot()
 }
 
 /// Gives values up to `limit` to those places.
@@ -615,7 +655,8 @@ unsafe fn fill(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: 
         // SAFETY: by the contract above, which is that of `near`.
         let (core, near) = match unsafe { near(schedule) } {
             Ok(near) => near,
-            Err(status) => return status,
+            // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
+            Err(status) => return unsafe { compact::expire(schedule, limit, u64::MAX, places, given, status) },
         };
         let busy = core.is_busy();
         let mut stop = core.expire_near(near, limit, places, given);
@@ -649,12 +690,12 @@ pub unsafe extern "C" fn backoff_schedule_now(schedule: *mut Schedule, slot: *mu
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, which is that of `head`.
-    let core = match unsafe { head(schedule) } {
-        Ok(head) => &head.core,
+    let (now, _) = match unsafe { now_and_pending(schedule) } {
+        Ok(found) => found,
         Err(status) => return status,
     };
     // SAFETY: by the contract above, a `slot` that is not NULL is valid for writes and unshared.
-    unsafe { slot.write(core.now()) };
+    unsafe { slot.write(now) };
     Status::Ok
 }
 
@@ -674,27 +715,41 @@ pub unsafe extern "C" fn backoff_schedule_pending(schedule: *mut Schedule, count
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, which is that of `head`.
-    let core = match unsafe { head(schedule) } {
-        Ok(head) => &head.core,
+    let (_, pending) = match unsafe { now_and_pending(schedule) } {
+        Ok(found) => found,
         Err(status) => return status,
     };
     // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
-    unsafe { count.write(core.len()) };
+    unsafe { count.write(pending) };
     Status::Ok
+}
+
+/// Now, and the number of pending values.
+///
+/// # Safety
+/// As that of [`head`].
+unsafe fn now_and_pending(schedule: *mut Schedule) -> Result<(u64, u32), Status> {
+    // SAFETY: by the contract above.
+    match unsafe { head(schedule) } {
+        Ok(head) => Ok((head.core.now(), head.core.len())),
+        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
+        Err(status) => unsafe { compact::now_and_pending(schedule, status) },
+    }
 }
 
 /// The head of a schedule.
 ///
 /// # Safety
-/// `schedule` is NULL, or valid as `backoff_schedule_init` made it, and no other thread uses it during `'a`.
+/// `schedule` is NULL, or valid as an init function made it, and no other thread uses it during `'a`.
 #[inline(always)]
 unsafe fn head<'a>(schedule: *mut Schedule) -> Result<&'a mut Head, Status> {
     if schedule.is_null() {
         return Err(Status::NullPointer);
     }
-    // SAFETY: by the contract above, it is valid and unshared.
-    let head = unsafe { &mut (*schedule).head };
-    if head.mark == MARK { Ok(head) } else { Err(Status::NotInitialised) }
+    // SAFETY: by the contract above, it is valid and unshared. Only with this mark is there a whole head.
+    unsafe {
+        if schedule.cast::<u64>().read() == MARK { Ok(&mut (*schedule).head) } else { Err(Status::NotInitialised) }
+    }
 }
 
 /// What most insertions need.

@@ -72,6 +72,7 @@ pub mod internals {
     pub use crate::law::{Uniform, geometric_within};
     pub use crate::policy::{Around, Hint, exponential_slots};
     pub use crate::schedule::{
-        Chunk, Count, Expired, Handle, Head, Inserted, Memory, Near, Place, Plain, Shape, Stop, Ticket, Waiting, Work,
+        Chunk, Compact, CompactMemory, CompactShape, Count, Expired, Handle, Head, Inserted, List, Memory, Near, Node,
+        Place, Plain, Shape, Stop, Ticket, Waiting, Work,
     };
 }

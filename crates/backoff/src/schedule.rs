@@ -1,11 +1,13 @@
-//! Who attempts in which slot: a wheel of slots that grows, and one of fixed size in memory that the caller lends.
+//! Who attempts in which slot: a wheel of slots that grows; one of fixed size in memory that the caller lends, whose calls
+//! are bounded; and a compact one.
 //!
-//! Both give the values of a slot in the order of their insertion. They must never know what a value means, nor how
+//! All give the values of a slot in the order of their insertion. They must never know what a value means, nor how
 //! long a slot lasts.
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+mod compact;
 #[cfg(feature = "alloc")]
 mod far;
 mod fixed;
@@ -19,6 +21,7 @@ mod occupancy;
 #[cfg(feature = "alloc")]
 mod wheel;
 
+pub use compact::{Compact, CompactMemory, CompactShape, List, Node};
 pub use fixed::{Head, Inserted, Memory, Near, Plain, Stop, Work};
 #[cfg(feature = "alloc")]
 pub use growing::{Due, Schedule};

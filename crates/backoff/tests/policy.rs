@@ -224,6 +224,11 @@ fn the_presets_are_the_tables_of_their_sources() {
     assert_eq!(law(Policy::KUBERNETES_QUEUE, 19).longest_ns(), 1_000_000 * MS);
     assert_eq!(millis(Policy::KUBERNETES_CRASH_LOOP), [10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
     assert_eq!(millis(Policy::TCP_RTO), [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    let restart = |last| Policy::systemd_restart(Duration::from_secs(1), 2, Duration::from_secs(last));
+    assert_eq!(millis(restart(4)), [1000, 2000, 4000, 4000]);
+    assert_eq!(millis(restart(0)), [1000, 1000], "without RestartMaxDelaySec no step");
+    let below = Policy::systemd_restart(Duration::from_secs(1), 2, Duration::from_millis(300));
+    assert_eq!(millis(below), [1000; 4], "RestartMaxDelaySec below RestartSec is none");
     assert_eq!(bounds(Policy::TRICKLE, 1), [(4 * MS, 8 * MS - 1), (8 * MS, 16 * MS - 1)]);
     assert_eq!(law(Policy::TRICKLE, 30).longest_ns() + 1, (8 * MS) << 20);
     assert_eq!(bounds(Policy::IEEE_802_15_4, 320_000), [(0, 7), (0, 15), (0, 31), (0, 31), (0, 31)]);

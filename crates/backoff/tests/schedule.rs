@@ -1,13 +1,16 @@
-//! Both schedules by their public door, against the plainest model: a sorted map of lists.
+//! All schedules by their public door, against the plainest model: a sorted map of lists.
+//!
+//! One file above 500 lines because every schedule takes the same steps as the model.
 
 use std::collections::BTreeMap;
 
 use backoff::internals::{
-    Chunk, Count, Expired, Handle, Head, Inserted, Memory, Near, Plain, Shape, Stop, Waiting, Work,
+    Chunk, Compact, CompactMemory, CompactShape, Count, Expired, Handle, Head, Inserted, List, Memory, Near, Node,
+    Plain, Shape, Stop, Waiting, Work,
 };
 use backoff::{Due, Generator, Schedule, Ticket};
 
-/// What both must do. The serial number is the value.
+/// What all must do. The serial number is the value.
 #[derive(Default)]
 struct Model {
     now: u64,
@@ -97,6 +100,24 @@ impl Fixed {
         self.expire_some(limit, 1).first().copied()
     }
 
+    /// All up to the limit, as a C program has it that asks for one slot a call.
+    fn expire_slots(&mut self, limit: u64, room: usize) -> Vec<(u64, u64)> {
+        let mut all = Vec::new();
+        loop {
+            let mut next = self.head.soonest_near(&mut self.bits);
+            while next.is_none() && self.work().approach::<Expired>(limit) {
+                next = self.head.soonest_near(&mut self.bits);
+            }
+            let next = next.or_else(|| self.work().next_slot()).unwrap_or(limit);
+            let some = self.expire_some(next.min(limit), room);
+            assert!(some.iter().all(|(slot, _)| *slot == next), "one slot a call");
+            if some.is_empty() {
+                return all;
+            }
+            all.extend(some);
+        }
+    }
+
     /// All up to the limit, `room` at a time.
     fn expire_all(&mut self, limit: u64, room: usize) -> Vec<(u64, u64)> {
         let mut all = Vec::new();
@@ -145,6 +166,63 @@ impl Fixed {
     }
 }
 
+/// A compact schedule, and its memory.
+struct Small {
+    head: Compact,
+    lists: Vec<List>,
+    words: Vec<u64>,
+    nodes: Vec<Node>,
+}
+
+impl Small {
+    fn new(capacity: usize, now: u64) -> Small {
+        let shape = CompactShape::of(capacity as u32);
+        Small {
+            head: Compact::new(&shape, now, 0),
+            lists: vec![List::EMPTY; shape.lists()],
+            words: vec![0; shape.words()],
+            nodes: vec![Node::UNUSED; capacity],
+        }
+    }
+
+    fn parts(&mut self) -> (&mut Compact, CompactMemory<'_>) {
+        let Small { head, lists, words, nodes } = self;
+        (head, CompactMemory { lists, words, nodes })
+    }
+
+    fn insert(&mut self, slot: u64, value: u64) -> Option<Ticket> {
+        let (head, mut memory) = self.parts();
+        head.insert_near(&mut memory, slot, value).or_else(|| head.insert(&mut memory, slot, value))
+    }
+
+    fn cancel(&mut self, ticket: Ticket) -> Option<u64> {
+        let (head, mut memory) = self.parts();
+        head.cancel_near(&mut memory, ticket).or_else(|| head.cancel_far(&mut memory, ticket))
+    }
+
+    fn next_slot(&mut self) -> Option<u64> {
+        let (head, memory) = self.parts();
+        head.next_slot(&memory)
+    }
+
+    /// All up to the limit, `room` at a time; with `one` slot by slot.
+    fn expire_all(&mut self, limit: u64, room: usize, one: bool) -> Vec<(u64, u64)> {
+        let (mut all, mut places) = (Vec::new(), vec![Expired { slot: 0, value: 0 }; room]);
+        loop {
+            let (head, mut memory) = self.parts();
+            let (mut slots, mut given) = (if one { 1 } else { u64::MAX }, 0);
+            while head.expire_near(&mut memory, limit, &mut slots, &mut places, &mut given) == Stop::Step
+                && head.step(&mut memory, limit, &mut slots, &mut places, &mut given) == Stop::Step
+            {}
+            all.extend(places[..given].iter().map(|expired| (expired.slot, expired.value)));
+            assert!(!one || places[..given].iter().all(|expired| expired.slot == places[0].slot), "one slot a call");
+            if given < if one { 1 } else { room } {
+                return all;
+            }
+        }
+    }
+}
+
 /// A delay of any size, small ones more often, and now and then the whole of `u64`.
 fn delay(generator: &mut Generator) -> u64 {
     let bits = [3, 6, 7, 12, 13, 20, 30, 63][(generator.next_u64() >> 61) as usize];
@@ -153,7 +231,7 @@ fn delay(generator: &mut Generator) -> u64 {
 
 /// 60 runs of 2,000 steps each; the seed of a run is in the message of its failure.
 #[test]
-fn both_schedules_do_what_a_sorted_map_does() {
+fn all_schedules_do_what_a_sorted_map_does() {
     for seed in 0..300 {
         let mut generator = Generator::stream(seed, 3);
         let start = if seed % 3 == 0 { u64::MAX - (1 << 40) } else { generator.next_u64() >> (seed % 60) };
@@ -162,7 +240,9 @@ fn both_schedules_do_what_a_sorted_map_does() {
         // From a schedule with as much room as there can be values down to one where the wheel has 64 slots.
         let capacity = [3000, 1500, 600, 150, 30, 4][seed as usize % 6];
         let mut fixed = Fixed::new(capacity, start);
-        let mut tickets: Vec<(Ticket, Ticket, u64)> = Vec::new();
+        // Its shapes differ from others: one list, and levels of 2^8, 2^10 and 2^12 slots.
+        let mut small = Small::new([3000, 20_000, 600, 150, 30, 4][seed as usize % 6].max(capacity), start);
+        let mut tickets: Vec<([Ticket; 3], u64)> = Vec::new();
         for step in 0..400_u64 {
             match generator.next_u64() >> 61 {
                 0..=3 => {
@@ -174,16 +254,18 @@ fn both_schedules_do_what_a_sorted_map_does() {
                         continue;
                     }
                     model.insert(slot, step);
+                    let compact = small.insert(slot, step).expect("there is room");
                     let Some(ticket) = inserted else {
                         growing.insert(slot, step);
                         continue;
                     };
-                    tickets.push((growing.insert(slot, step), ticket, step));
+                    tickets.push(([growing.insert(slot, step), ticket, compact], step));
                 }
                 4..=5 if !tickets.is_empty() => {
                     let chosen = (generator.next_u64() % tickets.len() as u64) as usize;
-                    let (one, other, value) = tickets[chosen];
+                    let ([one, other, compact], value) = tickets[chosen];
                     let expected = model.cancel(one.slot, value);
+                    assert_eq!(small.cancel(compact), expected, "seed {seed}, step {step}");
                     if generator.next_u64() >> 63 == 1 {
                         let slot = model.now.saturating_add(delay(&mut generator));
                         let moved = (growing.reschedule(one, slot), fixed.reschedule(other, slot));
@@ -193,7 +275,8 @@ fn both_schedules_do_what_a_sorted_map_does() {
                         };
                         assert_eq!(expected, Some(value), "seed {seed}, step {step}");
                         model.insert(slot, value);
-                        tickets[chosen] = (one, other, value);
+                        let compact = small.insert(slot, value).expect("there is room");
+                        tickets[chosen] = ([one, other, compact], value);
                         continue;
                     }
                     assert_eq!(growing.cancel(one), expected, "seed {seed}, step {step}");
@@ -204,15 +287,24 @@ fn both_schedules_do_what_a_sorted_map_does() {
                     let expected = model.expire(limit);
                     assert_eq!(expired(&mut growing, limit, step), expected, "seed {seed}, step {step}");
                     let room = [1, 2, 7, 64][(generator.next_u64() >> 62) as usize];
-                    let expired = fixed.expire_all(limit, room);
+                    let mut expired = Vec::new();
+                    if step % 3 == 0 {
+                        expired.extend(fixed.expire_slots(limit, room));
+                    }
+                    expired.extend(fixed.expire_all(limit, room));
+                    assert_eq!(expired, expected, "seed {seed}, step {step}");
+                    let expired = small.expire_all(limit, room, step % 2 == 0);
                     assert_eq!(expired, expected, "seed {seed}, step {step}");
                 }
             }
             let pending: usize = model.slots.values().map(Vec::len).sum();
-            assert_eq!((growing.len(), fixed.head.len() as usize), (pending, pending), "seed {seed}, step {step}");
-            assert_eq!((growing.now(), fixed.head.now()), (model.now, model.now), "seed {seed}, step {step}");
+            let counts = [growing.len(), fixed.head.len() as usize, small.head.len() as usize];
+            assert_eq!(counts, [pending; 3], "seed {seed}, step {step}");
+            let nows = [growing.now(), fixed.head.now(), small.head.now()];
+            assert_eq!(nows, [model.now; 3], "seed {seed}, step {step}");
             let next = model.slots.keys().next().copied();
-            assert_eq!((growing.next_slot(), fixed.work().next_slot()), (next, next), "seed {seed}, step {step}");
+            let soonest = [growing.next_slot(), fixed.work().next_slot(), small.next_slot()];
+            assert_eq!(soonest, [next; 3], "seed {seed}, step {step}");
         }
     }
 }
@@ -288,6 +380,7 @@ fn crowded_slots_come_out_in_their_order() {
         let mut generator = Generator::stream(seed, 9);
         let mut model = Model { now: seed * 1000, ..Model::default() };
         let mut fixed = Fixed::new(20_000, model.now);
+        let mut small = Small::new(20_000, model.now);
         let mut tickets = Vec::new();
         // Crowds: a few points, and how far around each its values lie.
         let crowds: Vec<(u64, u64)> =
@@ -296,26 +389,30 @@ fn crowded_slots_come_out_in_their_order() {
             let (point, width) = crowds[(generator.next_u64() % 6) as usize];
             let slot = (point.saturating_add(generator.next_u64() % width)).max(model.now);
             model.insert(slot, value);
+            let compact = small.insert(slot, value).expect("there is room");
             if seed % 4 == 0 {
                 assert!(fixed.insert_plain(slot, value), "there is room");
             } else {
-                tickets.push((fixed.insert(slot, value).expect("there is room"), value));
+                tickets.push((fixed.insert(slot, value).expect("there is room"), compact, value));
             }
             match generator.next_u64() % 16 {
                 0 if !tickets.is_empty() => {
-                    let (ticket, value) = tickets[(generator.next_u64() % tickets.len() as u64) as usize];
+                    let (ticket, compact, value) = tickets[(generator.next_u64() % tickets.len() as u64) as usize];
                     let expected = model.cancel(ticket.slot, value);
+                    assert_eq!(small.cancel(compact), expected, "seed {seed}, value {value}");
                     assert_eq!(fixed.work().cancel::<Expired>(ticket), expected, "seed {seed}, value {value}");
                 }
                 1 if value % 8 == 0 => {
                     let limit = fixed.work().next_slot().expect("something is pending") + generator.next_u64() % 100;
                     let expired: Vec<_> = std::iter::from_fn(|| fixed.expire(limit)).collect();
+                    assert!(expired == small.expire_all(limit, 3, false), "seed {seed}, value {value}");
                     assert!(expired == model.expire(limit), "seed {seed}, value {value}");
                 }
                 _ => (),
             }
         }
         let expired = fixed.expire_all(u64::MAX, 10);
+        assert!(expired == small.expire_all(u64::MAX, 10, true), "seed {seed}");
         assert!(expired == model.expire(u64::MAX), "seed {seed}");
     }
 }
@@ -372,6 +469,16 @@ fn the_last_slot_is_a_slot() {
         assert_eq!(fixed.work().next_slot(), Some(first));
         assert!(fixed.insert(u64::MAX, 3).is_some());
         let expected = if start == u64::MAX { [1, 2, 3] } else { [2, 1, 3] };
+        for capacity in [4, 100, 1000, 20_000] {
+            let mut small = Small::new(capacity, start);
+            assert!(
+                [(u64::MAX, 1), (u64::MAX - 1, 2), (u64::MAX, 3)]
+                    .iter()
+                    .all(|(slot, value)| small.insert(*slot, *value).is_some())
+            );
+            let values: Vec<_> = small.expire_all(u64::MAX, 1, false).iter().map(|(_, value)| *value).collect();
+            assert_eq!(values, expected, "{start}, {capacity}");
+        }
         let expired: Vec<_> = std::iter::from_fn(|| fixed.expire(u64::MAX)).map(|(_, value)| value).collect();
         assert_eq!(expired, expected, "{start}");
         assert!(fixed.insert(7, 4).is_some());

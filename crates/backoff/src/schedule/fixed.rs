@@ -365,6 +365,16 @@ impl Head {
         }
     }
 
+    /// The first slot that has a value, where the wheel knows it. `None`: [`Work::approach`] or [`Work::next_slot`] find it.
+    #[inline(always)]
+    pub fn soonest_near(&mut self, bits: &mut [u64]) -> Option<u64> {
+        let state = &mut self.state;
+        if state.waiting > 0 {
+            return None;
+        }
+        state.next_near(bits).filter(|slot| *slot <= state.near_last)
+    }
+
     /// Whether [`Work::deal`] has anything to do.
     #[inline(always)]
     pub const fn is_busy(&self) -> bool {
@@ -650,6 +660,20 @@ impl Work<'_> {
             known_to = self.state.start(level, self.state.end_of(level)).wrapping_sub(1);
         }
         soonest
+    }
+
+    /// Moves now to the first bucket that has a value, if it begins no later than `limit`, nothing waits in the heap, and
+    /// nothing is in the wheel; gives whether it did. The wheel has the soonest values then, or is nearer to them.
+    #[inline(never)]
+    pub fn approach<P: Place>(&mut self, limit: u64) -> bool {
+        if self.state.waiting > 0 {
+            return false;
+        }
+        let Some(next) = self.soonest_bucket().filter(|next| *next <= limit && *next > self.state.now) else {
+            return false;
+        };
+        self.arrive::<P>(next);
+        true
     }
 
     /// The first bucket of a level that has a value.

@@ -8,6 +8,7 @@
 //!
 //! One file above 500 lines because lists, chunks and handles point into each other.
 
+use super::compact::Node;
 use super::fixed::FEW;
 
 /// No chunk, no handle, no place.
@@ -78,6 +79,12 @@ pub trait Place {
     #[inline(always)]
     fn fetch_handle(handle: &Handle) {
         _ = handle;
+    }
+
+    /// Says that the node will be read soon.
+    #[inline(always)]
+    fn fetch_node(node: &Node) {
+        _ = node;
     }
 }
 
@@ -174,12 +181,16 @@ pub(super) struct Free {
 }
 
 impl Free {
-    /// The wheel's own chunks are in use. The serial numbers of 2^31 lives in a row differ, and those of few lives lie far
-    /// apart: a multiple of the golden ratio.
+    /// The wheel's own chunks are in use.
     pub(super) const fn behind(own: usize, life: u32) -> Free {
-        let serial = life.wrapping_mul(0x9E37_79B9) << 1 | 1;
-        Free { handle: NONE, chunk: NONE, handles: 0, chunks: own as u32, serial, unused: 0 }
+        Free { handle: NONE, chunk: NONE, handles: 0, chunks: own as u32, serial: serial_of(life), unused: 0 }
     }
+}
+
+/// The first serial number of a life. Those of 2^31 lives in a row differ, and those of few lives lie far apart: a multiple
+/// of the golden ratio.
+pub(super) const fn serial_of(life: u32) -> u32 {
+    life.wrapping_mul(0x9E37_79B9) << 1 | 1
 }
 
 /// All lists, their chunks and handles, and what is free of them.
