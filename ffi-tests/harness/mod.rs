@@ -3,6 +3,8 @@
 // Each test takes what it needs.
 #![allow(dead_code)]
 
+pub mod headers;
+
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -24,7 +26,7 @@ pub static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
     cargo.args(["build", "--release", "--offline", "-p", "ethbus-backoff-c", "--target-dir"]).arg(&target);
     run(cargo.current_dir(ROOT).env_remove("CARGO_BUILD_TARGET"));
     let library = target.join("release");
-    let soname = library.join("libbackoff.so.0");
+    let soname = library.join("libbackoff.so.1");
     if !soname.exists() {
         std::os::unix::fs::symlink("libbackoff.so", soname).expect("the target folder takes a link");
     }
