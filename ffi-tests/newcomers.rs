@@ -64,6 +64,27 @@ fn the_programs_of_the_page_compile_without_a_warning() {
     }
 }
 
+/// A `switch` that forgets a status, and an answer that nothing looks at, are warnings of every compiler.
+#[test]
+fn a_forgotten_status_and_an_ignored_answer_are_warnings() {
+    let folder = tempfile::tempdir().expect("there is room for programs");
+    let source = folder.path().join("mistake.c");
+    let forgets = "int f(backoff_status s);\nint f(backoff_status s)\n\
+        { switch (s) { case BACKOFF_STATUS_OK: return 1; case BACKOFF_STATUS_DISCARDED: return 2; } return 0; }\n";
+    let ignores = "void f(struct backoff *b, uint64_t *s);\nvoid f(struct backoff *b, uint64_t *s)\n\
+        { backoff_collide(b, s); }\n";
+    for compiler in ["gcc", "clang"].into_iter().filter(|compiler| is_there(compiler)) {
+        for (mistake, warning) in [(forgets, "switch"), (ignores, "unused-result")] {
+            fs::write(&source, format!("#include <backoff.h>\n{mistake}")).expect("the folder is writable");
+            let mut command = Command::new(compiler);
+            command.args(["-Wall", "-c", "-I"]).arg(&*INCLUDE).arg(&source).arg("-o").arg(folder.path().join("it.o"));
+            let said = command.output().expect("it is there").stderr;
+            let said = String::from_utf8_lossy(&said);
+            assert!(said.contains(&format!("-W{warning}")), "{compiler}: {said}");
+        }
+    }
+}
+
 /// And each does what its text says, with both libraries.
 #[test]
 fn the_programs_of_the_page_run() {
