@@ -5,38 +5,22 @@
 mod harness;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::sync::LazyLock;
 use std::{env, fs};
 
+use harness::headers::{ALL as HEADER, INCLUDE, MADE};
 use harness::{LIBRARY, ROOT, STRICT, files_with_extension, is_there, run};
 
-/// The header that cbindgen makes from the source, whether or not it is the one checked in.
-static HEADER: LazyLock<String> = LazyLock::new(|| {
-    let face = Path::new(ROOT).join("crates/backoff-c");
-    let config = cbindgen::Config::from_file(face.join("cbindgen.toml")).expect("cbindgen.toml is valid");
-    // From lib.rs cbindgen follows the modules, in their order there; a file named as well would be taken twice.
-    let bindings = cbindgen::Builder::new().with_config(config).with_src(face.join("src/lib.rs")).generate();
-    let mut header = Vec::new();
-    bindings.expect("cbindgen understands the source").write(&mut header);
-    String::from_utf8(header).expect("the source is UTF-8")
-});
-
-/// The folder of the header that is checked in, which `BLESS=1` has just rewritten.
-static INCLUDE: LazyLock<PathBuf> = LazyLock::new(|| {
-    let folder = Path::new(ROOT).join("include");
-    if env::var_os("BLESS").is_some() {
-        fs::write(folder.join("backoff.h"), &*HEADER).expect("include/ is writable");
-    }
-    folder
-});
-
-/// The header in `include/` is what users read; it must be the one that belongs to the code.
+/// The headers in `include/` are what users read; they must be those that belong to the code. `backoff.h`, which every
+/// program includes, is short.
 #[test]
-fn the_header_is_the_one_that_the_source_gives() {
-    let checked_in = fs::read_to_string(INCLUDE.join("backoff.h")).unwrap_or_default();
-    assert!(checked_in == *HEADER, "include/backoff.h is not up to date: BLESS=1 cargo test --test ffi rewrites it");
+fn the_headers_are_those_that_the_source_gives() {
+    for (header, made) in &*MADE {
+        let checked_in = fs::read_to_string(INCLUDE.join(header)).unwrap_or_default();
+        assert!(checked_in == *made, "include/{header} is not up to date: BLESS=1 cargo test --test ffi rewrites it");
+    }
+    assert!(MADE[0].1.lines().count() <= 600, "backoff.h has {} lines", MADE[0].1.lines().count());
 }
 
 /// The headers are checked in once: the package of the C crate has them by a link, which `cargo package` follows.
@@ -44,31 +28,60 @@ fn the_header_is_the_one_that_the_source_gives() {
 fn the_package_has_the_headers_of_include() {
     let package = Path::new(ROOT).join("crates/backoff-c/include");
     assert_eq!(fs::read_link(&package).expect("a link"), Path::new("../../include"));
-    for header in ["backoff.h", "backoff.hpp", "backoff_one.h"] {
+    for header in MADE.iter().map(|(header, _)| *header).chain(["backoff.hpp", "backoff_one.h"]) {
         assert!(package.join(header).is_file(), "{header} is not in the package");
     }
 }
 
-/// What a program compiled against an earlier header relies on: names and sizes; static assertions hold the offsets. `abi.txt` has those of this
-/// line of versions; a name that goes, or a struct of another size that says nothing of its size, needs another soname.
+/// What a program compiled against an earlier header relies on. `abi/N.txt` has the functions with their types, and the
+/// fields with their places, that the last tagged version with the soname libbackoff.so.N had. Each of these lines must
+/// still be true; what has come since is in no line. A tag of a version comes with a new list: `BLESS=abi`.
 #[test]
-fn the_abi_is_the_one_that_is_written_down() {
-    let mut abi: Vec<String> = functions(&HEADER).into_iter().map(|name| format!("function {name}")).collect();
-    let structs = HEADER.lines().filter_map(|line| line.strip_prefix("struct ")?.strip_suffix(" {"));
+fn the_abi_of_the_last_tagged_version_is_still_there() {
+    let abi = abi();
+    let number = HEADER.lines().find_map(|line| line.strip_prefix("#define BACKOFF_ABI ")).expect("the header has it");
+    let file = Path::new(ROOT).join(format!("ffi-tests/abi/{number}.txt"));
+    if env::var("BLESS").is_ok_and(|what| what == "abi") {
+        fs::write(&file, abi.iter().map(|line| format!("{line}\n")).collect::<String>())
+            .expect("the folder is writable");
+    }
+    let tagged = fs::read_to_string(&file).expect("this soname has its list");
+    let gone: Vec<&str> = tagged.lines().filter(|line| !abi.contains(*line)).collect();
+    assert!(!tagged.is_empty() && gone.is_empty(), "another soname, or keep these: {gone:#?}");
+}
+
+/// Each function with its types, and each struct with its size and the place and size of its fields.
+fn abi() -> BTreeSet<String> {
+    let mut prints = String::new();
+    let mut lines: BTreeSet<String> = BTreeSet::new();
+    let (mut declaration, mut body) = (String::new(), "");
+    for line in HEADER.lines() {
+        if let Some(name) = line.strip_prefix("struct ").and_then(|line| line.strip_suffix(" {")) {
+            body = name;
+            prints += &format!("    printf(\"struct {name} %u\\n\", (unsigned)sizeof(struct {name}));\n");
+        } else if line == "};" {
+            body = "";
+        } else if let Some(field) = line.strip_suffix(';').filter(|_| !body.is_empty()) {
+            let name =
+                field.split('[').next().and_then(|field| field.split([' ', '*']).next_back()).unwrap_or_default();
+            let parts = format!("offsetof(struct {body}, {name}), (unsigned)sizeof(((struct {body} *)0)->{name})");
+            prints += &format!("    printf(\"field {body}.{name} at %u, %u\\n\", (unsigned){parts});\n");
+        } else if !declaration.is_empty() || functions(line).len() == 1 {
+            declaration += " ";
+            declaration += line.trim();
+            if let Some(whole) = declaration.strip_suffix(" BACKOFF_DIRECT;") {
+                lines.insert(format!("function{whole}"));
+                declaration.clear();
+            }
+        }
+    }
     let folder = tempfile::tempdir().expect("there is room for a program");
     let source = folder.path().join("sizes.c");
-    let prints: String = structs
-        .map(|name| format!("    printf(\"struct {name} %u\\n\", (unsigned)sizeof(struct {name}));\n"))
-        .collect();
-    let program =
-        format!("#include <stdio.h>\n#include \"backoff.h\"\nint main(void)\n{{\n{prints}    return 0;\n}}\n");
+    let includes: String = MADE.iter().map(|(header, _)| format!("#include \"{header}\"\n")).collect();
+    let program = format!("#include <stdio.h>\n{includes}int main(void)\n{{\n{prints}    return 0;\n}}\n");
     fs::write(&source, program).expect("the folder is writable");
-    abi.extend(compile_and_run("gcc", "c99", &source, "libbackoff.so").lines().map(str::to_owned));
-    let (abi, file) = (abi.join("\n") + "\n", Path::new(ROOT).join("ffi-tests/abi.txt"));
-    if env::var_os("BLESS").is_some() {
-        fs::write(&file, &abi).expect("the folder is writable");
-    }
-    assert_eq!(fs::read_to_string(file).unwrap_or_default(), abi, "BLESS=1 cargo test --test ffi rewrites it");
+    lines.extend(compile_and_run("gcc", "c99", &source, "libbackoff.so").lines().map(str::to_owned));
+    lines
 }
 
 /// C compilers differ in what they make of other characters, even in comments.
@@ -82,6 +95,7 @@ fn the_header_is_ascii() {
 #[test]
 fn the_header_compiles_and_links_as_c99_c11_and_cpp17() {
     let folder = tempfile::tempdir().expect("there is room for a program");
+    let includes: String = MADE.iter().map(|(header, _)| format!("#include \"{header}\"\n")).collect();
     for (compiler, standard, file) in [
         ("gcc", "c99", "version.c"),
         ("gcc", "c11", "version.c"),
@@ -94,13 +108,13 @@ fn the_header_compiles_and_links_as_c99_c11_and_cpp17() {
             continue;
         }
         let source = folder.path().join(file);
-        let program = "#include \"backoff.h\"\n\
-            int main(void) {\n\
+        let body = "int main(void) {\n\
                 struct backoff_config config = BACKOFF_CONFIG_INIT;\n\
                 struct backoff station;\n\
                 backoff_status status = backoff_init(&station, &config, 1, 2);\n\
                 return status != BACKOFF_STATUS_OK;\n\
             }\n";
+        let program = format!("{includes}{body}");
         fs::write(&source, program).expect("the folder is writable");
         compile_and_run(compiler, standard, &source, "libbackoff.so");
     }
@@ -192,20 +206,7 @@ fn every_c_program_passes_with_both_libraries() {
     }
 }
 
-/// The program of docs/backoff/c.md, unchanged: a million devices, each of which expires once.
-#[test]
-fn the_timer_wheel_in_the_documentation_runs() {
-    let page = fs::read_to_string(Path::new(ROOT).join("docs/backoff/c.md")).expect("it is checked in");
-    let lines = page.lines().skip_while(|line| *line != "    #include <stdio.h>");
-    let program = lines.map_while(|line| if line.is_empty() { Some("") } else { line.strip_prefix("    ") });
-    let folder = tempfile::tempdir().expect("there is room for a program");
-    let source = folder.path().join("wheel.c");
-    fs::write(&source, program.map(|line| format!("{line}\n")).collect::<String>()).expect("the folder is writable");
-    let printed = compile_and_run("gcc", "c99", &source, "libbackoff.so");
-    assert_eq!(printed, "1000000 devices in 61000 ms\n");
-}
-
-/// The same with retries and with devices that are switched off. Apart from the other programs, which run under valgrind
+/// A timer wheel with retries and with devices that are switched off. Apart from the other programs, which run under valgrind
 /// too.
 #[test]
 fn a_million_devices_come_back_after_their_server() {
@@ -241,7 +242,8 @@ fn functions(header: &str) -> BTreeSet<&str> {
 #[test]
 fn the_shared_library_has_its_soname_and_needs_no_other() {
     let dynamic = run(Command::new("readelf").args(["-d", "-W"]).arg(LIBRARY.join("libbackoff.so")));
-    assert!(dynamic.contains("Library soname: [libbackoff.so.0]"), "{dynamic}");
+    let abi = HEADER.lines().find_map(|line| line.strip_prefix("#define BACKOFF_ABI ")).expect("the header has it");
+    assert!(dynamic.contains(&format!("Library soname: [libbackoff.so.{abi}]")), "{dynamic}");
     assert!(!dynamic.contains("NEEDED"), "{dynamic}");
     let symbols = run(Command::new("nm").args(["-D", "--undefined-only"]).arg(LIBRARY.join("libbackoff.so")));
     let needed: Vec<&str> = symbols.lines().filter(|line| !line.trim_start().starts_with("w ")).collect();
@@ -319,7 +321,7 @@ fn every_c_program_passes_with_the_libraries_of_32_bits() {
     run(cargo.arg(&folder).current_dir(ROOT));
     let (libraries, tests) = (folder.join("i686-unknown-linux-gnu/release"), Path::new(ROOT).join("ffi-tests"));
     // Programs ask for the library by its soname.
-    fs::copy(libraries.join("libbackoff.so"), libraries.join("libbackoff.so.0")).expect("the folder is writable");
+    fs::copy(libraries.join("libbackoff.so"), libraries.join("libbackoff.so.1")).expect("the folder is writable");
     let mut programs = files_with_extension(&tests, "c");
     programs.extend([tests.join("examples/wheel.c"), tests.join("golden/golden.c")]);
     let program = folder.join("program");

@@ -13,7 +13,7 @@ use harness::{LIBRARY, ROOT, is_there, run};
 /// Written from the header alone.
 const PROGRAM: &str = r#"
 #include <stdio.h>
-#include <backoff.h>
+#include <backoff_presets.h>
 
 int main(void)
 {
@@ -21,10 +21,10 @@ int main(void)
     struct backoff_retry retry;
     uint64_t delay, total = 0;
     int delays = 0;
-    policy.kind = BACKOFF_KIND_SIP_TIMER_A;
+    policy.kind = BACKOFF_PRESET_SIP_TIMER_A;
     if (backoff_retry_init(&retry, 1, 2, 0) != BACKOFF_STATUS_OK)
         return 1;
-    while (backoff_retry_fail(&retry, &policy, total, 0, &delay) == BACKOFF_STATUS_OK) {
+    while (backoff_retry_fail_any(&retry, &policy, total, 0, &delay) == BACKOFF_STATUS_OK) {
         total += delay;
         delays++;
     }
@@ -33,7 +33,10 @@ int main(void)
 }
 "#;
 
-const ANSWER: &str = "6 delays, 31500 ms, version 0.1.0\n";
+/// The headers that are made from the source.
+const HEADERS: [&str; 4] = ["backoff.h", "backoff_limits.h", "backoff_schedule.h", "backoff_presets.h"];
+
+const ANSWER: &str = "6 delays, 31500 ms, version 0.2.0\n";
 
 /// A folder with the program, and a prefix with an installed copy, made once for all tests.
 static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -81,7 +84,8 @@ fn the_installed_library_has_versions_of_its_symbols() {
     assert_eq!(exported, expected);
     let octets = fs::metadata(INSTALLED.join("lib/libbackoff.so")).expect("it is installed").len();
     assert!(octets < harness::MOST_OCTETS, "{octets} octets");
-    let header = fs::read_to_string(INSTALLED.join("include/backoff.h")).expect("it is installed");
+    let read = |name: &&str| fs::read_to_string(INSTALLED.join("include").join(name)).expect("it is installed");
+    let header: String = HEADERS.iter().map(read).collect();
     for symbol in &exported {
         let name = symbol.split('@').next().unwrap_or_default();
         assert!(header.contains(&format!("{name}(")), "the header has no {name}");
@@ -99,7 +103,7 @@ fn pkg_config_finds_the_installed_copy() {
     compiler.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]).arg(INSTALLED.join("program.c"));
     run(compiler.args(pkg_config(&["--cflags", "--libs"])).arg("-o").arg(&program));
     assert_eq!(run(Command::new(&program).env("LD_LIBRARY_PATH", INSTALLED.join("lib"))), ANSWER);
-    assert_eq!(pkg_config(&["--modversion"]), ["0.1.0"]);
+    assert_eq!(pkg_config(&["--modversion"]), ["0.2.0"]);
 }
 
 #[test]
@@ -109,7 +113,7 @@ fn cmake_finds_the_installed_copy() {
     }
     let folder = INSTALLED.join("by_cmake");
     fs::create_dir_all(&folder).expect("the folder is writable");
-    let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 0.1 REQUIRED)\n\
+    let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 0.2 REQUIRED)\n\
         add_executable(shared ../program.c)\ntarget_link_libraries(shared backoff::backoff)\n\
         add_executable(static ../program.c)\ntarget_link_libraries(static backoff::backoff-static)\n";
     fs::write(folder.join("CMakeLists.txt"), lists).expect("the folder is writable");
@@ -129,19 +133,28 @@ fn everything_is_where_it_belongs() {
         assert!(INSTALLED.join(file).is_file(), "{file}");
     }
     let link = |name: &str| fs::read_link(INSTALLED.join("lib").join(name)).expect("it is a link");
-    assert_eq!(link("libbackoff.so"), Path::new("libbackoff.so.0"));
-    assert_eq!(link("libbackoff.so.0"), Path::new("libbackoff.so.0.1.0"));
+    assert_eq!(link("libbackoff.so"), Path::new("libbackoff.so.1"));
+    assert_eq!(link("libbackoff.so.1"), Path::new("libbackoff.so.1.2.0"));
 }
 
 /// Each function of the header has a page, and the pages are clean for the formatter.
 #[test]
 fn every_function_has_a_man_page() {
-    let header = fs::read_to_string(Path::new(ROOT).join("include/backoff.h")).expect("the header is checked in");
+    let read = |name: &&str| fs::read_to_string(Path::new(ROOT).join("include").join(name)).expect("it is checked in");
+    let header: String = HEADERS.iter().map(read).collect();
     let starts = header.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
     let names = starts.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
     let mut names: Vec<&str> = names.collect();
     assert!(names.len() > 20, "{names:?}");
-    names.extend(["backoff", "backoff_kind", "backoff_jitter", "backoff_status", "backoff_policy", "backoff_ticket"]);
+    names.extend([
+        "backoff",
+        "backoff_kind",
+        "backoff_preset",
+        "backoff_jitter",
+        "backoff_status",
+        "backoff_policy",
+        "backoff_ticket",
+    ]);
     for name in names {
         let page = INSTALLED.join(format!("share/man/man3/{name}.3"));
         assert!(page.is_file(), "{name} has no page");
@@ -166,7 +179,7 @@ fn every_function_has_a_man_page() {
 #[test]
 fn without_a_working_compiler_nothing_is_installed() {
     let folder = tempfile::tempdir().expect("there is room for a prefix");
-    let real = folder.path().join("lib/libbackoff.so.0.1.0");
+    let real = folder.path().join("lib/libbackoff.so.1.2.0");
     let script = |compiler: &str| {
         let mut script = Command::new(Path::new(ROOT).join("crates/backoff-c/install.sh"));
         script.arg("--prefix").arg(folder.path()).env("CC", compiler).env("CARGO_NET_OFFLINE", "true");
@@ -243,7 +256,7 @@ fn blanks_multiarch_umask_and_a_move_are_no_matter() {
     }
     fs::rename(&prefix, &moved).expect("a folder can be moved");
     if is_there("cmake") {
-        let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 0.1 REQUIRED)\n\
+        let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 0.2 REQUIRED)\n\
             add_executable(program program.c)\ntarget_link_libraries(program backoff::backoff)\n";
         fs::write(folder.path().join("CMakeLists.txt"), lists).expect("the folder is writable");
         let build = folder.path().join("build");
@@ -263,5 +276,5 @@ fn what_is_built_is_installed_without_cargo() {
     script.arg(Path::new(ROOT).join("crates/backoff-c/install.sh")).arg("--prefix").arg(folder.path());
     script.arg("--target-dir").arg(LIBRARY.parent().expect("it lies in a target folder"));
     run(script.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env_remove("DESTDIR"));
-    assert!(folder.path().join("lib/libbackoff.so.0.1.0").is_file());
+    assert!(folder.path().join("lib/libbackoff.so.1.2.0").is_file());
 }

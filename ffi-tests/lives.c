@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backoff.h"
+#include "backoff_schedule.h"
 #include "check.h"
 
 #define CAPACITY 300
@@ -92,8 +92,8 @@ static void calls_read_only_what_this_life_has_written(void)
         if (word >> 62 == 0)
             backoff_schedule_cancel(schedule, ticket, &value);
         if (word >> 61 & 1)
-            backoff_schedule_insert(schedule, now + (word & 0xFFFFFF) % (UINT64_C(1) << (word >> 56 & 31)), i,
-                word >> 60 & 1 ? ticket : NULL);
+            CHECK(backoff_schedule_insert(schedule, now + (word & 0xFFFFFF) % (UINT64_C(1) << (word >> 56 & 31)), i,
+                word >> 60 & 1 ? ticket : NULL) != BACKOFF_STATUS_NOT_INITIALISED);
         else if (backoff_schedule_next(schedule, &next) == BACKOFF_STATUS_OK)
             CHECK(backoff_schedule_expire(schedule, next, 1 + (word >> 57 & 7), due, &count) == BACKOFF_STATUS_OK);
     }

@@ -2,20 +2,23 @@
 
 #include <string.h>
 
-#include "backoff.h"
+#include "backoff_limits.h"
+#include "backoff_presets.h"
 #include "check.h"
 
 #define MS UINT64_C(1000000)
 #define UNTOUCHED UINT64_C(0x5555555555555555)
-#define KINDS (BACKOFF_KIND_POLLY + 1)
+#define KINDS (BACKOFF_PRESET_POLLY + 1)
 
 static struct backoff_policy of_kind(uint32_t kind)
 {
     struct backoff_policy policy = BACKOFF_POLICY_INIT;
     policy.kind = kind;
-    if (kind == BACKOFF_KIND_RCP || kind == BACKOFF_KIND_RCP_MULTIPLIERS)
+    if (kind == BACKOFF_PRESET_RCP || kind == BACKOFF_PRESET_RCP_MULTIPLIERS)
         policy.intervals_count = 1;
-    policy.intervals[0] = 10;
+    if (policy.intervals_count || kind == BACKOFF_PRESET_ALOHA_UNIFORM || kind == BACKOFF_PRESET_ALOHA_GEOMETRIC ||
+        kind == BACKOFF_PRESET_SYSTEMD)
+        policy.intervals[0] = 10;
     return policy;
 }
 
@@ -47,25 +50,25 @@ static void the_policies_have_the_numbers_of_their_sources(void)
     expect(&policy, MS, fibonacci, 5);
     policy = of_kind(BACKOFF_KIND_LINEAR);
     expect(&policy, MS, linear, 3);
-    policy = of_kind(BACKOFF_KIND_RCP);
+    policy = of_kind(BACKOFF_PRESET_RCP);
     policy.slot_ns = 10;
     policy.intervals_count = 3;
     policy.intervals[1] = 100;
     policy.intervals[2] = 200;
     expect(&policy, 10, rcp, 4);
-    policy.kind = BACKOFF_KIND_RCP_MULTIPLIERS;
+    policy.kind = BACKOFF_PRESET_RCP_MULTIPLIERS;
     policy.intervals[1] = 10;
     policy.intervals[2] = 2;
     expect(&policy, 10, rcp, 4);
-    policy = of_kind(BACKOFF_KIND_IEEE8023);
+    policy = of_kind(BACKOFF_PRESET_IEEE8023);
     expect(&policy, 51200, beb, 5);
-    policy = of_kind(BACKOFF_KIND_SIP_TIMER_E);
+    policy = of_kind(BACKOFF_PRESET_SIP_TIMER_E);
     expect(&policy, MS, sip_e, 5);
-    policy = of_kind(BACKOFF_KIND_SIP_TIMER_A);
+    policy = of_kind(BACKOFF_PRESET_SIP_TIMER_A);
     expect(&policy, MS, sip_a, 5);
-    policy = of_kind(BACKOFF_KIND_GOOGLE_HTTP);
+    policy = of_kind(BACKOFF_PRESET_GOOGLE_HTTP);
     expect(&policy, MS / 10, google, 3);
-    policy = of_kind(BACKOFF_KIND_GOOGLE_DRIVE);
+    policy = of_kind(BACKOFF_PRESET_GOOGLE_DRIVE);
     expect(&policy, MS, drive, 5);
 }
 
@@ -92,7 +95,7 @@ static void every_kind_never_passes_its_cap_at_any_count(void)
 /* K = 1 is p = 1: it goes out in the next slot. */
 static void a_geometric_choice_from_one_slot_does_not_wait(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_ALOHA_GEOMETRIC);
+    struct backoff_policy policy = of_kind(BACKOFF_PRESET_ALOHA_GEOMETRIC);
     struct backoff_bounds bounds;
     struct backoff_moments moments;
     policy.intervals[0] = 1;
@@ -137,7 +140,7 @@ static void a_cap_moves_the_range_and_a_ceiling_does_not(void)
 /* connection-backoff.md: 1 s exactly, then 1.6^(n-1) s 20 % up or down, at most 120 s before that. */
 static void grpc_has_the_numbers_of_its_document(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_GRPC);
+    struct backoff_policy policy = of_kind(BACKOFF_PRESET_GRPC);
     struct backoff_bounds bounds;
     struct backoff_retry retry;
     uint64_t delay;
@@ -166,18 +169,18 @@ static void grpc_has_the_numbers_of_its_document(void)
 /* RFC 7252, 4.2: t in [2, 3] s, then twice the one before; five timeouts. */
 static void coap_doubles_what_it_drew(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_COAP);
+    struct backoff_policy policy = of_kind(BACKOFF_PRESET_COAP);
     struct backoff_retry retry;
     uint64_t delay, last = 0, stream;
     int n;
     for (stream = 0; stream < 100; stream++) {
         CHECK(backoff_retry_init(&retry, 1, stream, 0) == BACKOFF_STATUS_OK);
         for (n = 0; n < 5; n++) {
-            CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK);
+            CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK);
             CHECK(n == 0 ? delay >= 2000 * MS && delay <= 3000 * MS : delay == 2 * last);
             last = delay;
         }
-        CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_ATTEMPT_LIMIT);
+        CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_ATTEMPT_LIMIT);
     }
 }
 
@@ -188,13 +191,13 @@ static void the_first_retry_may_come_at_once(void)
     policy.flags = BACKOFF_FLAG_FIRST_AT_ONCE;
     CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).longest_ns == 100 * MS);
     CHECK(bounds_of(&policy, 3, 0).longest_ns == 200 * MS);
-    policy.kind = BACKOFF_KIND_IEEE8023;
+    policy.kind = BACKOFF_PRESET_IEEE8023;
     CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).longest_ns == 51200);
     policy = of_kind(BACKOFF_KIND_FULL_JITTER);
     policy.flags = BACKOFF_FLAG_FIRST_EXACT;
     CHECK(bounds_of(&policy, 1, 0).shortest_ns == 100 * MS && bounds_of(&policy, 2, 0).shortest_ns == 0);
     /* ALOHA_GEOMETRIC has a law of its own. */
-    policy = of_kind(BACKOFF_KIND_ALOHA_GEOMETRIC);
+    policy = of_kind(BACKOFF_PRESET_ALOHA_GEOMETRIC);
     policy.flags = BACKOFF_FLAG_FIRST_AT_ONCE;
     CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).longest_ns > 51200);
     /* Both flags: there is no first delay, and that after the second failure has its jitter. */
@@ -202,7 +205,7 @@ static void the_first_retry_may_come_at_once(void)
     policy.flags = BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT;
     CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).shortest_ns == 0);
     CHECK(bounds_of(&policy, 2, 0).longest_ns == 100 * MS);
-    policy.kind = BACKOFF_KIND_GRPC;
+    policy.kind = BACKOFF_PRESET_GRPC;
     CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).longest_ns == 1000 * MS);
     policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
     policy.multiplier_millionths = 1001000;
@@ -213,8 +216,8 @@ static void the_first_retry_may_come_at_once(void)
 /* What would be cut in silence, or change nothing, is refused. */
 static void fields_that_would_be_ignored_are_refused(void)
 {
-    static const uint32_t slots[] = {BACKOFF_KIND_IEEE8023, BACKOFF_KIND_SLOT_EXPONENTIAL, BACKOFF_KIND_ALOHA_UNIFORM,
-        BACKOFF_KIND_ALOHA_GEOMETRIC, BACKOFF_KIND_IEEE802154};
+    static const uint32_t slots[] = {BACKOFF_PRESET_IEEE8023, BACKOFF_KIND_SLOT_EXPONENTIAL, BACKOFF_PRESET_ALOHA_UNIFORM,
+        BACKOFF_PRESET_ALOHA_GEOMETRIC, BACKOFF_PRESET_IEEE802154};
     struct backoff_policy policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
     struct backoff_bounds bounds = {7, 7};
     struct backoff_retry retry;
@@ -225,15 +228,15 @@ static void fields_that_would_be_ignored_are_refused(void)
     policy.multiplier_percent = 429497;
     CHECK(backoff_policy_bounds(&policy, 2, 0, &bounds) == BACKOFF_STATUS_CONFIG_VALUE);
     CHECK(backoff_retry_init(&retry, 1, 2, 0) == BACKOFF_STATUS_OK);
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE && retry.failures == 0);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE && retry.failures == 0);
     for (i = 0; i < sizeof slots / sizeof *slots; i++) {
         policy = of_kind(slots[i]);
         policy.flags = BACKOFF_FLAG_FIRST_EXACT;
         CHECK(backoff_policy_bounds(&policy, 1, 0, &bounds) == BACKOFF_STATUS_CONFIG_VALUE);
-        CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+        CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     }
     policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
-    policy.flags = 8;
+    policy.flags = 16;
     CHECK(backoff_policy_bounds(&policy, 1, 0, &bounds) == BACKOFF_STATUS_CONFIG_VALUE);
     CHECK(bounds.shortest_ns == 7 && bounds.longest_ns == 7 && delay == 7);
 }
@@ -252,20 +255,20 @@ static void a_hint_has_a_limit(void)
     for (stream = 0; stream < 100; stream++) {
         CHECK(backoff_retry_init(&retry, 1, stream, 0) == BACKOFF_STATUS_OK);
         again = retry;
-        CHECK(backoff_retry_fail(&retry, &policy, 0, year, &delay) == BACKOFF_STATUS_OK);
+        CHECK(backoff_retry_fail_any(&retry, &policy, 0, year, &delay) == BACKOFF_STATUS_OK);
         CHECK(delay >= 60000 * MS && delay <= 60100 * MS);
         CHECK(backoff_prepared_fail(&again, &prepared, 0, year, &other) == BACKOFF_STATUS_OK && other == delay);
     }
     /* AWS: x-amz-retry-after is clamped to [t, t + 5 s]. */
-    policy = of_kind(BACKOFF_KIND_AWS_STANDARD);
+    policy = of_kind(BACKOFF_PRESET_AWS_STANDARD);
     CHECK(backoff_policy_prepare(&policy, &prepared) == BACKOFF_STATUS_OK);
     for (stream = 0; stream < 400; stream++) {
         uint64_t hint = hints[stream % 4];
         CHECK(backoff_retry_init(&retry, 1, stream, 0) == BACKOFF_STATUS_OK);
         plain = again = retry;
         for (i = 0; i < 2; i++) {
-            CHECK(backoff_retry_fail(&plain, &policy, 0, 0, &t) == BACKOFF_STATUS_OK);
-            CHECK(backoff_retry_fail(&retry, &policy, 0, hint, &delay) == BACKOFF_STATUS_OK);
+            CHECK(backoff_retry_fail_any(&plain, &policy, 0, 0, &t) == BACKOFF_STATUS_OK);
+            CHECK(backoff_retry_fail_any(&retry, &policy, 0, hint, &delay) == BACKOFF_STATUS_OK);
             CHECK(delay == (hint < t ? t : hint > t + 5000 * MS ? t + 5000 * MS : hint));
             CHECK(backoff_prepared_fail(&again, &prepared, 0, hint, &other) == BACKOFF_STATUS_OK && other == delay);
         }
@@ -274,15 +277,15 @@ static void a_hint_has_a_limit(void)
     policy = of_kind(BACKOFF_KIND_CONSTANT);
     policy.flags = BACKOFF_FLAG_HINT_ABOVE_DRAW;
     policy.hint_limit_ns = 50 * MS;
-    CHECK(backoff_retry_fail(&retry, &policy, 0, year, &delay) == BACKOFF_STATUS_OK && delay == 150 * MS);
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 120 * MS, &delay) == BACKOFF_STATUS_OK && delay == 120 * MS);
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 20 * MS, &delay) == BACKOFF_STATUS_OK && delay == 100 * MS);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, year, &delay) == BACKOFF_STATUS_OK && delay == 150 * MS);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 120 * MS, &delay) == BACKOFF_STATUS_OK && delay == 120 * MS);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 20 * MS, &delay) == BACKOFF_STATUS_OK && delay == 100 * MS);
 }
 
 /* RestartMaxDelaySec below RestartSec: systemd waits RestartSec. */
 static void a_ceiling_below_the_base_of_systemd_is_none(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_SYSTEMD);
+    struct backoff_policy policy = of_kind(BACKOFF_PRESET_SYSTEMD);
     uint64_t n;
     policy.base_ns = 1000 * MS;
     policy.ceiling_ns = 300 * MS;
@@ -295,7 +298,7 @@ static void a_ceiling_below_the_base_of_systemd_is_none(void)
  * begins with Imin again. */
 static void trickle_can_be_driven(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_TRICKLE);
+    struct backoff_policy policy = of_kind(BACKOFF_PRESET_TRICKLE);
     struct backoff_retry timer;
     uint64_t now = 0, t, interval, expected = 8 * MS, n;
     policy.ceiling_ns = 64 * MS;
@@ -303,7 +306,7 @@ static void trickle_can_be_driven(void)
     for (n = 0; n < 20; n++) {
         interval = bounds_of(&policy, timer.failures + UINT64_C(1), 0).longest_ns + 1;
         CHECK(interval == expected);
-        CHECK(backoff_retry_fail(&timer, &policy, now, 0, &t) == BACKOFF_STATUS_OK);
+        CHECK(backoff_retry_fail_any(&timer, &policy, now, 0, &t) == BACKOFF_STATUS_OK);
         CHECK(t >= interval / 2 && t < interval);
         now += interval; /* at now + t, if fewer than k were consistent: transmit */
         expected = expected < 64 * MS ? 2 * expected : 64 * MS;
@@ -317,12 +320,12 @@ static void trickle_can_be_driven(void)
 /* The amount of the kind's own jitter: 20 % of 0.5 s, and [0, 300] ms. */
 static void an_amount_without_a_jitter_is_that_of_the_kind(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_GOOGLE_HTTP);
+    struct backoff_policy policy = of_kind(BACKOFF_PRESET_GOOGLE_HTTP);
     struct backoff_bounds bounds;
     policy.jitter_amount = 20;
     bounds = bounds_of(&policy, 1, 0);
     CHECK(bounds.shortest_ns == 400 * MS && bounds.longest_ns == 600 * MS);
-    policy.kind = BACKOFF_KIND_GOOGLE_DRIVE;
+    policy.kind = BACKOFF_PRESET_GOOGLE_DRIVE;
     policy.jitter_amount = 300;
     bounds = bounds_of(&policy, 1, 0);
     CHECK(bounds.shortest_ns == 1000 * MS && bounds.longest_ns == 1300 * MS);
@@ -342,7 +345,7 @@ static void a_ceiling_bounds_delays_in_slots(void)
     CHECK(bounds_of(&policy, 9, 0).longest_ns <= 1000 * MS);
     CHECK(bounds_of(&policy, 10, 0).longest_ns <= 1000 * MS);
     CHECK(bounds_of(&policy, 100, 0).longest_ns <= 1000 * MS);
-    policy = of_kind(BACKOFF_KIND_ALOHA_GEOMETRIC);
+    policy = of_kind(BACKOFF_PRESET_ALOHA_GEOMETRIC);
     policy.slot_ns = 1;
     policy.intervals[0] = 200;
     policy.ceiling_ns = 10;
@@ -354,7 +357,7 @@ static void a_ceiling_bounds_delays_in_slots(void)
 /* The header says 2^64 - 1 slots. */
 static void products_of_multipliers_end_at_the_largest_word(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_RCP_MULTIPLIERS);
+    struct backoff_policy policy = of_kind(BACKOFF_PRESET_RCP_MULTIPLIERS);
     policy.slot_ns = 1;
     policy.intervals_count = 3;
     policy.intervals[0] = policy.intervals[1] = policy.intervals[2] = UINT32_MAX;
@@ -383,7 +386,7 @@ static void a_hint_below_the_cap_may_lead_past_it(void)
     policy.cap_ns = 200 * MS;
     for (stream = 0; stream < 1000; stream++) {
         CHECK(backoff_retry_init(&retry, 1, stream, 0) == BACKOFF_STATUS_OK);
-        CHECK(backoff_retry_fail(&retry, &policy, 0, 150 * MS, &delay) == BACKOFF_STATUS_OK);
+        CHECK(backoff_retry_fail_any(&retry, &policy, 0, 150 * MS, &delay) == BACKOFF_STATUS_OK);
         CHECK(delay >= 150 * MS && delay - retry.previous_ns == 150 * MS && retry.previous_ns <= 200 * MS);
         longest = delay > longest ? delay : longest;
     }
@@ -398,10 +401,10 @@ static void after_a_delay_of_0_comes_the_base(void)
     uint64_t delay;
     CHECK(backoff_retry_init(&retry, 1, 1, 0) == BACKOFF_STATUS_OK);
     retry.failures = 1;
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == 100 * MS);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == 100 * MS);
     retry.previous_ns = 0;
     policy.cap_ns = 60 * MS;
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == 60 * MS);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == 60 * MS);
 }
 
 /* Kinds 7 to 12 have their own spread; decorrelated without jitter is exponential. */
@@ -413,9 +416,10 @@ static void jitter_is_for_kinds_that_do_not_count_slots(void)
         struct backoff_bounds with, without;
         own.attempt_limit = none.attempt_limit = UINT64_MAX;
         none.jitter = BACKOFF_JITTER_NONE;
+        none.flags = BACKOFF_FLAG_IGNORE_UNUSED;
         with = bounds_of(&own, 3, 0);
         without = bounds_of(&none, 3, 0);
-        if ((kind >= BACKOFF_KIND_IEEE8023 && kind <= BACKOFF_KIND_ALOHA_GEOMETRIC) || kind == BACKOFF_KIND_IEEE802154)
+        if ((kind >= BACKOFF_PRESET_IEEE8023 && kind <= BACKOFF_PRESET_ALOHA_GEOMETRIC) || kind == BACKOFF_PRESET_IEEE802154)
             CHECK(with.shortest_ns == without.shortest_ns && with.longest_ns == without.longest_ns);
         else
             CHECK(without.shortest_ns == without.longest_ns);
@@ -427,7 +431,7 @@ static void jitter_is_for_kinds_that_do_not_count_slots(void)
 /* The mean of the third 802.3 collision is 3.5 slots; the variance of 8 equally likely ones (8^2 - 1)/12 slots. */
 static void the_moments_are_exact(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_IEEE8023);
+    struct backoff_policy policy = of_kind(BACKOFF_PRESET_IEEE8023);
     struct backoff_moments moments;
     policy.slot_ns = 4;
     CHECK(backoff_policy_moments(&policy, 3, 0, &moments) == BACKOFF_STATUS_OK);
@@ -441,24 +445,24 @@ static void a_sip_request_is_sent_eleven_times_and_an_invite_seven(void)
 {
     static const uint64_t other[] = {500, 1500, 3500, 7500, 11500, 15500, 19500, 23500, 27500, 31500};
     static const uint64_t invite[] = {500, 1500, 3500, 7500, 15500, 31500};
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_SIP_TIMER_E);
+    struct backoff_policy policy = of_kind(BACKOFF_PRESET_SIP_TIMER_E);
     struct backoff_retry transaction;
     uint64_t start = 1000 * MS, now = start, delay;
     uint32_t failed;
     int sent = 0;
     CHECK(backoff_retry_init(&transaction, 1, 1, now) == BACKOFF_STATUS_OK);
-    while (backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK) {
+    while (backoff_retry_fail_any(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK) {
         now += delay;
         CHECK(sent < 10 && now - start == other[sent] * MS);
         sent++;
     }
     CHECK(sent == 10);
     CHECK(backoff_retry_failures(&transaction, &failed) == BACKOFF_STATUS_OK && failed == 11);
-    CHECK(backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
+    CHECK(backoff_retry_fail_any(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
 
-    policy.kind = BACKOFF_KIND_SIP_TIMER_A;
+    policy.kind = BACKOFF_PRESET_SIP_TIMER_A;
     CHECK(backoff_retry_reset(&transaction, now) == BACKOFF_STATUS_OK);
-    for (sent = 0, start = now; backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK; sent++) {
+    for (sent = 0, start = now; backoff_retry_fail_any(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK; sent++) {
         now += delay;
         CHECK(sent < 6 && now - start == invite[sent] * MS);
     }
@@ -467,7 +471,7 @@ static void a_sip_request_is_sent_eleven_times_and_an_invite_seven(void)
     /* T1 = 100 ms: both ends move along. */
     policy.base_ns = 100 * MS;
     CHECK(backoff_retry_reset(&transaction, now) == BACKOFF_STATUS_OK);
-    for (sent = 0; backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK; sent++)
+    for (sent = 0; backoff_retry_fail_any(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK; sent++)
         now += delay;
     CHECK(sent == 6);
 }
@@ -480,19 +484,19 @@ static void limits_hints_and_clocks(void)
     policy.attempt_limit = 3;
     policy.elapsed_limit_ns = 1000 * MS;
     CHECK(backoff_retry_init(&retry, 1, 1, 500 * MS) == BACKOFF_STATUS_OK);
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK); /* a clock that goes back */
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK); /* a clock that goes back */
     CHECK(delay == 100 * MS);
-    CHECK(backoff_retry_fail(&retry, &policy, 600 * MS, 700 * MS, &delay) == BACKOFF_STATUS_OK);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 600 * MS, 700 * MS, &delay) == BACKOFF_STATUS_OK);
     CHECK(delay == 700 * MS);
     delay = UNTOUCHED;
-    CHECK(backoff_retry_fail(&retry, &policy, 600 * MS, 0, &delay) == BACKOFF_STATUS_ATTEMPT_LIMIT);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 600 * MS, 0, &delay) == BACKOFF_STATUS_ATTEMPT_LIMIT);
     CHECK(backoff_retry_reset(&retry, 0) == BACKOFF_STATUS_OK);
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 1001 * MS, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
-    CHECK(backoff_retry_fail(&retry, &policy, 0, UINT64_MAX, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 1001 * MS, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, UINT64_MAX, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
     CHECK(delay == UNTOUCHED);
     policy.attempt_limit = policy.elapsed_limit_ns = UINT64_MAX;
     retry.failures = UINT32_MAX;
-    CHECK(backoff_retry_fail(&retry, &policy, UINT64_MAX, UINT64_MAX, &delay) == BACKOFF_STATUS_OK);
+    CHECK(backoff_retry_fail_any(&retry, &policy, UINT64_MAX, UINT64_MAX, &delay) == BACKOFF_STATUS_OK);
     CHECK(delay == UINT64_MAX && retry.failures == UINT32_MAX);
 }
 
@@ -515,27 +519,27 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
     CHECK(backoff_retry_init(NULL, 1, 1, 0) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_retry_init(&retry, 1, 1, 0) == BACKOFF_STATUS_OK);
     before = retry;
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy = of_kind(0);
     policy.jitter = BACKOFF_JITTER_POLLY + 1;
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
-    policy = of_kind(BACKOFF_KIND_RCP);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    policy = of_kind(BACKOFF_PRESET_RCP);
     policy.intervals_count = 0;
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy.intervals_count = BACKOFF_INTERVALS + 1;
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
-    policy.kind = BACKOFF_KIND_RCP_MULTIPLIERS;
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    policy.kind = BACKOFF_PRESET_RCP_MULTIPLIERS;
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy = of_kind(0);
     policy.reserved = 1;
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy = of_kind(0);
     policy.size = 159; /* smaller than it was in any version */
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_SIZE);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_SIZE);
     policy = of_kind(0);
-    CHECK(backoff_retry_fail(NULL, &policy, 0, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_retry_fail(&retry, NULL, 0, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_retry_fail_any(NULL, &policy, 0, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_retry_fail_any(&retry, NULL, 0, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_retry_reset(NULL, 0) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_policy_bounds(NULL, 1, 0, &bounds) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_policy_bounds(&policy, 1, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
@@ -543,7 +547,7 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
     CHECK(backoff_policy_draw(&policy, 1, 0, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(memcmp(&retry, &before, sizeof retry) == 0);
     memset(&retry, 0, sizeof retry);
-    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_retry_reset(&retry, 0) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_retry_failures(&retry, &failed) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_retry_failures(&retry, NULL) == BACKOFF_STATUS_NULL_POINTER);
@@ -553,8 +557,8 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
 
 static void the_layout_is_the_documented_one(void)
 {
-    CHECK(sizeof(struct backoff_retry) == 32 && sizeof(struct backoff_rate) == 32);
-    CHECK(sizeof(struct backoff_policy) == 176 && sizeof(struct backoff_budget) == 16);
+    CHECK(sizeof(struct backoff_retry) == 40 && sizeof(struct backoff_rate) == 40);
+    CHECK(sizeof(struct backoff_policy) == 176);
     CHECK(offsetof(struct backoff_policy, intervals) == 96);
 }
 

@@ -1,8 +1,7 @@
-/* A rate controller under a server that says 429, and the rules of rate and budget. */
 
 #define _POSIX_C_SOURCE 200809L
 
-#include "backoff.h"
+#include "backoff_limits.h"
 #include "check.h"
 #include "loopback.h"
 
@@ -69,35 +68,13 @@ static void it_falls_at_once_and_recovers_one_level_a_period(void)
     CHECK(backoff_rate_cooling_off(&rate, &config, UINT64_MAX, &wait) == BACKOFF_STATUS_OK && wait == 1000 * MS);
 }
 
-static void a_budget_lets_retries_add_a_share(void)
-{
-    struct backoff_budget_config config = BACKOFF_BUDGET_CONFIG_INIT;
-    struct backoff_budget budget;
-    uint64_t hundredths;
-    int i;
-    config.capacity = 2;
-    config.deposit_percent = 50;
-    CHECK(backoff_budget_init(&budget, &config) == BACKOFF_STATUS_OK);
-    CHECK(backoff_budget_withdraw(&budget, &config) == BACKOFF_STATUS_OK);
-    CHECK(backoff_budget_withdraw(&budget, &config) == BACKOFF_STATUS_OK);
-    CHECK(backoff_budget_withdraw(&budget, &config) == BACKOFF_STATUS_BUDGET_EMPTY);
-    CHECK(backoff_budget_deposit(&budget, &config) == BACKOFF_STATUS_OK);
-    CHECK(backoff_budget_withdraw(&budget, &config) == BACKOFF_STATUS_BUDGET_EMPTY);
-    for (i = 0; i < 100; i++)
-        CHECK(backoff_budget_deposit(&budget, &config) == BACKOFF_STATUS_OK);
-    CHECK(backoff_budget_hundredths(&budget, &hundredths) == BACKOFF_STATUS_OK && hundredths == 200);
-}
-
 static void null_zeroed_memory_and_other_sizes_are_refused(void)
 {
     struct backoff_rate_config config = BACKOFF_RATE_CONFIG_INIT;
-    struct backoff_budget_config share = BACKOFF_BUDGET_CONFIG_INIT;
     struct backoff_rate rate;
-    struct backoff_budget budget;
     uint64_t wait = 7;
     uint32_t level = 7;
     memset(&rate, 0, sizeof rate);
-    memset(&budget, 0, sizeof budget);
     CHECK(backoff_rate_init(NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_rate_adverse(&rate, &config, 0) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_rate_act(&rate, &config, 0, &wait) == BACKOFF_STATUS_NOT_INITIALISED);
@@ -105,9 +82,6 @@ static void null_zeroed_memory_and_other_sizes_are_refused(void)
     CHECK(backoff_rate_act(NULL, &config, 0, &wait) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_rate_cooling_off(&rate, &config, 0, &wait) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_rate_cooling_off(&rate, &config, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_budget_hundredths(NULL, &wait) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_budget_hundredths(&budget, NULL) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_budget_hundredths(&budget, &wait) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_rate_level(&rate, NULL, 0, &level) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_rate_level(&rate, &config, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     config.size = 8;
@@ -115,19 +89,13 @@ static void null_zeroed_memory_and_other_sizes_are_refused(void)
     config.size = sizeof config;
     config.reserved = 1;
     CHECK(backoff_rate_level(&rate, &config, 0, &level) == BACKOFF_STATUS_CONFIG_VALUE);
-    CHECK(backoff_budget_init(NULL, &share) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_budget_deposit(&budget, &share) == BACKOFF_STATUS_NOT_INITIALISED);
-    CHECK(backoff_budget_withdraw(&budget, NULL) == BACKOFF_STATUS_NULL_POINTER);
-    share.size = 0;
-    CHECK(backoff_budget_init(&budget, &share) == BACKOFF_STATUS_CONFIG_SIZE);
-    CHECK(wait == 7 && level == 7 && budget.mark == 0);
+    CHECK(wait == 7 && level == 7);
 }
 
 int main(void)
 {
     the_rate_settles_where_the_server_allows_it();
     it_falls_at_once_and_recovers_one_level_a_period();
-    a_budget_lets_retries_add_a_share();
     null_zeroed_memory_and_other_sizes_are_refused();
     return failures != 0;
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "backoff.h"
+#include "backoff_schedule.h"
 #include "check.h"
 
 #define STATIONS 16

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "backoff.h"
+#include "backoff_schedule.h"
 #include "check.h"
 
 #define DEVICES 50000u

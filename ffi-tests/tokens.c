@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "backoff.h"
+#include "backoff_limits.h"
+#include "backoff_presets.h"
 #include "check.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -83,11 +84,11 @@ static void a_retry_that_is_not_made_gives_its_cost_back(void)
     struct backoff_tokens tokens;
     uint64_t delay;
     uint32_t cost;
-    policy.kind = BACKOFF_KIND_AWS_STANDARD;
+    policy.kind = BACKOFF_PRESET_AWS_STANDARD;
     CHECK(backoff_quota_init(&tokens, &config) == BACKOFF_STATUS_OK);
     CHECK(backoff_retry_init(&retry, 1, 2, 0) == BACKOFF_STATUS_OK);
     while (backoff_quota_take(&tokens, &config, 0, &cost) == BACKOFF_STATUS_OK)
-        if (backoff_retry_fail(&retry, &policy, 0, 0, &delay) != BACKOFF_STATUS_OK) {
+        if (backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) != BACKOFF_STATUS_OK) {
             CHECK(backoff_quota_succeed(&tokens, &config, cost) == BACKOFF_STATUS_OK);
             break;
         }

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backoff.h"
+#include "backoff_limits.h"
+#include "backoff_presets.h"
+#include "backoff_schedule.h"
 
 #define UNTOUCHED UINT64_C(0x5555555555555555)
 #define PROMISE(holds) \
@@ -58,7 +60,7 @@ static void stations(struct input *input)
     PROMISE(memcmp(&station, &inlined, sizeof station) == 0 && slots == other);
     PROMISE(status == BACKOFF_STATUS_OK || slots == UNTOUCHED);
     PROMISE(status != BACKOFF_STATUS_NOT_INITIALISED || memcmp(&station, &before, sizeof station) == 0);
-    backoff_collide_word(&station, number(input), &slots);
+    PROMISE(backoff_collide_word(&station, number(input), &slots) <= BACKOFF_STATUS_NOT_INITIALISED);
     backoff_draws(&station, 9, many);
     backoff_collide_each(&station, 1, many);
     backoff_reset(&station);
@@ -69,25 +71,29 @@ static void stations(struct input *input)
 static void policies(struct input *input)
 {
     struct backoff_policy policy;
-    struct backoff_retry retry, before;
+    struct backoff_retry retry, before, shorter;
     struct backoff_bounds bounds;
     struct backoff_moments moments;
     uint64_t failures = number(input), previous = number(input), now = number(input), hint = number(input);
     uint64_t delay = UNTOUCHED, generator = number(input), many[5];
     uint32_t failed;
-    backoff_status status;
+    uint64_t short_delay;
+    backoff_status status, short_status;
     int round, bounded;
     take(input, &retry, sizeof retry);
     take(input, &policy, sizeof policy);
     policy.size = sizeof policy;
     if (number(input) & 1) {
-        policy.kind %= BACKOFF_KIND_POLLY + 1;
-        policy.flags &= BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT | BACKOFF_FLAG_HINT_ABOVE_DRAW;
+        policy.kind %= BACKOFF_PRESET_POLLY + 1;
+        policy.flags &= BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT | BACKOFF_FLAG_HINT_ABOVE_DRAW |
+            BACKOFF_FLAG_IGNORE_UNUSED;
         policy.jitter %= BACKOFF_JITTER_INITIAL + 1;
         policy.intervals_count = policy.intervals_count % BACKOFF_INTERVALS + 1;
         policy.reserved = 0;
+        if (policy.flags & BACKOFF_FLAG_FIRST_AT_ONCE)
+            policy.flags |= BACKOFF_FLAG_IGNORE_UNUSED;
     }
-    bounded = policy.hint_limit_ns != 0 || (policy.kind >= BACKOFF_KIND_AWS_STANDARD && policy.kind <= BACKOFF_KIND_AWS_DYNAMODB);
+    bounded = policy.hint_limit_ns != 0 || (policy.kind >= BACKOFF_PRESET_AWS_STANDARD && policy.kind <= BACKOFF_PRESET_AWS_DYNAMODB);
     status = backoff_policy_bounds(&policy, failures, previous, &bounds);
     PROMISE(backoff_policy_draw(&policy, failures, previous, generator, &delay) == status);
     PROMISE(backoff_policy_moments(&policy, failures, previous, &moments) == status);
@@ -103,14 +109,20 @@ static void policies(struct input *input)
     if (number(input) & 1)
         PROMISE(backoff_retry_init(&retry, now, hint, now) == BACKOFF_STATUS_OK);
     for (round = 0; round < 4; round++) {
-        before = retry;
+        before = shorter = retry;
         delay = UNTOUCHED;
-        status = backoff_retry_fail(&retry, &policy, now, hint, &delay);
+        status = backoff_retry_fail_any(&retry, &policy, now, hint, &delay);
+        /* What the short function takes or refuses, the other one does too; else it says so. */
+        short_delay = UNTOUCHED;
+        short_status = backoff_retry_fail(&shorter, &policy, now, hint, &short_delay);
+        PROMISE(short_status == BACKOFF_STATUS_NEEDS_ANY || (short_status == status && short_delay == delay));
+        PROMISE(memcmp(&shorter, short_status == BACKOFF_STATUS_NEEDS_ANY ? &before : &retry, sizeof retry) == 0);
         if (status == BACKOFF_STATUS_OK)
             PROMISE((delay >= hint || bounded) && (hint != 0 || policy.cap_ns == 0 || delay <= policy.cap_ns));
         else
             PROMISE(delay == UNTOUCHED);
-        if (status == BACKOFF_STATUS_NOT_INITIALISED || status == BACKOFF_STATUS_CONFIG_VALUE)
+        if (status == BACKOFF_STATUS_NOT_INITIALISED || status == BACKOFF_STATUS_CONFIG_VALUE ||
+            status == BACKOFF_STATUS_FIELD_UNUSED)
             PROMISE(memcmp(&retry, &before, sizeof retry) == 0);
         hint = 0;
     }
@@ -123,16 +135,12 @@ static void policies(struct input *input)
 static void rates(struct input *input)
 {
     struct backoff_rate_config config = BACKOFF_RATE_CONFIG_INIT;
-    struct backoff_budget_config share = BACKOFF_BUDGET_CONFIG_INIT;
     struct backoff_rate rate;
-    struct backoff_budget budget;
     uint64_t wait;
     uint32_t level;
     int round;
     take(input, &rate, sizeof rate);
-    take(input, &budget, sizeof budget);
     take(input, &config.base, sizeof config - sizeof config.size);
-    take(input, &share.capacity, 8);
     if (number(input) & 3)
         config.reserved = 0;
     if (number(input) & 1)
@@ -147,12 +155,6 @@ static void rates(struct input *input)
         if (backoff_rate_cooling_off(&rate, &config, now, &wait) == BACKOFF_STATUS_OK)
             PROMISE(wait >= (config.cooling_off_ns ? config.cooling_off_ns : UINT64_C(1000000000)));
     }
-    backoff_budget_deposit(&budget, &share);
-    backoff_budget_withdraw(&budget, &share);
-    PROMISE(backoff_budget_init(&budget, &share) == BACKOFF_STATUS_OK);
-    PROMISE(backoff_budget_withdraw(&budget, &share) == BACKOFF_STATUS_OK);
-    PROMISE(backoff_budget_hundredths(&budget, &wait) == BACKOFF_STATUS_OK);
-    PROMISE(wait == ((share.capacity ? share.capacity : 10) - UINT64_C(1)) * 100);
 }
 
 /* One life of a schedule of either shape in this memory. Tickets of earlier lives may be among those that are there. */
@@ -183,7 +185,7 @@ static void life(struct input *input, uint64_t *memory, size_t octets, struct ba
             break;
         case 2:
             if (what & 4)
-                backoff_schedule_reschedule(schedule, &tickets[what >> 61], where);
+                PROMISE(backoff_schedule_reschedule(schedule, &tickets[what >> 61], where) <= BACKOFF_STATUS_NOT_PENDING);
             else
                 gone += backoff_schedule_cancel(schedule, &tickets[what >> 61], &value) == BACKOFF_STATUS_OK;
             break;

@@ -13,7 +13,7 @@
 #ifndef BACKOFF_HPP
 #define BACKOFF_HPP
 
-#include <backoff.h>
+#include <backoff_presets.h>
 
 #include <chrono>
 #include <cstddef>
@@ -76,7 +76,7 @@ public:
     std::optional<nanoseconds> fail(const policy &policy, nanoseconds now, nanoseconds hint = nanoseconds::zero())
     {
         std::uint64_t delay = 0;
-        status_ = backoff_retry_fail(&retry_, &policy.raw(), libbackoff::count(now), libbackoff::count(hint), &delay);
+        status_ = backoff_retry_fail_any(&retry_, &policy.raw(), libbackoff::count(now), libbackoff::count(hint), &delay);
         if (status_ != BACKOFF_STATUS_OK)
             return std::nullopt;
         return span(delay);

@@ -128,22 +128,22 @@ ln -s "$(type -P true)" "$scratch/tools/cargo"
 ln -s "$(command -v "${tools}strip")" "$scratch/tools/strip"
 PATH=$scratch/tools:$PATH DESTDIR=$stage crates/backoff-c/install.sh --prefix /usr --libdir "/usr/lib/$triplet" \
     --target-dir "target/$target" > "$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
-mkdir -p "$scratch/libbackoff0/usr/lib/$triplet" "$scratch/libbackoff0/DEBIAN" "$scratch/libbackoff-dev"
+mkdir -p "$scratch/libbackoff1/usr/lib/$triplet" "$scratch/libbackoff1/DEBIAN" "$scratch/libbackoff-dev"
 cp -a "$stage/usr" "$scratch/libbackoff-dev/"
 for file in "$scratch/libbackoff-dev/usr/lib/$triplet"/libbackoff.so.*; do
     [ -L "$file" ] || chmod 644 "$file"
-    mv "$file" "$scratch/libbackoff0/usr/lib/$triplet/"
+    mv "$file" "$scratch/libbackoff1/usr/lib/$triplet/"
 done
 # What links with it needs this package; and the linker's cache has it as soon as it is there.
-echo "libbackoff 0 libbackoff0 (>= $version)" > "$scratch/libbackoff0/DEBIAN/shlibs"
-echo "activate-noawait ldconfig" > "$scratch/libbackoff0/DEBIAN/triggers"
+echo "libbackoff 1 libbackoff1 (>= $version)" > "$scratch/libbackoff1/DEBIAN/shlibs"
+echo "activate-noawait ldconfig" > "$scratch/libbackoff1/DEBIAN/triggers"
 # As Debian has them, and names for one page as links.
 find "$scratch/libbackoff-dev/usr/share/man" -type f -exec gzip -9n {} +
-needs_nothing "$scratch/libbackoff0/usr/lib/$triplet"/libbackoff.so.*.*
-package libbackoff0 "" "backoff of IEEE 802.3 and others, as a C library" \
+needs_nothing "$scratch/libbackoff1/usr/lib/$triplet"/libbackoff.so.*.*
+package libbackoff1 "" "backoff of IEEE 802.3 and others, as a C library" \
     "Truncated binary exponential backoff and its relatives, with reproducible draws." libs
-package libbackoff-dev "libbackoff0 (= $version)" "backoff of IEEE 802.3 and others: header and static library" \
-    "Header, static library, pkg-config file and CMake package of libbackoff." libdevel
+package libbackoff-dev "libbackoff1 (= $version)" "backoff of IEEE 802.3 and others: headers and static library" \
+    "Headers, static library, pkg-config file and CMake package of libbackoff." libdevel
 
 folder=ethbus-$version-linux-$machine
 install -D -m 755 "$program" "$scratch/$folder/ethbus"

@@ -30,7 +30,7 @@ impl Table {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet", "--release", "-p", "ethbus-backoff-c", "--target-dir"]).arg(&target);
         run(cargo.current_dir(&root));
-        std::fs::copy(library.join("libbackoff.so"), library.join("libbackoff.so.0")).expect("the folder is writable");
+        std::fs::copy(library.join("libbackoff.so"), library.join("libbackoff.so.1")).expect("the folder is writable");
         let program = library.join("table");
         let mut compiler = Command::new("cc");
         compiler.args(["-std=c11", "-O2", "-I"]).arg(root.join("include")).arg(here.join("table.c"));

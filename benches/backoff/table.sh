@@ -13,7 +13,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$root"
 cargo build --quiet --release -p ethbus-backoff-c
 cp "$target/release/libbackoff.so" "$folder"
-ln -s libbackoff.so "$folder/libbackoff.so.0"
+ln -s libbackoff.so "$folder/libbackoff.so.1"
 cc -std=c11 -O2 -Wall -Wextra -I include "$here/table.c" "$folder/libbackoff.so" -lm -o "$folder/table"
 LD_LIBRARY_PATH=$folder taskset -c "${CPU:-1}" "$folder/table" "$samples" >"$folder/c"
 taskset -c "${CPU:-1}" cargo bench --quiet -p ethbus-backoff-bench --bench backoff_table -- "$samples" >"$folder/rust"

@@ -8,6 +8,6 @@ fn main() {
     if ["linux", "android", "freebsd", "netbsd", "openbsd", "dragonfly", "illumos", "solaris"]
         .contains(&system.as_str())
     {
-        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libbackoff.so.0");
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libbackoff.so.1");
     }
 }

@@ -48,8 +48,10 @@ licenses=${DESTDIR:-}$prefix/share/licenses/libbackoff
 header=$root/include/backoff.h
 number() { sed -n "s/^#define BACKOFF_VERSION_$1 //p" "$header"; }
 version=$(number MAJOR).$(number MINOR).$(number PATCH)
-soname=libbackoff.so.$(number MAJOR)
-real=libbackoff.so.$version
+abi=$(sed -n 's/^#define BACKOFF_ABI //p' "$header")
+soname=libbackoff.so.$abi
+real=libbackoff.so.$abi.$(number MINOR).$(number PATCH)
+headers="backoff.h backoff_limits.h backoff_schedule.h backoff_presets.h backoff_one.h backoff.hpp"
 
 # Tells the loader what has changed where it looks: in the system's own folders, not in a stage or a prefix elsewhere.
 refresh() {
@@ -65,8 +67,8 @@ refresh() {
 if [ $uninstall = yes ]; then
     rm -f "$lib/$real" "$lib/$soname" "$lib/libbackoff.so" "$lib/libbackoff.a" "$lib/pkgconfig/backoff.pc" \
         "$lib/cmake/backoff/backoff-config.cmake" "$lib/cmake/backoff/backoff-config-version.cmake" \
-        "$include/backoff.h" "$include/backoff.hpp" "$include/backoff_one.h" "$man/backoff.3" "$man"/backoff_*.3 \
-        "$licenses/LICENSE-MIT" "$licenses/LICENSE-APACHE"
+        "$man/backoff.3" "$man"/backoff_*.3 "$licenses/LICENSE-MIT" "$licenses/LICENSE-APACHE"
+    for file in $headers; do rm -f "$include/$file"; done
     rmdir "$lib/cmake/backoff" "$licenses" 2>/dev/null || true
     refresh
     exit 0
@@ -111,9 +113,7 @@ ln -sf "$real" "$lib/$soname"
 ln -sf "$soname" "$lib/libbackoff.so"
 install -m 644 "$built/libbackoff.a" "$lib/libbackoff.a"
 strip --strip-debug "$lib/libbackoff.a" 2>/dev/null || true
-install -m 644 "$header" "$include/backoff.h"
-install -m 644 "$root/include/backoff.hpp" "$include/backoff.hpp"
-install -m 644 "$root/include/backoff_one.h" "$include/backoff_one.h"
+for file in $headers; do install -m 644 "$root/include/$file" "$include/$file"; done
 install -m 644 "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$licenses"
 
 # Paths in backoff.pc: blanks as pkg-config wants them, and relative to the file where the library lies in the prefix.
@@ -131,12 +131,14 @@ esac
 fill() {
     sed -e "s|@PC_PREFIX@|$(escape "$pc_prefix")|g" -e "s|@PC_LIBDIR@|$(escape "$pc_libdir")|g" \
         -e "s|@PREFIX@|$(escape "$prefix")|g" -e "s|@LIBDIR@|$(escape "$libdir")|g" -e "s|@VERSION@|$version|g" \
-        -e "s|@SONAME@|$soname|g" "$here/$1" >"$2"
+        -e "s|@SONAME@|$soname|g" -e "s|@REAL@|$real|g" "$here/$1" >"$2"
     chmod 644 "$2"
 }
 fill backoff.pc.in "$lib/pkgconfig/backoff.pc"
 fill backoff-config.cmake.in "$lib/cmake/backoff/backoff-config.cmake"
 fill backoff-config-version.cmake.in "$lib/cmake/backoff/backoff-config-version.cmake"
-awk -v folder="$man" -v version="$version" -f "$here/man.awk" "$header"
+for file in backoff.h backoff_limits.h backoff_schedule.h backoff_presets.h; do
+    awk -v folder="$man" -v version="$version" -v header="$file" -f "$here/man.awk" "$root/include/$file"
+done
 chmod 644 "$man"/backoff.3 "$man"/backoff_*.3
 refresh

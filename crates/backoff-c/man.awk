@@ -1,5 +1,6 @@
-# Makes the man pages from backoff.h, which is the manual: backoff(3) from its first comment, and a page for each
-# function, struct and enumeration from the comment before it, and those of its fields and numbers. Call: awk -v folder=man3 -v version=0.1.0 -f man.awk backoff.h
+# Makes the man pages of a header: backoff(3) from the first comment of backoff.h, and a page for each function, struct and
+# enumeration from the comment before it, and those of its fields and numbers.
+# Call: awk -v folder=man3 -v version=0.2.0 -v header=backoff.h -f man.awk backoff.h
 
 function plain(text) {
     gsub(/\\/, "\\e", text)
@@ -29,6 +30,8 @@ function title(name) {
 }
 
 # The first comment: NAME, and the rest as it stands, examples included.
+/^\/\*$/ && header != "backoff.h" && !overview { overview = skipped = 1; next }
+skipped { skipped = !/^ \*\/$/; next }
 /^\/\*$/ && !overview { inside = overview = 1; page = folder "/backoff.3"; next }
 inside && /^ \*\/$/ {
     print ".fi\n.SH SEE ALSO\nThe pages of the functions, such as\n.BR backoff_collide (3)\nand\n.BR backoff_retry_fail (3)." >page
@@ -49,10 +52,18 @@ inside {
 }
 
 # A comment is kept until it is known what follows it.
+/^\/\*\* .* \*\/$/ { text[1] = substr($0, 5, length($0) - 7); count = 1; next }
 /^\/\*\*$/ { count = 0; comment = 1; next }
 comment && /^ \*\/$/ { comment = 0; next }
 comment { line = $0; sub(/^ \* ?/, "", line); text[++count] = line; next }
 # The same inside of a body, further in.
+body && /^ +\/\*\* .* \*\/$/ {
+    text[1] = $0
+    sub(/^ +\/\*\* /, "", text[1])
+    sub(/ \*\/$/, "", text[1])
+    count = 1
+    next
+}
 body && /^ +\/\*\*$/ { count = 0; inner = 1; next }
 body && inner && /^ +\*\/$/ { inner = 0; next }
 body && inner { line = $0; sub(/^ +\* ?/, "", line); text[++count] = line; next }
@@ -61,10 +72,9 @@ body && inner { line = $0; sub(/^ +\* ?/, "", line); text[++count] = line; next 
 # tells the compiler besides is not for readers.
 /^[a-z].*\(/ { declaration = ""; declaring = 1 }
 declaring {
-    if (/^BACKOFF_DIRECT;$/)
-        sub(/\n$/, ";\n", declaration)
-    else
-        declaration = declaration $0 "\n"
+    line = $0
+    sub(/ BACKOFF_DIRECT;$/, ";", line)
+    declaration = declaration line "\n"
     if (/;$/ || (/^static inline .*\)$/)) {
         declaring = 0
         write_page()
@@ -76,6 +86,7 @@ declaring {
 body && /^}/ { end_body(); count = 0; next }
 body && /^ +[A-Za-z].*[;,]$/ { member($0); count = 0; next }
 body { next }
+/^BACKOFF_CHECKED$/ { next }
 /^[^ ]/ { count = 0 }
 
 function write_page(    name, page, i, line, first) {
@@ -86,7 +97,7 @@ function write_page(    name, page, i, line, first) {
     first = text[1]
     sub(/[:.,].*/, "", first)
     print title(name) "\n.SH NAME\n" name " \\- " plain(first) >page
-    print ".SH SYNOPSIS\n.nf\n.B #include <backoff.h>\n" >page
+    print ".SH SYNOPSIS\n.nf\n.B #include <" header ">\n" >page
     sub(/\n$/, "", declaration)
     print plain(declaration) (declaration ~ /;$/ ? "" : ";") "\n.fi\n.SH DESCRIPTION" >page
     parameters = blank = 0
@@ -135,7 +146,7 @@ function start_body(    name, first, i) {
     first = text[1]
     sub(/[:.,].*/, "", first)
     print title(name) "\n.SH NAME\n" name " \\- " plain(first) >body_page
-    print ".SH SYNOPSIS\n.nf\n.B #include <backoff.h>\n" >body_page
+    print ".SH SYNOPSIS\n.nf\n.B #include <" header ">\n" >body_page
     print ($1 == "enum" ? "enum " : "struct ") name ";\n.fi\n.SH DESCRIPTION" >body_page
     for (i = 1; i <= count; i++) {
         if (text[i] == "" && i < count)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "backoff.h"
+#include "backoff_schedule.h"
 #include "../check.h"
 
 #define DEVICES 1000000u

@@ -2,7 +2,7 @@
 """Holds libbackoff to golden.json, through ctypes; with BLESS=1 writes it. Call: golden.py libbackoff.so
 
 Each line of the file is one vector: a policy (fields as in struct backoff_policy, 0 where not named), a seed and a stream,
-and the delays of the first failures that backoff_retry_init and backoff_retry_fail give for them, all at time 0. A port
+and the delays of the first failures that backoff_retry_init and backoff_retry_fail_any give for them, all at time 0. A port
 in any language can check itself against it: the last line of each operation that gives up has fewer delays.
 """
 import ctypes
@@ -28,7 +28,7 @@ class Policy(ctypes.Structure):
 
 
 class Retry(ctypes.Structure):
-    _fields_ = [("words", ctypes.c_uint64 * 4)]
+    _fields_ = [("words", ctypes.c_uint64 * 5)]
 
 
 def delays(library, vector):
@@ -36,6 +36,7 @@ def delays(library, vector):
     policy.size = ctypes.sizeof(Policy)
     for field in FIELDS[:-3]:
         setattr(policy, field, vector[field])
+    policy.flags |= 8  # BACKOFF_FLAG_IGNORE_UNUSED: some vectors have fields that their kind does not use
     # The intervals are interval, twice that, three times that ...
     for entry in range(vector["intervals_count"]):
         policy.intervals[entry] = vector["interval"] * (entry + 1)
@@ -44,7 +45,7 @@ def delays(library, vector):
     found = []
     zero = ctypes.c_uint64(0)
     while len(found) < 12:
-        if library.backoff_retry_fail(ctypes.byref(retry), ctypes.byref(policy), zero, zero, ctypes.byref(delay)):
+        if library.backoff_retry_fail_any(ctypes.byref(retry), ctypes.byref(policy), zero, zero, ctypes.byref(delay)):
             break
         found.append(delay.value)
     return found

@@ -3,6 +3,8 @@
 // Each test takes what it needs.
 #![allow(dead_code)]
 
+pub mod headers;
+
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +19,7 @@ pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 pub const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Wredundant-decls", "-Werror", "-pedantic", "-O1"];
 
 /// The most octets of the stripped library: small enough for a device that has little else. The compact schedule has nine KiB.
-pub const MOST_OCTETS: u64 = 77 * 1024;
+pub const MOST_OCTETS: u64 = 84 * 1024;
 
 /// The folder of `libbackoff.so` and `libbackoff.a`, built once for all tests, in a target folder of its own: the
 /// cargo that runs the tests may hold the lock of the common one.
@@ -27,7 +29,7 @@ pub static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
     cargo.args(["build", "--release", "--offline", "-p", "ethbus-backoff-c", "--target-dir"]).arg(&target);
     run(cargo.current_dir(ROOT).env_remove("CARGO_BUILD_TARGET"));
     let library = target.join("release");
-    let soname = library.join("libbackoff.so.0");
+    let soname = library.join("libbackoff.so.1");
     if !soname.exists() {
         std::os::unix::fs::symlink("libbackoff.so", soname).expect("the target folder takes a link");
     }

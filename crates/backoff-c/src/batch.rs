@@ -11,14 +11,11 @@ use crate::words;
 /// What `backoff_collide_each` writes for a frame that is discarded.
 pub const BACKOFF_DISCARDED: u64 = 0xFFFF_FFFF_FFFF_FFFF;
 
-/// Counts a collision for each of `count` stations, and draws the delay of each from its own generator.
-///
-/// The same as backoff_collide for one after the other. If one of them has not been initialised, nothing changes.
+/// backoff_collide for `count` stations, one after the other. If one of them has not been initialised, nothing changes.
 ///
 /// @param stations  `count` states in a row
 /// @param count     how many; 0 is accepted, with pointers that are not NULL
-/// @param slots     receives `count` delays, in slots; BACKOFF_DISCARDED where the frame is discarded (a delay of that
-///                  size needs a backoff_limit of 64)
+/// @param slots     receives `count` delays, in slots; BACKOFF_DISCARDED where the frame is discarded
 ///
 /// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
 ///
@@ -47,13 +44,11 @@ pub unsafe extern "C" fn backoff_collide_each(stations: *mut Backoff, count: usi
 
 /// Draws `count` delays of the collision that the station has counted last, from its generator; counts nothing.
 ///
-/// The delays are those of `count` stations which have met as many collisions. With AVX2, found at run time, four are
-/// drawn at once; the delays are the same without.
+/// The delays are those of `count` stations which have met as many collisions, with AVX2 or without.
 ///
 /// @param station  the station
 /// @param count    how many; 0 is accepted, with pointers that are not NULL
-/// @param slots    receives `count` delays, in slots: before the first collision all 0; after the discard such as the
-///                 collision that discarded would have drawn
+/// @param slots    receives `count` delays, in slots: before the first collision all 0
 ///
 /// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
 ///
@@ -95,6 +90,7 @@ pub unsafe extern "C" fn backoff_draws(station: *mut Backoff, count: usize, slot
 /// the call; `generator` is NULL, or valid, and `delays_ns` is NULL, or valid for `count` entries; they are apart from
 /// each other, and used by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_policy_draws(
     policy: *const Policy,
     failures: u64,

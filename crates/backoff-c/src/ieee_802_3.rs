@@ -11,9 +11,7 @@ use crate::config::{Sized32, or_default, read};
 
 /// The configuration for `backoff_init`. A field that is 0 means the default, the value of IEEE 802.3.
 ///
-/// `struct backoff_config config = BACKOFF_CONFIG_INIT;` sets the size and takes every default. Fields of later
-/// versions come at the end, so that `size` tells them apart: a smaller struct of an earlier version is accepted, with
-/// 0 for its missing fields; a larger one is accepted if the fields that this library does not know are 0.
+/// `struct backoff_config config = BACKOFF_CONFIG_INIT;` sets the size and takes every default.
 #[repr(C)]
 pub struct Config {
     /// `sizeof(struct backoff_config)`; the one field without a default.
@@ -65,8 +63,7 @@ const _: () = {
 /// Makes a state: no attempt has collided, and the built-in generator is at its start.
 ///
 /// The same `seed` and `stream` give the same delays on every machine. Give all stations of a run one seed and each
-/// its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. An operation that
-/// backoff_retry_init made with the same two numbers draws other words.
+/// its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use.
 ///
 /// @param backoff  receives the state; what was there before does not matter
 /// @param config   the limits; may be reused or thrown away after the call
@@ -79,6 +76,7 @@ const _: () = {
 /// `backoff` is NULL, or valid for writes and used by no other thread during the call; `config` is NULL, or valid
 /// for reads of as many octets as its `size` says and written by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_init(backoff: *mut Backoff, config: *const Config, seed: u64, stream: u64) -> Status {
     if backoff.is_null() {
         return Status::NullPointer;
@@ -115,6 +113,7 @@ pub unsafe extern "C" fn backoff_init(backoff: *mut Backoff, config: *const Conf
 /// # Safety
 /// `backoff` and `slots` are each NULL, or valid, apart from each other, and used by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_collide(backoff: *mut Backoff, slots: *mut u64) -> Status {
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
     unsafe {
@@ -144,6 +143,7 @@ pub unsafe extern "C" fn backoff_collide(backoff: *mut Backoff, slots: *mut u64)
 /// # Safety
 /// `backoff` and `slots` are each NULL, or valid, apart from each other, and used by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_collide_word(backoff: *mut Backoff, word: u64, slots: *mut u64) -> Status {
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
     unsafe {

@@ -12,6 +12,8 @@ mod words;
 
 // The header has them in this order.
 mod ieee_802_3;
+mod kinds;
+mod named;
 mod policy;
 mod prepared;
 mod presets;
@@ -30,12 +32,15 @@ use core::ffi::{CStr, c_char};
 /// The version of this header; `backoff_version()` is the one of the library that was found at run time.
 pub const BACKOFF_VERSION_MAJOR: u32 = 0;
 /// Grows with additions that old programs do not notice.
-pub const BACKOFF_VERSION_MINOR: u32 = 1;
+pub const BACKOFF_VERSION_MINOR: u32 = 2;
 /// Grows with corrections.
 pub const BACKOFF_VERSION_PATCH: u32 = 0;
 
+/// The binary interface: the soname is libbackoff.so.1, whatever the version.
+pub const BACKOFF_ABI: u32 = 1;
+
 /// What a call came to. A result is written only with `BACKOFF_STATUS_OK`.
-#[repr(u32)]
+#[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Done.
@@ -44,19 +49,15 @@ pub enum Status {
     Discarded = 1,
     /// A pointer is NULL. Nothing changed.
     NullPointer = 2,
-    /// `size` of the configuration is smaller than it was in any version, or larger than this library knows it with
-    /// something that is not 0 in the part it does not know, or above 4096. Nothing changed.
+    /// `size` of the configuration is none of any version, or what this library does not know of it is not 0.
     ConfigSize = 3,
-    /// The state is zeroed memory, or other memory without the mark of its `_init` function. Not every such mistake is
-    /// found: a `struct backoff` has no mark but its attempt_limit, which is not 0. Nothing changed.
+    /// The state is zeroed memory, or memory without the mark of its `_init` function. Nothing changed.
     NotInitialised = 4,
-    /// A field of the configuration has a value that means nothing: a kind or a jitter that is none, an intervals_count
-    /// that does not fit, a reserved field that is not 0. Nothing changed.
+    /// A field has a value that means nothing: no kind, jitter or flag, or a reserved field not 0. Nothing changed.
     ConfigValue = 5,
     /// The failure was the last that the policy allows; it is counted. An answer, not a fault.
     AttemptLimit = 6,
-    /// The delay would end after the elapsed limit of the policy. The failure is counted, and the generator has moved.
-    /// An answer, not a fault.
+    /// The delay would end after the elapsed limit; the failure is counted, the generator has moved. An answer, not a fault.
     ElapsedLimit = 7,
     /// The budget holds no retry. An answer, not a fault.
     BudgetEmpty = 8,
@@ -66,12 +67,14 @@ pub enum Status {
     NotPending = 10,
     /// The memory is too small, or not aligned to 8 octets. Nothing changed.
     Memory = 11,
+    /// A field of the policy is set that the policy does not use. Nothing changed. BACKOFF_FLAG_IGNORE_UNUSED permits it.
+    FieldUnused = 12,
+    /// backoff_retry_fail does not take this policy; backoff_retry_fail_any of backoff_presets.h does. Nothing changed.
+    NeedsAny = 13,
 }
 
-const _: () = assert!(size_of::<Status>() == 4);
-
 /// Every status and what it means.
-const STATUSES: [(Status, &CStr); 12] = [
+const STATUSES: [(Status, &CStr); 14] = [
     (Status::Ok, c"done"),
     (Status::Discarded, c"the frame is discarded: attempt_limit attempts have collided"),
     (Status::NullPointer, c"a pointer is NULL"),
@@ -84,6 +87,8 @@ const STATUSES: [(Status, &CStr); 12] = [
     (Status::ScheduleFull, c"the schedule has no room for another value"),
     (Status::NotPending, c"nothing is pending there"),
     (Status::Memory, c"the memory is too small, or not aligned to 8 octets"),
+    (Status::FieldUnused, c"a field of the policy is set that the policy does not use"),
+    (Status::NeedsAny, c"backoff_retry_fail does not take this policy: call backoff_retry_fail_any"),
 ];
 
 /// How many octets their texts have, each with its 0.
@@ -133,7 +138,7 @@ pub extern "C" fn backoff_version() -> u32 {
     BACKOFF_VERSION_MAJOR << 16 | BACKOFF_VERSION_MINOR << 8 | BACKOFF_VERSION_PATCH
 }
 
-/// The version of the library as text, such as "0.1.0".
+/// The version of the library as text, such as "0.2.0".
 ///
 /// Any thread may call it at any time; the text is constant and lives as long as the library.
 #[unsafe(no_mangle)]

@@ -7,7 +7,7 @@ use backoff_core::internals::Uniform;
 
 use crate::Status;
 use crate::config::read;
-use crate::policy::{BACKOFF_INTERVALS, Policy, Retry, backoff_policy_draw, backoff_retry_fail};
+use crate::policy::{BACKOFF_INTERVALS, Policy, Retry, backoff_policy_draw, backoff_retry_fail_any};
 
 /// What tells a prepared policy from memory that is none: "read".
 const MARK: u32 = 0x7265_6164;
@@ -76,6 +76,7 @@ const _: () = {
 /// `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
 /// the call; `prepared` is NULL, or valid for writes, apart from `policy`, and used by no other thread.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_policy_prepare(policy: *const Policy, prepared: *mut Prepared) -> Status {
     if prepared.is_null() {
         return Status::NullPointer;
@@ -132,7 +133,7 @@ fn prepare(prepared: &mut Prepared) -> Result<(), Status> {
     Ok(())
 }
 
-/// Counts a failure, and draws the delay before the next attempt; as backoff_retry_fail, from a prepared policy.
+/// Counts a failure, and draws the delay before the next attempt; as backoff_retry_fail_any, from a prepared policy.
 ///
 /// @param retry     the operation
 /// @param prepared  the policy, as backoff_policy_prepare has read it; it may be another one at every call
@@ -147,6 +148,7 @@ fn prepare(prepared: &mut Prepared) -> Result<(), Status> {
 /// `retry` and `delay_ns` are each NULL, or valid, apart from each other, and used by no other thread during the call;
 /// `prepared` is NULL, or valid and written by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_prepared_fail(
     retry: *mut Retry,
     prepared: *const Prepared,
@@ -166,7 +168,7 @@ pub unsafe extern "C" fn backoff_prepared_fail(
     }
     let Some(law) = read.law(state.failures, state.previous_ns) else {
         // SAFETY: by the contract above; the policy in there is whole.
-        return unsafe { backoff_retry_fail(retry, &raw const read.policy, now_ns, hint_ns, delay_ns) };
+        return unsafe { backoff_retry_fail_any(retry, &raw const read.policy, now_ns, hint_ns, delay_ns) };
     };
     state.failures += 1;
     let mut generator = Generator::new(state.generator);
@@ -199,6 +201,7 @@ pub unsafe extern "C" fn backoff_prepared_fail(
 /// `prepared` is NULL, or valid and written by no other thread during the call; `delay_ns` is NULL, or valid for writes
 /// and used by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_prepared_draw(
     prepared: *const Prepared,
     failures: u64,

@@ -12,26 +12,40 @@ use backoff_core::internals::{Around, Hint, Uniform, exponential_slots, geometri
 use backoff_core::{Generator, Jitter as CoreJitter, Law as CoreLaw};
 
 use crate::Status;
-use crate::policy::{
-    BACKOFF_FLAG_FIRST_AT_ONCE, BACKOFF_FLAG_FIRST_EXACT, BACKOFF_FLAG_HINT_ABOVE_DRAW, BACKOFF_INTERVALS, Jitter,
-    Kind, Policy,
-};
+use crate::kinds::Straight;
+use crate::named::{BACKOFF_FLAG_FIRST_AT_ONCE, BACKOFF_FLAG_FIRST_EXACT, Jitter, Named};
+use crate::policy::{BACKOFF_FLAG_HINT_ABOVE_DRAW, BACKOFF_FLAG_IGNORE_UNUSED, BACKOFF_INTERVALS, Kind, Policy};
 
 /// No limit, no ceiling.
-const NONE: u64 = u64::MAX;
+pub(crate) const NONE: u64 = u64::MAX;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
+/// The first delay before jitter, where neither the policy nor the kind says one.
+pub(crate) const BASE: u64 = 100 * MS;
 /// slotTime at 10 Mb/s.
-const SLOT: u32 = 51_200;
+pub(crate) const SLOT: u32 = 51_200;
 /// A multiplier of 2, in millionths.
 const TWICE: u32 = 2_000_000;
 /// One of 1.5.
 const THREE_HALVES: u32 = 1_500_000;
 /// The largest multiplier_percent whose millionths fit 32 bits.
-const MOST_PERCENT: u32 = u32::MAX / 10_000;
+pub(crate) const MOST_PERCENT: u32 = u32::MAX / 10_000;
 /// The flags that make the first delay unlike the others, and all flags.
 const FIRST: u32 = BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT;
-const FLAGS: u32 = FIRST | BACKOFF_FLAG_HINT_ABOVE_DRAW;
+pub(crate) const FLAGS: u32 = FIRST | BACKOFF_FLAG_HINT_ABOVE_DRAW | BACKOFF_FLAG_IGNORE_UNUSED;
+
+/// Jitters by number, for patterns.
+const FULL: u32 = Jitter::Full as u32;
+const BELOW: u32 = Jitter::Below as u32;
+const EQUAL: u32 = Jitter::Equal as u32;
+const PROPORTIONAL: u32 = Jitter::Proportional as u32;
+const ADDED: u32 = Jitter::Added as u32;
+const DECORRELATED: u32 = Jitter::Decorrelated as u32;
+const UPPER_HALF: u32 = Jitter::UpperHalf as u32;
+const INITIAL: u32 = Jitter::Initial as u32;
+const DHCPV6: u32 = Jitter::Dhcpv6 as u32;
+const POLLY: u32 = Jitter::Polly as u32;
+const DHCPV6_SOLICIT: u32 = Jitter::Dhcpv6Solicit as u32;
 
 /// How the delay before jitter follows from the number of failures.
 #[derive(Clone, Copy)]
@@ -84,22 +98,6 @@ pub(crate) struct Preset {
     straight: Straight,
 }
 
-/// What the straight path asks of a kind that doubles, or stays, and draws from a whole range: nothing but masks and a
-/// shift, so that it has no branch.
-#[derive(Clone, Copy)]
-struct Straight {
-    /// The kind goes the straight path.
-    open: bool,
-    /// How often it doubles from failure to failure: 0, 1 or 2.
-    doublings: u8,
-    /// All ones where the range begins at d, else 0. As an octet, so that a row is short: a load fills the word.
-    from_d: i8,
-    /// All ones where it begins at the half of d, else 0.
-    from_half: i8,
-    /// 1 where d itself is not drawn, else 0.
-    below: u8,
-}
-
 impl Straight {
     /// As the row says.
     const fn of(preset: &Preset) -> Straight {
@@ -121,8 +119,6 @@ impl Straight {
         };
         Straight { open: true, doublings, from_d, from_half, below }
     }
-
-    const CLOSED: Straight = Straight { open: false, doublings: 0, from_d: 0, from_half: 0, below: 0 };
 }
 
 impl Preset {
@@ -131,7 +127,7 @@ impl Preset {
         growth: Growth::Exponential,
         jitter: Jitter::None,
         amount: 0,
-        base: 100 * MS,
+        base: BASE,
         multiplier: TWICE,
         ceiling: NONE,
         attempt_limit: -1,
@@ -161,26 +157,33 @@ impl Preset {
         matches!(self.growth, Exponential | Constant | Linear | Fibonacci | Steps)
     }
 
-    const fn of(kind: Kind) -> Preset {
+    const fn of_kind(kind: Kind) -> Preset {
         const PLAIN: Preset = Preset::PLAIN;
         match kind {
             Kind::FullJitter => Preset { jitter: Jitter::Full, ..PLAIN },
             Kind::EqualJitter => Preset { jitter: Jitter::Equal, ..PLAIN },
             Kind::DecorrelatedJitter => Preset { jitter: Jitter::Decorrelated, ..PLAIN },
-            Kind::Exponential | Kind::Polling => PLAIN,
+            Kind::Exponential => PLAIN,
             Kind::Constant => Preset { growth: Growth::Constant, ..PLAIN },
             Kind::Linear => Preset { growth: Growth::Linear, ..PLAIN },
             Kind::Fibonacci => Preset { growth: Growth::Fibonacci, ..PLAIN },
-            Kind::Systemd => Preset { growth: Growth::Steps, ..PLAIN },
-            Kind::Ieee8023 => Preset { growth: Growth::Ieee, attempt_limit: 16, ..PLAIN },
             Kind::SlotExponential => Preset { growth: Growth::Slots, ..PLAIN },
-            Kind::Rcp => Preset { growth: Growth::Table, ..PLAIN },
-            Kind::RcpMultipliers => Preset { growth: Growth::Products, ..PLAIN },
-            Kind::AlohaUniform => Preset { growth: Growth::Uniform, ..PLAIN },
-            Kind::AlohaGeometric => Preset { growth: Growth::Geometric, ..PLAIN },
-            Kind::SipTimerE => Preset { base: 500 * MS, ceiling: 4 * SECOND, elapsed_bases: 64, ..PLAIN },
-            Kind::SipTimerA => Preset { base: 500 * MS, elapsed_bases: 64, ..PLAIN },
-            Kind::GoogleHttp => Preset {
+        }
+    }
+
+    const fn of_named(named: Named) -> Preset {
+        const PLAIN: Preset = Preset::PLAIN;
+        match named {
+            Named::Polling => PLAIN,
+            Named::Systemd => Preset { growth: Growth::Steps, ..PLAIN },
+            Named::Ieee8023 => Preset { growth: Growth::Ieee, attempt_limit: 16, ..PLAIN },
+            Named::Rcp => Preset { growth: Growth::Table, ..PLAIN },
+            Named::RcpMultipliers => Preset { growth: Growth::Products, ..PLAIN },
+            Named::AlohaUniform => Preset { growth: Growth::Uniform, ..PLAIN },
+            Named::AlohaGeometric => Preset { growth: Growth::Geometric, ..PLAIN },
+            Named::SipTimerE => Preset { base: 500 * MS, ceiling: 4 * SECOND, elapsed_bases: 64, ..PLAIN },
+            Named::SipTimerA => Preset { base: 500 * MS, elapsed_bases: 64, ..PLAIN },
+            Named::GoogleHttp => Preset {
                 jitter: Jitter::Proportional,
                 amount: 50,
                 base: 500 * MS,
@@ -189,10 +192,10 @@ impl Preset {
                 elapsed_limit: 900 * SECOND,
                 ..PLAIN
             },
-            Kind::GoogleDrive => {
+            Named::GoogleDrive => {
                 Preset { jitter: Jitter::Added, amount: 1000, base: SECOND, attempt_limit: 6, ..PLAIN }
             }
-            Kind::Grpc => Preset {
+            Named::Grpc => Preset {
                 jitter: Jitter::Proportional,
                 amount: 20,
                 base: SECOND,
@@ -201,34 +204,46 @@ impl Preset {
                 flags: BACKOFF_FLAG_FIRST_EXACT as u8,
                 ..PLAIN
             },
-            Kind::AwsStandard => Preset { hint_above: 5, ..Preset::aws(50, 3) },
-            Kind::AwsThrottling => Preset { hint_above: 5, ..Preset::aws(1000, 3) },
-            Kind::AwsDynamodb => Preset { hint_above: 5, ..Preset::aws(25, 4) },
-            Kind::AwsStandardBefore => Preset::aws(1000, 3),
-            Kind::KubernetesQueue => Preset { base: 5 * MS, ceiling: 1000 * SECOND, ..PLAIN },
-            Kind::KubernetesCrashLoop => Preset { base: 10 * SECOND, ceiling: 300 * SECOND, ..PLAIN },
-            Kind::TcpRto => Preset { base: SECOND, ceiling: 60 * SECOND, ..PLAIN },
-            Kind::Trickle => Preset { jitter: Jitter::UpperHalf, base: 8 * MS, ceiling: (8 * MS) << 20, ..PLAIN },
-            Kind::Ieee802154 => Preset { growth: Growth::Ieee802154, slot: 320_000, attempt_limit: 6, ..PLAIN },
-            Kind::Coap => Preset { jitter: Jitter::Initial, amount: 50, base: 2 * SECOND, attempt_limit: 6, ..PLAIN },
-            Kind::Dhcpv6Solicit => {
+            Named::AwsStandard => Preset { hint_above: 5, ..Preset::aws(50, 3) },
+            Named::AwsThrottling => Preset { hint_above: 5, ..Preset::aws(1000, 3) },
+            Named::AwsDynamodb => Preset { hint_above: 5, ..Preset::aws(25, 4) },
+            Named::AwsStandardBefore => Preset::aws(1000, 3),
+            Named::KubernetesQueue => Preset { base: 5 * MS, ceiling: 1000 * SECOND, ..PLAIN },
+            Named::KubernetesCrashLoop => Preset { base: 10 * SECOND, ceiling: 300 * SECOND, ..PLAIN },
+            Named::TcpRto => Preset { base: SECOND, ceiling: 60 * SECOND, ..PLAIN },
+            Named::Trickle => Preset { jitter: Jitter::UpperHalf, base: 8 * MS, ceiling: (8 * MS) << 20, ..PLAIN },
+            Named::Ieee802154 => Preset { growth: Growth::Ieee802154, slot: 320_000, attempt_limit: 6, ..PLAIN },
+            Named::Coap => Preset { jitter: Jitter::Initial, amount: 50, base: 2 * SECOND, attempt_limit: 6, ..PLAIN },
+            Named::Dhcpv6Solicit => {
                 Preset { jitter: Jitter::Dhcpv6Solicit, base: SECOND, ceiling: 3600 * SECOND, ..PLAIN }
             }
-            Kind::Dhcpv6 => Preset { jitter: Jitter::Dhcpv6, base: SECOND, ..PLAIN },
-            Kind::Polly => Preset { jitter: Jitter::Polly, ..PLAIN },
-            Kind::AmazonSimpledb => Preset { jitter: Jitter::Below, base: 400 * MS, multiplier: 2 * TWICE, ..PLAIN },
+            Named::Dhcpv6 => Preset { jitter: Jitter::Dhcpv6, base: SECOND, ..PLAIN },
+            Named::Polly => Preset { jitter: Jitter::Polly, ..PLAIN },
+            Named::AmazonSimpledb => Preset { jitter: Jitter::Below, base: 400 * MS, multiplier: 2 * TWICE, ..PLAIN },
         }
     }
 }
 
+/// How many kinds and named policies there are.
+pub(crate) const COUNT: usize = Kind::ALL.len() + Named::ALL.len();
+
 /// The rows, by number.
-static PRESETS: [Preset; Kind::COUNT] = {
-    let mut presets = [Preset::PLAIN; Kind::COUNT];
-    let mut number = 0;
-    while number < Kind::COUNT {
-        presets[number] = Preset::of(Kind::ALL[number]);
+static PRESETS: [Preset; COUNT] = {
+    let mut presets = [Preset::PLAIN; COUNT];
+    let mut filled = [false; COUNT];
+    let mut entry = 0;
+    while entry < COUNT {
+        let (number, preset) = if entry < Kind::ALL.len() {
+            (Kind::ALL[entry] as usize, Preset::of_kind(Kind::ALL[entry]))
+        } else {
+            let named = Named::ALL[entry - Kind::ALL.len()];
+            (named as usize, Preset::of_named(named))
+        };
+        assert!(!filled[number], "one number, one row");
+        filled[number] = true;
+        presets[number] = preset;
         presets[number].straight = Straight::of(&presets[number]);
-        number += 1;
+        entry += 1;
     }
     presets
 };
@@ -250,7 +265,53 @@ impl Policy {
         {
             return Err(Status::ConfigValue);
         }
-        Ok(preset)
+        if self.has_unused(preset) { Err(Status::FieldUnused) } else { Ok(preset) }
+    }
+
+    /// Whether a field is set that the policy does not use, and that is not asked to be ignored.
+    #[inline(never)]
+    fn has_unused(&self, preset: &Preset) -> bool {
+        use Growth::{Exponential, Geometric, Linear, Products, Slots, Steps, Table, Uniform};
+        let (growth, timed) = (preset.growth, preset.is_timed());
+        let jitter = self.jitter_or_own(preset);
+        let without_growth = timed && (self.is_chained(preset) || self.is_decorrelated(preset));
+        let unless = |used: bool, field: u64| if used { 0 } else { field };
+        let grows = timed && !without_growth && (matches!(growth, Exponential) || self.is_initial(preset));
+        // INITIAL multiplies what it drew.
+        let without_growth = without_growth || timed && self.is_initial(preset);
+        let has_ceiling = !timed || (jitter != POLLY && !(without_growth && matches!(growth, Steps)));
+        let with_amount = matches!(jitter, PROPORTIONAL | ADDED | INITIAL | DHCPV6 | DHCPV6_SOLICIT);
+        let intervals = match growth {
+            Table | Products => 0,
+            Steps if without_growth => self.intervals_count | self.intervals[0],
+            Uniform | Geometric | Steps => u32::from(self.intervals_count > 1),
+            _ => self.intervals_count | self.intervals[0],
+        };
+        let unused = unless(timed, self.base_ns)
+            | unless(matches!(growth, Linear) && !without_growth, self.increment_ns)
+            | unless(!timed, self.slot_ns)
+            | unless(has_ceiling, self.ceiling_ns)
+            | unless(matches!(growth, Slots), u64::from(self.slot_base | self.slot_limit))
+            | unless(grows, u64::from(self.multiplier_percent | self.multiplier_millionths))
+            | unless(self.multiplier_millionths == 0, self.multiplier_percent.into())
+            | unless(timed, self.jitter.into())
+            | unless(timed && with_amount, self.jitter_amount.into())
+            | u64::from(intervals);
+        unused != 0 && self.flags & BACKOFF_FLAG_IGNORE_UNUSED == 0
+    }
+
+    /// Whether every field that is set is plainly one of the kind's own; else [`has_unused`](Self::has_unused) has to be asked.
+    #[inline(always)]
+    const fn has_own_alone(&self, preset: &Preset) -> bool {
+        let never = self.increment_ns | (self.slot_base | self.slot_limit | self.jitter_amount) as u64;
+        let intervals = self.intervals_count | self.intervals[0];
+        let others = match preset.growth {
+            Growth::Table | Growth::Products => self.base_ns,
+            Growth::Uniform | Growth::Geometric => self.base_ns | (self.intervals_count > 1) as u64,
+            Growth::Ieee | Growth::Slots | Growth::Ieee802154 => self.base_ns | intervals as u64,
+            _ => self.slot_ns | intervals as u64,
+        };
+        (never | others) == 0
     }
 
     /// The first delay before jitter; 0 for kinds that count slots, which never ask for it.
@@ -440,7 +501,7 @@ impl Policy {
         }
         let jitter = self.jitter_or_own(preset);
         // Polly's curve begins one unit later where the first retry came at once, as in its source.
-        if jitter == Jitter::Polly as u32 {
+        if jitter == POLLY {
             return around.polly(base, failures, previous);
         }
         let is_first = failures == 1 + u64::from(at_once);
@@ -455,7 +516,7 @@ impl Policy {
     /// What counts as the delay before the first one.
     #[inline(always)]
     pub(crate) fn first_previous(&self, preset: &Preset) -> u64 {
-        if self.jitter_or_own(preset) == Jitter::Polly as u32 { 0 } else { self.base(preset) }
+        if self.jitter_or_own(preset) == POLLY { 0 } else { self.base(preset) }
     }
 
     /// The number of the jitter.
@@ -504,7 +565,8 @@ impl Policy {
     pub(crate) fn plain_preset(&self, failures: u64) -> Option<&'static Preset> {
         let preset = PRESETS.get(self.kind as usize)?;
         let limit = or_default(self.attempt_limit, preset.attempts());
-        if self.is_plain() && self.reserved == 0 && failures < limit { Some(preset) } else { None }
+        let known = self.has_own_alone(preset) || !self.has_unused(preset);
+        if self.is_plain() && self.reserved == 0 && failures < limit && known { Some(preset) } else { None }
     }
 
     /// The law after a failure of a policy with its kind's own jitter, multiplier and priority; `None`: the long way knows.
@@ -582,21 +644,11 @@ impl Policy {
         (self.multiplier_percent | self.multiplier_millionths | self.priority_percent | self.jitter | self.flags) == 0
     }
 
-    /// The same for a kind that doubles, with its own jitter, multiplier and priority. The cap moves the range down: it
-    /// takes from the first value what it can, and from the width the rest.
+    /// The same for a kind that doubles, with its own jitter, multiplier and priority.
     #[inline(always)]
     pub(crate) fn straight(&self, preset: &Preset, failures: u64) -> Uniform {
-        let Straight { doublings, from_d, from_half, below, .. } = preset.straight;
-        let (base, steps) = (self.base(preset), failures - 1);
-        let doublings = if steps < 64 { steps * doublings as u64 } else { 64 * doublings as u64 };
-        let grown = parts::shifted(base, doublings);
-        let ceiling = or_default(self.ceiling_ns, preset.ceiling);
-        let delay = if grown < ceiling { grown } else { ceiling };
-        let first = (delay & i64::from(from_d) as u64) | ((delay / 2) & i64::from(from_half) as u64);
-        let top = delay - first - u64::from(below);
-        let cap = or_default(self.cap_ns, NONE);
-        let over = (first + top).saturating_sub(cap);
-        Uniform { first: first.saturating_sub(over), step: 1, top: if top < cap { top } else { cap } }
+        let (ceiling, cap) = (or_default(self.ceiling_ns, preset.ceiling), or_default(self.cap_ns, NONE));
+        preset.straight.law(failures, self.base(preset), ceiling, cap)
     }
 
     /// The same for every policy.
@@ -693,13 +745,6 @@ impl Policy {
                 default
             }
         };
-        const FULL: u32 = Jitter::Full as u32;
-        const BELOW: u32 = Jitter::Below as u32;
-        const EQUAL: u32 = Jitter::Equal as u32;
-        const PROPORTIONAL: u32 = Jitter::Proportional as u32;
-        const ADDED: u32 = Jitter::Added as u32;
-        const DECORRELATED: u32 = Jitter::Decorrelated as u32;
-        const UPPER_HALF: u32 = Jitter::UpperHalf as u32;
         match jitter {
             FULL => CoreJitter::Full,
             BELOW => CoreJitter::Below,

@@ -1,14 +1,14 @@
-//! Rate control and the retry budget, as a C program sees them.
+//! Rate control, as a C program sees it.
 
 use core::mem::offset_of;
 use core::time::Duration;
 
-use backoff_core::{Budget as CoreBudget, BudgetLimits, Rate as CoreRate, RateLimits, RateParts};
+use backoff_core::{Rate as CoreRate, RateLimits, RateParts};
 
 use crate::Status;
 use crate::config::{Sized32, read};
 
-/// What tells a rate and a budget from memory that is none: "rate".
+/// What tells a rate from memory that is none: "rate".
 const MARK: u32 = 0x7261_7465;
 
 /// How a rate falls and recovers: f = 1 / (interval * base^level). A field that is 0 means its default.
@@ -47,29 +47,8 @@ pub struct Rate {
     recovering: u32,
     /// Tells a state from memory that is none.
     mark: u32,
-}
-
-/// What a budget of retries holds and gains. A field that is 0 means its default.
-#[repr(C)]
-pub struct BudgetConfig {
-    /// `sizeof(struct backoff_budget_config)`; the one field without a default.
-    size: u32,
-    /// The most retries at once; 0: 10.
-    capacity: u32,
-    /// What each first attempt adds, in percent of a retry; 0: 10.
-    deposit_percent: u32,
-}
-
-/// How many retries a client may make in all. Plain data in the caller's memory, as `struct backoff` is.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Budget {
-    /// What it holds, in hundredths of a retry.
-    hundredths: u64,
     /// 0; room for later versions.
-    reserved: u32,
-    /// Tells a state from memory that is none.
-    mark: u32,
+    reserved: u64,
 }
 
 // SAFETY: it begins with its size, and has integers only.
@@ -77,19 +56,12 @@ unsafe impl Sized32 for RateConfig {
     const FIRST: usize = 40;
 }
 
-// SAFETY: it begins with its size, and has integers only.
-unsafe impl Sized32 for BudgetConfig {
-    const FIRST: usize = 12;
-}
-
 /// The ABI, in octets. The header asserts the same in C.
 const _: () = {
     assert!(size_of::<RateConfig>() == 40);
-    assert!(size_of::<Rate>() == 32);
+    assert!(size_of::<Rate>() == 40);
     assert!(offset_of!(Rate, level) == 16);
     assert!(offset_of!(Rate, mark) == 28);
-    assert!(size_of::<BudgetConfig>() == 12);
-    assert!(size_of::<Budget>() == 16);
 };
 
 /// Makes a rate: the full one, and no action yet.
@@ -105,7 +77,7 @@ pub unsafe extern "C" fn backoff_rate_init(rate: *mut Rate) -> Status {
     if rate.is_null() {
         return Status::NullPointer;
     }
-    let state = Rate { since_ns: 0, last_ns: 0, level: 0, doublings: 0, recovering: 0, mark: MARK };
+    let state = Rate { since_ns: 0, last_ns: 0, level: 0, doublings: 0, recovering: 0, mark: MARK, reserved: 0 };
     // SAFETY: by the contract above, a `rate` that is not NULL is valid for writes and unshared.
     unsafe { rate.write(state) };
     Status::Ok
@@ -243,98 +215,6 @@ pub unsafe extern "C" fn backoff_rate_cooling_off(
     }
 }
 
-/// Makes a budget: full.
-///
-/// @param budget  receives the state; what was there before does not matter
-/// @param config  what it holds and gains
-///
-/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_CONFIG_SIZE, and nothing is written
-///
-/// # Safety
-/// `budget` is NULL, or valid for writes and used by no other thread during the call; `config` is NULL, or valid for
-/// reads of as many octets as its `size` says and written by no other thread during the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn backoff_budget_init(budget: *mut Budget, config: *const BudgetConfig) -> Status {
-    if budget.is_null() {
-        return Status::NullPointer;
-    }
-    // SAFETY: by the contract above, `config` is NULL or valid for its size.
-    let limits = match unsafe { read(config, BudgetConfig::core) } {
-        Ok(limits) => limits,
-        Err(status) => return status,
-    };
-    let state = Budget { hundredths: CoreBudget::full(&limits).hundredths(), reserved: 0, mark: MARK };
-    // SAFETY: by the contract above, a `budget` that is not NULL is valid for writes and unshared.
-    unsafe { budget.write(state) };
-    Status::Ok
-}
-
-/// Counts a first attempt, which adds its share to the budget.
-///
-/// @param budget  the budget
-/// @param config  what it holds and gains
-///
-/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or
-///         BACKOFF_STATUS_CONFIG_SIZE, and nothing changes
-///
-/// # Safety
-/// `budget` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
-/// many octets as its `size` says and written by no other thread during the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn backoff_budget_deposit(budget: *mut Budget, config: *const BudgetConfig) -> Status {
-    // SAFETY: by the contract above, which is that of `budget_change`.
-    let changed = unsafe { budget_change(budget, config, |budget, limits| budget.deposit(limits)) };
-    changed.err().unwrap_or(Status::Ok)
-}
-
-/// Takes one retry out of the budget, if it holds one.
-///
-/// @param budget  the budget
-/// @param config  what it holds and gains
-///
-/// @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not, and nothing was taken; else as
-///         backoff_budget_deposit
-///
-/// # Safety
-/// `budget` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
-/// many octets as its `size` says and written by no other thread during the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn backoff_budget_withdraw(budget: *mut Budget, config: *const BudgetConfig) -> Status {
-    // SAFETY: by the contract above, which is that of `budget_change`.
-    match unsafe { budget_change(budget, config, |budget, limits| budget.withdraw(limits)) } {
-        Ok(true) => Status::Ok,
-        Ok(false) => Status::BudgetEmpty,
-        Err(status) => status,
-    }
-}
-
-/// Gives what the budget holds, in hundredths of a retry: from 100 on backoff_budget_withdraw takes one.
-///
-/// @param budget      the budget
-/// @param hundredths  receives what it holds
-///
-/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
-///
-/// # Safety
-/// `budget` is NULL, or valid and written by no other thread during the call; `hundredths` is NULL, or valid for
-/// writes, apart from `budget`, and used by no other thread during the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn backoff_budget_hundredths(budget: *const Budget, hundredths: *mut u64) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid, and no thread writes to it meanwhile.
-    let Some(budget) = (unsafe { budget.as_ref() }) else {
-        return Status::NullPointer;
-    };
-    if hundredths.is_null() {
-        return Status::NullPointer;
-    }
-    if budget.mark != MARK {
-        return Status::NotInitialised;
-    }
-    // SAFETY: by the contract above, `hundredths`, which is not NULL, is valid for writes and unshared.
-    unsafe { hundredths.write(budget.hundredths) };
-    Status::Ok
-}
-
 /// What [`CoreRate::act_ns`] does at level 0, where of the configuration the interval alone matters; `None`: it has to be
 /// asked.
 ///
@@ -398,29 +278,7 @@ unsafe fn change(rate: *mut Rate, config: *const RateConfig, now_ns: u64, asked:
         Asked::CoolingOff => core.cooling_off_ns(&limits, now_ns),
     };
     let RateParts { level, doublings, since_ns, last_ns, recovering } = core.parts();
-    *rate = Rate { since_ns, last_ns, level, doublings, recovering: recovering.into(), mark: MARK };
-    Ok(given)
-}
-
-/// Changes the budget by `act` on the core's, and gives what that gave.
-///
-/// # Safety
-/// As the exported functions say of `budget` and `config`.
-unsafe fn budget_change<T>(
-    budget: *mut Budget,
-    config: *const BudgetConfig,
-    act: impl FnOnce(&mut CoreBudget, &BudgetLimits) -> T,
-) -> Result<T, Status> {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
-    let budget = unsafe { budget.as_mut() }.ok_or(Status::NullPointer)?;
-    // SAFETY: by the contract above, `config` is NULL or valid for its size.
-    let limits = unsafe { read(config, BudgetConfig::core) }?;
-    if budget.mark != MARK {
-        return Err(Status::NotInitialised);
-    }
-    let mut core = CoreBudget::holding(&limits, budget.hundredths);
-    let given = act(&mut core, &limits);
-    budget.hundredths = core.hundredths();
+    *rate = Rate { since_ns, last_ns, level, doublings, recovering: recovering.into(), mark: MARK, reserved: 0 };
     Ok(given)
 }
 
@@ -431,12 +289,6 @@ impl RateConfig {
         }
         let spans = [self.interval_ns, self.cooling_off_ns, self.cooling_off_limit_ns];
         Ok(RateLimits::of_ns(spans).with_base(self.base).with_level_limit(self.level_limit))
-    }
-}
-
-impl BudgetConfig {
-    fn core(&self) -> Result<BudgetLimits, Status> {
-        Ok(BudgetLimits::new(self.capacity).with_deposit_percent(self.deposit_percent))
     }
 }
 

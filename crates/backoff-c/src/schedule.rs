@@ -208,6 +208,7 @@ pub(crate) fn capacity_of(room: usize, octets: impl Fn(u32) -> Option<usize>) ->
 /// `memory` is NULL, or valid for `octets` octets and used by no other thread during the call; `schedule` is NULL, or
 /// valid for writes, apart from `memory`, and used by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_schedule_init(
     memory: *mut core::ffi::c_void,
     octets: usize,
@@ -299,6 +300,7 @@ pub(crate) unsafe fn zero(words: *mut u64, count: usize) {
 /// `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
 /// during the call; `ticket` is NULL, or valid for writes and used by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_schedule_insert(
     schedule: *mut Schedule,
     slot: u64,
@@ -467,6 +469,7 @@ unsafe fn cancel_any(schedule: *mut Schedule, ticket: CoreTicket) -> Option<u64>
 /// `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
 /// during the call; `ticket` is NULL, or valid, and used by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_schedule_reschedule(
     schedule: *mut Schedule,
     ticket: *mut Ticket,
@@ -499,6 +502,7 @@ pub unsafe extern "C" fn backoff_schedule_reschedule(
 /// `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
 /// during the call; `slot` is NULL, or valid for writes and used by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *mut u64) -> Status {
     if slot.is_null() {
         return Status::NullPointer;
@@ -587,6 +591,7 @@ pub unsafe extern "C" fn backoff_schedule_expire(
 /// # Safety
 /// As that of backoff_schedule_expire.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_schedule_expire_next(
     schedule: *mut Schedule,
     limit: u64,

@@ -82,6 +82,7 @@ const _: () = {
 /// `tokens` is NULL, or valid for writes and used by no other thread during the call; `config` is NULL, or valid for
 /// reads of as many octets as its `size` says and written by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_quota_init(tokens: *mut Tokens, config: *const QuotaConfig) -> Status {
     // SAFETY: by the contract above, `config` is NULL or valid for its size; `tokens` is NULL or valid for writes.
     unsafe { init(tokens, QUOTA, read(config, |config| Ok(config.core().full()))) }
@@ -106,6 +107,7 @@ pub unsafe extern "C" fn backoff_quota_init(tokens: *mut Tokens, config: *const 
 /// or valid for reads of as many octets as its `size` says and written by no other thread during the call; `cost` is NULL,
 /// or valid for writes and used by no other thread during the call.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_quota_take(
     tokens: *mut Tokens,
     config: *const QuotaConfig,
@@ -165,6 +167,7 @@ pub unsafe extern "C" fn backoff_quota_succeed(tokens: *mut Tokens, config: *con
 /// # Safety
 /// As that of backoff_quota_init.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_throttle_init(tokens: *mut Tokens, config: *const ThrottleConfig) -> Status {
     // SAFETY: by the contract above, `config` is NULL or valid for its size; `tokens` is NULL or valid for writes.
     unsafe { init(tokens, THROTTLE, read(config, |config| Ok(config.core().full()))) }
@@ -182,6 +185,7 @@ pub unsafe extern "C" fn backoff_throttle_init(tokens: *mut Tokens, config: *con
 /// # Safety
 /// As that of backoff_quota_take.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_throttle_fail(
     tokens: *mut Tokens,
     config: *const ThrottleConfig,

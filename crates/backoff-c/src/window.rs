@@ -104,6 +104,7 @@ pub unsafe extern "C" fn backoff_window_deposit(
 /// # Safety
 /// As that of backoff_window_deposit.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_window_withdraw(
     window: *mut Window,
     config: *const WindowConfig,
@@ -130,6 +131,7 @@ pub unsafe extern "C" fn backoff_window_withdraw(
 ///
 /// @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not
 #[unsafe(no_mangle)]
+#[must_use]
 pub extern "C" fn backoff_share_allows(active_requests: u64, active_retries: u64, percent: u32, least: u32) -> Status {
     let allowed = share_allows(active_requests, active_retries, or_default(percent, 20), or_default(least, 3));
     if allowed { Status::Ok } else { Status::BudgetEmpty }

@@ -1,0 +1,168 @@
+//! The laws of the eight kinds by structure, and the check of a policy that has nothing else.
+//!
+//! `backoff_retry_fail` links this and no row of `presets.rs`, so that a program with one policy stays small. Both files
+//! give the same laws: `ffi-tests/golden/golden.c` compares them.
+
+use core::hint::black_box;
+
+use backoff_core::Jitter as CoreJitter;
+use backoff_core::internals::{Around, Hint, Uniform, parts};
+
+use crate::Status;
+use crate::named::Jitter;
+use crate::policy::{BACKOFF_FLAG_HINT_ABOVE_DRAW, BACKOFF_FLAG_IGNORE_UNUSED, Kind, Policy};
+use crate::presets::{BASE, COUNT, FLAGS, MOST_PERCENT, NONE, SLOT};
+
+/// What the straight path asks of a kind that doubles, or stays, and draws from a whole range: nothing but masks and a
+/// shift, so that it has no branch.
+#[derive(Clone, Copy)]
+pub(crate) struct Straight {
+    /// The kind goes the straight path.
+    pub(crate) open: bool,
+    /// How often it doubles from failure to failure: 0, 1 or 2.
+    pub(crate) doublings: u8,
+    /// All ones where the range begins at d, else 0. As an octet, so that a row is short: a load fills the word.
+    pub(crate) from_d: i8,
+    /// All ones where it begins at the half of d, else 0.
+    pub(crate) from_half: i8,
+    /// 1 where d itself is not drawn, else 0.
+    pub(crate) below: u8,
+}
+
+impl Straight {
+    pub(crate) const CLOSED: Straight = Straight { open: false, doublings: 0, from_d: 0, from_half: 0, below: 0 };
+
+    /// The law after a failure, from the base, the longest delay before jitter and the longest delay. The cap moves the range
+    /// down: it takes from the first value what it can, and from the width the rest.
+    #[inline(always)]
+    pub(crate) fn law(self, failures: u64, base: u64, ceiling: u64, cap: u64) -> Uniform {
+        let Straight { doublings, from_d, from_half, below, .. } = self;
+        let steps = failures - 1;
+        let doublings = if steps < 64 { steps * doublings as u64 } else { 64 * doublings as u64 };
+        let grown = parts::shifted(base, doublings);
+        let delay = if grown < ceiling { grown } else { ceiling };
+        let first = (delay & i64::from(from_d) as u64) | ((delay / 2) & i64::from(from_half) as u64);
+        let top = delay - first - u64::from(below);
+        let over = (first + top).saturating_sub(cap);
+        Uniform { first: first.saturating_sub(over), step: 1, top: if top < cap { top } else { cap } }
+    }
+}
+
+const FULL: u32 = Kind::FullJitter as u32;
+const EQUAL: u32 = Kind::EqualJitter as u32;
+const DECORRELATED: u32 = Kind::DecorrelatedJitter as u32;
+const EXPONENTIAL: u32 = Kind::Exponential as u32;
+const CONSTANT: u32 = Kind::Constant as u32;
+const LINEAR: u32 = Kind::Linear as u32;
+const FIBONACCI: u32 = Kind::Fibonacci as u32;
+const SLOTS: u32 = Kind::SlotExponential as u32;
+
+impl Policy {
+    /// Refuses a policy that `backoff_retry_fail` does not take.
+    #[inline(always)]
+    pub(crate) fn check_structure(&self) -> Result<(), Status> {
+        let others = self.multiplier_percent | self.multiplier_millionths | self.priority_percent | self.jitter;
+        let counts = self.slot_base | self.slot_limit | self.intervals_count | self.intervals[0] | self.jitter_amount;
+        let unused = self.increment_ns | self.slot_ns | u64::from(counts);
+        let plain = self.kind < LINEAR || is_structure(self.kind) && (self.kind < SLOTS || self.base_ns == 0);
+        let plain = plain && unused == 0;
+        if plain && (others | self.flags | self.reserved) == 0 { Ok(()) } else { self.check_closely() }
+    }
+
+    /// The same of a policy that has more than times and limits, or a kind that asks for more.
+    #[inline(never)]
+    fn check_closely(&self) -> Result<(), Status> {
+        let bad = (self.reserved | self.flags & !FLAGS) != 0
+            || self.kind as usize >= COUNT
+            || self.jitter as usize >= Jitter::COUNT
+            || self.multiplier_percent > MOST_PERCENT;
+        if bad {
+            return Err(Status::ConfigValue);
+        }
+        let others = self.multiplier_percent | self.multiplier_millionths | self.priority_percent | self.jitter;
+        let flags = self.flags & !(BACKOFF_FLAG_HINT_ABOVE_DRAW | BACKOFF_FLAG_IGNORE_UNUSED);
+        if !is_structure(self.kind) || (others | flags) != 0 || (self.kind == SLOTS && self.slot_base > 2) {
+            return Err(Status::NeedsAny);
+        }
+        let slotted = self.kind == SLOTS;
+        let counts = if slotted { 0 } else { self.slot_base | self.slot_limit };
+        let mut unused = u64::from(counts | self.intervals_count | self.intervals[0] | self.jitter_amount);
+        unused |= if slotted { self.base_ns } else { self.slot_ns };
+        unused |= if self.kind == LINEAR { 0 } else { self.increment_ns };
+        if unused != 0 && self.flags & BACKOFF_FLAG_IGNORE_UNUSED == 0 { Err(Status::FieldUnused) } else { Ok(()) }
+    }
+
+    /// What the first delay grows from.
+    #[inline(always)]
+    pub(crate) const fn structure_base(&self) -> u64 {
+        if self.base_ns == 0 { BASE } else { self.base_ns }
+    }
+
+    /// What a server's hint does.
+    #[inline(always)]
+    pub(crate) const fn structure_hint(&self) -> Hint {
+        let above_draw = self.flags & BACKOFF_FLAG_HINT_ABOVE_DRAW != 0;
+        Hint { limit: if self.hint_limit_ns == 0 { NONE } else { self.hint_limit_ns }, above_draw }
+    }
+
+    /// The law after failure number `failures`, which is not 0 and not the last; the policy has been checked.
+    #[inline(always)]
+    pub(crate) fn by_structure(&self, failures: u64, previous: u64) -> Uniform {
+        let ceiling = if self.ceiling_ns == 0 { NONE } else { self.ceiling_ns };
+        let cap = if self.cap_ns == 0 { NONE } else { self.cap_ns };
+        let (doublings, from_d, from_half) = match self.kind {
+            FULL => (1, 0, 0),
+            EQUAL => (1, 0, -1),
+            EXPONENTIAL => (1, -1, 0),
+            CONSTANT => (0, -1, 0),
+            _ => return self.by_other_structure(ceiling, cap, failures, previous),
+        };
+        let straight = Straight { open: true, doublings, from_d, from_half, below: 0 };
+        straight.law(failures, self.structure_base(), ceiling, cap)
+    }
+
+    /// The same of the kinds that do not double.
+    #[inline(never)]
+    fn by_other_structure(&self, ceiling: u64, cap: u64, failures: u64, previous: u64) -> Uniform {
+        let around = Around { ceiling, cap, priority: 100 };
+        let base = self.structure_base();
+        let law = match self.kind {
+            DECORRELATED => around.timed(0, CoreJitter::Decorrelated, base, previous),
+            LINEAR => {
+                let increment = if self.increment_ns == 0 { base } else { self.increment_ns };
+                around.timed(base.saturating_add(increment.saturating_mul(failures - 1)), CoreJitter::None, base, 0)
+            }
+            FIBONACCI => around.timed(base.saturating_mul(fibonacci(failures)), CoreJitter::None, base, 0),
+            _ => {
+                let limit = if self.slot_limit == 0 { 10 } else { self.slot_limit };
+                let slots = 1_u64.checked_shl(failures.min(limit.into()).min(64) as u32).unwrap_or(NONE);
+                around.slotted(slots, if self.slot_ns == 0 { SLOT.into() } else { self.slot_ns }, true)
+            }
+        };
+        law.capped(cap)
+    }
+}
+
+/// Whether that is the number of one of the eight kinds.
+#[inline(always)]
+const fn is_structure(kind: u32) -> bool {
+    const NUMBERS: u32 = {
+        let (mut numbers, mut entry) = (0, 0);
+        while entry < Kind::ALL.len() {
+            numbers |= 1 << Kind::ALL[entry] as u32;
+            entry += 1;
+        }
+        numbers
+    };
+    kind < u32::BITS && NUMBERS >> kind & 1 != 0
+}
+
+/// F(n): 1, 1, 2, 3, 5 and so on. Without the table of [`parts::fibonacci`], which is larger than all of this.
+fn fibonacci(failures: u64) -> u64 {
+    let (mut number, mut next) = (0_u64, 1_u64);
+    for _ in 0..failures.min(94) {
+        // In a box, so that the loop is not unrolled: small before fast.
+        (number, next) = (black_box(next), number.saturating_add(next));
+    }
+    number
+}
