@@ -17,7 +17,7 @@ pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 pub const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Wredundant-decls", "-Werror", "-pedantic", "-O1"];
 
 /// The most octets of the stripped library: small enough for a device that has little else. The compact schedule has nine KiB.
-pub const MOST_OCTETS: u64 = 77 * 1024;
+pub const MOST_OCTETS: u64 = 78 * 1024;
 
 /// The folder of `libbackoff.so` and `libbackoff.a`, built once for all tests, in a target folder of its own: the
 /// cargo that runs the tests may hold the lock of the common one.
