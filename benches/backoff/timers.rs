@@ -128,7 +128,7 @@ impl Timers for HashWheel {
     }
 }
 
-/// Its clock is tokio's, which stands still until a turn moves it on, by ticks enough for 64 values.
+/// Its clock is tokio's, which is paused: a turn moves it on, by ticks enough for 64 values.
 struct Tokio {
     runtime: tokio::runtime::Runtime,
     queue: DelayQueue<u64>,

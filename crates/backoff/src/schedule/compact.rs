@@ -12,6 +12,8 @@
 //! list, and that is the price of the size: [`Head`](super::Head) bounds each call, and takes four times the memory.
 //!
 //! For [`SORTED`] values or fewer there is one list, sorted by slot.
+//!
+//! One file above 500 lines because levels, lists and nodes share one memory and its invariants.
 
 use super::Ticket;
 use super::fixed::Stop;
