@@ -41,7 +41,8 @@ struct backoff_due {
 
 /**
  * The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
- * the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on).
+ * the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on). backoff_schedule_compact_octets asks for a quarter
+ * of that, where no call needs a bound.
  *
  * SIZE_MAX if that does not fit, or if `capacity` is above 2^27. Any thread may call it at any time.
  *
@@ -231,6 +232,37 @@ backoff_status backoff_schedule_now(struct backoff_schedule *schedule,
  */
 backoff_status backoff_schedule_pending(struct backoff_schedule *schedule,
                                         uint32_t *count) BACKOFF_DIRECT;
+
+/**
+ * The octets that a compact schedule for `capacity` pending values needs: 32 for each value and 200 up to 32 values, and at
+ * most 40 for each value and 8,000 in any case.
+ *
+ * SIZE_MAX if that does not fit, or if `capacity` is above 2^27. Any thread may call it at any time.
+ *
+ * @param capacity  how many values may be pending at the same time
+ */
+size_t backoff_schedule_compact_octets(uint32_t capacity) BACKOFF_DIRECT;
+
+/**
+ * Makes an empty compact schedule in the caller's memory, for as many values as fit. All other functions take it as they
+ * take what backoff_schedule_init makes, and give the same values in the same order.
+ *
+ * It has a quarter of the memory. Its calls have no bound: backoff_schedule_next, backoff_schedule_expire and
+ * backoff_schedule_expire_next may go through all values of 2^10 to 2^12 slots, or of 64 to 2,048 times as many where
+ * these are far away. With room for 32 values or fewer it is a sorted list, which backoff_schedule_insert goes through.
+ *
+ * @param memory    the memory, aligned to 8 octets; the schedule lives in it
+ * @param octets    its size, from backoff_schedule_compact_octets
+ * @param now       the first slot that can expire
+ * @param schedule  receives the schedule, for the other functions
+ *
+ * @return as backoff_schedule_init
+ *
+ * # Safety
+ * As that of backoff_schedule_init.
+ */
+backoff_status backoff_schedule_init_compact(void *memory, size_t octets, uint64_t now,
+                                             struct backoff_schedule **schedule) BACKOFF_DIRECT;
 
 #ifdef __cplusplus
 }
