@@ -38,6 +38,11 @@ pub enum Control {
     Events,
     /// Write the last seconds, and tell the file's name.
     Keep,
+    /// Tell the path of the socket at which programs of a station hear of its discards.
+    Discards {
+        /// The station's name.
+        station: String,
+    },
     /// Take the lab down.
     Down,
     /// Panic, so that a test can see the lab cleaned up all the same. Not in release builds.
@@ -98,6 +103,7 @@ impl Control {
             Control::Trespass => "trespass".to_owned(),
             Control::BusPanic => "bus-panic".to_owned(),
             Control::Enter { station } => format!("enter {station}"),
+            Control::Discards { station } => format!("discards {station}"),
             Control::Capture { framing, filter } => {
                 let framing = if *framing == Framing::Plain { "plain" } else { "whole" };
                 let filter = if filter.is_empty() { String::new() } else { format!(" {filter}") };
@@ -125,6 +131,7 @@ impl Control {
         let words: Vec<&str> = line.split(' ').collect();
         let (station, change) = match words[..] {
             ["enter", station] => return Some(Control::Enter { station: station.to_owned() }),
+            ["discards", station] => return Some(Control::Discards { station: station.to_owned() }),
             ["capture", framing @ ("whole" | "plain"), ref filter @ ..] if filter.len() <= 1 => {
                 let framing = if framing == "plain" { Framing::Plain } else { Framing::Whole };
                 return Some(Control::Capture { framing, filter: filter.concat() });
@@ -253,6 +260,14 @@ pub fn results_within(name: &str, request: &Control, patience: Duration) -> io::
 /// As [`results`].
 pub fn keep(name: &str) -> io::Result<String> {
     answer(name, &Control::Keep, LONGEST_ANSWER)
+}
+
+/// Asks the lab `name` for the path of the socket at which programs of `station` hear of its discards.
+///
+/// # Errors
+/// As [`results`].
+pub fn discards(name: &str, station: &str) -> io::Result<String> {
+    answer(name, &Control::Discards { station: station.to_owned() }, PATIENCE)
 }
 
 /// An answer that is neither a refusal nor empty.

@@ -29,21 +29,9 @@ impl Watchers {
     }
 
     /// Adds the viewer at the stream's other end; without room, its stream ends at once.
-    pub fn add(&mut self, mut stream: UnixStream) {
-        if self.0.len() >= MOST || stream.set_write_timeout(None).is_err() {
-            return;
-        }
-        let (lines, waiting) = bounded::<Arc<[u8]>>(WAITING);
-        let write = move || {
-            for line in waiting {
-                if stream.write_all(&line).is_err() {
-                    return;
-                }
-            }
-        };
-        // Without a thread the viewer gets no notes, and sees the end of its stream.
-        if std::thread::Builder::new().name("watcher".to_owned()).spawn(write).is_ok() {
-            self.0.push(Watcher { lines, owed: Seen::default() });
+    pub fn add(&mut self, stream: UnixStream) {
+        if self.0.len() < MOST {
+            self.0.extend(writer(stream, WAITING).map(|lines| Watcher { lines, owed: Seen::default() }));
         }
     }
 
@@ -61,6 +49,22 @@ impl Watchers {
             true
         });
     }
+}
+
+/// Starts a thread that writes lines to `stream`, of which `waiting` may wait. Without a thread the reader sees the end of
+/// its stream.
+pub fn writer(mut stream: UnixStream, waiting: usize) -> Option<Sender<Arc<[u8]>>> {
+    stream.set_write_timeout(None).ok()?;
+    let (lines, waiting) = bounded::<Arc<[u8]>>(waiting);
+    let write = move || {
+        for line in waiting {
+            if stream.write_all(&line).is_err() {
+                return;
+            }
+        }
+    };
+    let started = std::thread::Builder::new().name("watcher".to_owned()).spawn(write);
+    started.is_ok().then_some(lines)
 }
 
 fn line(seen: &Seen) -> Arc<[u8]> {

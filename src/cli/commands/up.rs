@@ -12,6 +12,7 @@ use super::{
 use crate::cli::args::{Format, UpArgs};
 use crate::cli::windows::{self, named, takes_stdout};
 use crate::live::control::{self, Control, Farewell};
+use crate::live::discards::Streams;
 use crate::live::driver::scenario::Prepared;
 use crate::live::keeper::{self, Keeper};
 use crate::live::lab::inventory::Inventory;
@@ -255,18 +256,9 @@ fn keep(
     schedule.begin = Instant::now();
     let offers = prepared.begin()?;
     let (links, asked, tolerance, format) = (&links, VecDeque::new(), args.tolerance, args.format);
-    let serving = Serving {
-        plan,
-        plane,
-        record,
-        links,
-        tolerance,
-        format,
-        offers,
-        schedule,
-        asked,
-        watchers: Watchers::default(),
-    };
+    let (watchers, discards) = (Watchers::default(), Streams::new(plan.station_names()));
+    let serving =
+        Serving { plan, plane, record, links, tolerance, format, offers, schedule, asked, watchers, discards };
     let mut ended = serving.until_its_end(&requests, interrupts)?;
     if let Err(error) = windows::finish(trailing) {
         say(&format!("ethbus: {}\n", with_causes(&error)));

@@ -4,6 +4,7 @@
 use super::{CommandError, Ended, Requests, end, with_links};
 use crate::cli::args::Format;
 use crate::live::control::{self, Control};
+use crate::live::discards::Streams;
 use crate::live::driver::scenario::Offers;
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
@@ -125,6 +126,7 @@ pub struct Serving<'a> {
     pub schedule: Schedule,
     pub asked: Asked,
     pub watchers: Watchers,
+    pub discards: Streams,
 }
 
 /// The lab ends; the client that asked for it waits at the stream's other end.
@@ -153,6 +155,10 @@ impl Serving<'_> {
                 recv(told) -> told => match told {
                     Ok(told) => self.pass_on(told)?,
                     Err(_) => return Err(self.plane.died().into()),
+                },
+                recv(self.discards.connected) -> connected => match connected {
+                    Ok((station, stream)) => self.hear_of_discards(station, stream)?,
+                    Err(_) => ControlFlow::Continue(()),
                 },
                 recv(requests) -> request => match request {
                     Ok((request, stream)) => self.answer(request, stream)?,
@@ -227,8 +233,17 @@ impl Serving<'_> {
                     self.plane.ask(Request::Watch(false))?;
                 }
             }
+            Told::Discards(discards) => {
+                self.discards.tell(&discards).map_or(Ok(()), |request| self.plane.ask(request))?;
+            }
             Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) => {}
         }
+        GO_ON
+    }
+
+    /// A program in a station reads its discards from now on.
+    fn hear_of_discards(&mut self, station: usize, stream: UnixStream) -> Result<End, CommandError> {
+        self.discards.add(station, stream).map_or(Ok(()), |request| self.plane.ask(request))?;
         GO_ON
     }
 
@@ -241,6 +256,10 @@ impl Serving<'_> {
                 }
                 self.watchers.add(stream);
             }
+            Control::Discards { station } => match self.discards.path(self.record, &station) {
+                Ok(path) => send(&path.to_string_lossy(), stream),
+                Err(error) => control::refuse(stream, &error.to_string()),
+            },
             Control::Keep => match self.plane.keeper() {
                 Some(keeper) => {
                     keeper.ask(stream);
@@ -303,6 +322,10 @@ fn hand_over(record: &Inventory, station: &str, stream: UnixStream) {
 /// Answers the client that has waited longest for results.
 fn write(results: &Results, stream: Option<UnixStream>) {
     let json = serde_json::to_string(results).expect("numbers and names");
+    stream.into_iter().for_each(|stream| send(&json, stream));
+}
+
+fn send(answer: &str, mut stream: UnixStream) {
     // A client that went away does not matter to the lab.
-    let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
+    let _ = stream.write_all(answer.as_bytes());
 }
