@@ -133,7 +133,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  ethbus shell st1\n  ethbus shell --name coax st2")]
     Shell(ShellArgs),
     /// Show what has happened on a lab's bus so far
-    #[command(after_help = "Examples:\n  ethbus stats\n  ethbus stats --watch\n  ethbus stats coax --format json")]
+    #[command(
+        after_help = "Examples:\n  ethbus stats\n  ethbus stats --watch\n  ethbus stats --station st1\n  ethbus stats coax --format json"
+    )]
     Stats(StatsArgs),
     /// Serve the figures of all labs that are up to Prometheus
     ///

@@ -118,6 +118,22 @@ pub fn keep(name: &str) -> io::Result<String> {
     call(name, &Control::Keep, LONGEST_ANSWER).map(|kept: Kept| kept.file)
 }
 
+/// What a lab answers to [`Control::Discards`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DiscardsAt {
+    /// The path of the socket.
+    pub path: String,
+}
+
+/// Asks the lab `name` for the path of the socket at which programs of `station` hear of its discards.
+///
+/// # Errors
+/// As [`results`].
+pub fn discards(name: &str, station: &str) -> io::Result<String> {
+    let request = Control::Discards { station: station.to_owned() };
+    call(name, &request, PATIENCE).map(|discards: DiscardsAt| discards.path)
+}
+
 /// Takes the lab `name` down; nothing if it ended before it could answer.
 ///
 /// # Errors

@@ -13,6 +13,7 @@
 
 mod coordinator;
 pub mod delivery;
+pub mod discards;
 mod emulator;
 pub mod filter;
 mod learned;

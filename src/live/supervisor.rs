@@ -253,6 +253,7 @@ fn results(told: Told) -> Option<Results> {
         | Told::Progress(_)
         | Told::Queues(_)
         | Told::Seen(_)
+        | Told::Discards(_)
         | Told::Kept(_)
         | Told::Trouble(_)
         | Told::Overload { .. }

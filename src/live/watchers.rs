@@ -123,8 +123,8 @@ impl Watchers {
         });
         // A client that went away does not matter to the lab.
         let stream = answer.give_stream(&Subscribed { header: self.header.clone() });
-        let Ok(lines) = stream.and_then(start) else { return Ok(()) };
-        self.all.push(Watcher { lines, events, results, owed: Seen::default() });
+        let lines = stream.ok().and_then(|stream| writer(stream, WAITING));
+        self.all.extend(lines.map(|lines| Watcher { lines, events, results, owed: Seen::default() }));
         Ok(())
     }
 
@@ -161,10 +161,11 @@ impl Watchers {
     }
 }
 
-/// Starts the thread that writes to `stream`.
-fn start(mut stream: UnixStream) -> std::io::Result<Sender<Arc<[u8]>>> {
-    stream.set_write_timeout(None)?;
-    let (lines, waiting) = bounded::<Arc<[u8]>>(WAITING);
+/// Starts a thread that writes lines to `stream`, of which `waiting` may wait. Without a thread the reader sees the end of
+/// its stream.
+pub fn writer(mut stream: UnixStream, waiting: usize) -> Option<Sender<Arc<[u8]>>> {
+    stream.set_write_timeout(None).ok()?;
+    let (lines, waiting) = bounded::<Arc<[u8]>>(waiting);
     let write = move || {
         for line in waiting {
             if stream.write_all(&line).is_err() {
@@ -172,8 +173,8 @@ fn start(mut stream: UnixStream) -> std::io::Result<Sender<Arc<[u8]>>> {
             }
         }
     };
-    std::thread::Builder::new().name("watcher".to_owned()).spawn(write)?;
-    Ok(lines)
+    let started = std::thread::Builder::new().name("watcher".to_owned()).spawn(write);
+    started.is_ok().then_some(lines)
 }
 
 fn line(seen: &Seen, names: &Names) -> Arc<[u8]> {

@@ -12,6 +12,7 @@ mod capture;
 mod containers;
 mod cuts;
 mod demo;
+mod discards;
 mod endings;
 mod fan_out;
 mod faults;

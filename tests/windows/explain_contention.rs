@@ -9,8 +9,8 @@ use crate::logged::{beyond_cut, logged, number, station, text};
 use crate::scenario::{Scenario, any_policy, cut_scenario, faulty_scenario, runner};
 use ethbus::study::explain::{ToldStep, Wanted, data, draw, find, tell};
 use medium::{
-    Aloha, BitRate, Config, Csma, CsmaCa, Method, Octets, OfdmRate, Persistence, Phy, Population, Reach, SlottedAloha,
-    StationId, Tdma, Topology,
+    Aloha, BitRate, Config, Control, Csma, CsmaCa, Method, Octets, OfdmRate, Persistence, Phy, Population, Reach,
+    SlottedAloha, StationId, Tdma, Topology,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -268,6 +268,7 @@ fn any_method() -> impl Strategy<Value = Config> {
         let (kind, millionths, backoff, infinite, ack_delay) = kinds;
         let population = if infinite { Population::Infinite } else { Population::Stations };
         let (size, attempt_limit) = (Octets::new(100), NonZeroU32::new(5));
+        let draws = matches!(topology, Topology::Star { .. }) && millionths % 2 == 0;
         let method = match kind {
             0 => Method::Aloha(Aloha { backoff, population, ack_delay, attempt_limit, ..Aloha::new(size) }),
             1 => Method::SlottedAloha(SlottedAloha {
@@ -275,6 +276,7 @@ fn any_method() -> impl Strategy<Value = Config> {
                 population,
                 ack_delay,
                 attempt_limit,
+                control: (draws && ack_delay == 0).then_some(Control::Known),
                 ..SlottedAloha::new(size, topology.round_trip())
             }),
             2 => Method::Tdma(Tdma {

@@ -20,7 +20,7 @@ pub use error::ConfigError;
 pub use parameters::Parameters;
 pub use phy::{OfdmRate, Phy, Spans};
 pub use plca::{Plca, PlcaNode, PlcaSettings};
-pub use slotted_aloha::SlottedAloha;
+pub use slotted_aloha::{Control, SlottedAloha};
 pub use tdma::Tdma;
 
 use crate::time::BitRate;

@@ -12,8 +12,8 @@ mod scenario;
 use backoff::{Generator, Policy};
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, Input, Kind, Medium, Method, Octets,
-    Place, Population, SlottedAloha, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Config, Control, Destination, Event, Fault, Frame, Host, Input, Kind, Medium,
+    Method, Octets, Place, Population, SlottedAloha, StationId, Topology,
 };
 use proptest::prelude::*;
 use scenario::{any_policy, runner};
@@ -111,6 +111,13 @@ fn any_aloha() -> impl Strategy<Value = (Config, Vec<(u64, Input)>)> {
                 (own.ack_delay, own.backoff, own.attempt_limit) = (ack_delay, backoff, attempt_limit);
                 own.holds_sender = seed.is_multiple_of(2);
                 own.population = population;
+                own.control = match seed % 6 {
+                    0 => Some(Control::Known),
+                    1 => Some(Control::ESTIMATED),
+                    2 => Some(Control::Estimated { arrivals_millionths: 1 + (seed >> 8) as u32 % 999_999 }),
+                    _ => None,
+                };
+                own.ack_delay *= u32::from(own.control.is_none());
             });
             (config.queue_limit, config.seed) = (queue_limit, seed);
             let there = |number: u16| station(number % stations as u16);

@@ -305,3 +305,40 @@ fn what_a_method_does_not_have_is_refused() {
     refused("[traffic]\narrivals = 'bernoulli:0.1'\n", &["s.toml:2:", "slotted medium", "--access slotted-aloha"]);
     refused(&format!("{aloha}[traffic]\narrivals = 'bernoulli:1.1'\n"), &["s.toml:4:", "1.1 is no chance"]);
 }
+
+/// Stations that know how many frames wait, each of which goes out with the chance 1/n: Poisson arrivals and a backlog that
+/// falls by one with the chance (1 - 1/n)^(n - 1) (Rivest 1987). Stations that estimate n get the same load through.
+#[test]
+fn stations_that_know_the_backlog_are_its_chain_and_estimators_are_stable() {
+    let load = 0.25_f64;
+    let poisson: Vec<f64> =
+        (0..20).map(|m| (-load).exp() * (1..=m).fold(1.0, |chance, i| chance * load / f64::from(i))).collect();
+    let mut shares = vec![0.0; 200];
+    shares[0] = 1.0;
+    for _ in 0..5_000 {
+        let mut next = vec![0.0; 200];
+        for (n, share) in shares.iter().enumerate() {
+            let alone = if n == 0 { 0.0 } else { binomial(n, 1, 1.0 / n as f64) };
+            for (new, chance) in poisson.iter().enumerate() {
+                next[(n + new).min(199)] += share * chance * (1.0 - alone);
+                next[((n + new).max(1) - 1).min(199)] += share * chance * alone;
+            }
+        }
+        shares = next;
+    }
+    let backlog: f64 = shares.iter().enumerate().map(|(n, share)| n as f64 * share).sum();
+    let run = |control: &str| {
+        let results = run(&format!(
+            "stations = 50\nseed = 4\n[access]\nmethod = \"slotted-aloha\"\ncontrol = \"{control}\"\n[traffic]\n\
+             arrivals = \"poisson:{load}\"\n[run]\nduration = \"20s\"\n"
+        ));
+        let slotted = results.medium.slotted.clone().expect("slots");
+        agrees(&results, "throughput", slotted.throughput, load);
+        (results, slotted.delay.expect("frames got through"))
+    };
+    let (known, delay) = run("known");
+    // Frames arrive half a slot before the next one begins.
+    agrees(&known, "delay", delay, 0.5 + backlog / load);
+    let (_, estimated) = run("estimated:0.25");
+    assert!(estimated > delay, "{estimated} slots with an estimate, {delay} with knowledge: seed 4");
+}

@@ -166,6 +166,9 @@ pub struct StatsArgs {
     /// Show it again every second; `q` ends
     #[arg(short = 'w', long, conflicts_with = "format")]
     pub watch: bool,
+    /// Show every counter of one station, as `ethtool -S` does of an interface
+    #[arg(short = 's', long, conflicts_with = "watch")]
+    pub station: Option<String>,
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,

@@ -4,6 +4,7 @@
 use super::rights::station;
 use super::{CommandError, Outcome, running_lab};
 use crate::cli::args::{ExecArgs, ShellArgs};
+use crate::live::control;
 use crate::live::lab::inventory::Inventory;
 use crate::show::program::{program as ethbus, quoted};
 use crate::show::say;
@@ -40,6 +41,8 @@ fn enter(given: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
     let lab = running_lab(given)?;
     let content = Inventory::of_running(&lab)?;
     let hosts = Inventory::hosts(&lab)?;
+    // A lab of an earlier version has no such stream.
+    let discards = control::discards(&lab, name).ok();
     let namespace = station(&lab, &content, name)?;
     namespace.enter_for_exec().map_err(|source| CommandError::Enter { station: name.to_owned(), source })?;
     // The lab may have ended meanwhile: then no supervisor would end the program.
@@ -56,7 +59,7 @@ fn enter(given: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
         }
         None => shell_of(&lab, name),
     };
-    program.env("ETHBUS_LAB", &lab).env("ETHBUS_STATION", name);
+    program.env("ETHBUS_LAB", &lab).env("ETHBUS_STATION", name).envs(discards.map(|path| ("ETHBUS_DISCARDS", path)));
     let error = program.exec();
     Ok(ExitCode::from(match (error.kind(), command) {
         (ErrorKind::NotFound, [line]) if is_for_a_shell(line) => {

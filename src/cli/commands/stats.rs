@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use link::MacAddr;
 use link::signals::Signal;
 use serde::Serialize;
-use sim::figures::results::Results;
+use sim::figures::results::{Results, StationResults};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -45,9 +45,29 @@ pub fn stats(args: &StatsArgs) -> Outcome {
         return watch(&name);
     }
     let results = ask(&name, &Control::Stats)?;
+    if let Some(station) = &args.station {
+        let station = station_of(&results, &name, station)?;
+        print_result(args.format, station, counters)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let told = Told { results: &results, addresses: addresses(&content) };
     print_result(args.format, &told, |told| format!("{}\n{}", table(told.results), address_table(&told.addresses)))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The results of one station.
+fn station_of<'a>(results: &'a Results, lab: &str, name: &str) -> Result<&'a StationResults, CommandError> {
+    let found = results.stations.iter().find(|station| station.name == name);
+    found.ok_or_else(|| {
+        let stations = results.stations.iter().map(|station| station.name.clone()).collect();
+        CommandError::NoStation { lab: lab.to_owned(), station: name.to_owned(), stations }
+    })
+}
+
+/// Every counter of a station, a line each.
+fn counters(station: &StationResults) -> String {
+    let line = |(name, value): (&String, &u64)| format!("     {name}: {value}\n");
+    format!("Counters of {}:\n{}", station.name, station.counters.iter().map(line).collect::<String>())
 }
 
 /// On a terminal the figures stay in their place and fit; elsewhere they come one after the other.

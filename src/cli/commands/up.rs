@@ -14,6 +14,7 @@ use crate::cli::windows::{self, named, takes_stdout};
 use crate::live::control::Farewell;
 use crate::live::control::answer::Answer;
 use crate::live::control::server::{self, Requests};
+use crate::live::discards::Streams;
 use crate::live::driver::scenario::Prepared;
 use crate::live::keeper::{self, Keeper};
 use crate::live::lab::inventory::Inventory;
@@ -266,6 +267,7 @@ fn keep(
         schedule,
         asked,
         watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
+        discards: Streams::new(plan.station_names()),
     };
     let mut ended = serving.until_its_end(&requests, interrupts)?;
     if let Err(error) = windows::finish(trailing) {

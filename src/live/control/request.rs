@@ -34,6 +34,11 @@ pub enum Control {
     Subscribe(Subscription),
     /// Write the last seconds, and tell the file's name.
     Keep,
+    /// Tell the path of the socket at which programs of a station hear of its discards.
+    Discards {
+        /// Its name.
+        station: String,
+    },
     /// Take the lab down.
     Down,
     /// Put a station back on the medium, and tell the results after that.
@@ -112,11 +117,12 @@ pub struct Wanted {
 
 impl Control {
     /// The methods that documents have, in their order there.
-    pub const METHODS: [&str; 13] = [
+    pub const METHODS: [&str; 14] = [
         "version",
         "stats",
         "subscribe",
         "keep",
+        "discards",
         "down",
         "attach",
         "detach",
@@ -279,6 +285,7 @@ mod tests {
             Control::Stats,
             Control::Subscribe(Subscription { events: Some(wanted), results_every_s: Some(1.5) }),
             Control::Keep,
+            Control::Discards { station: station() },
             Control::Down,
             Control::Attach { station: station() },
             Control::Detach { station: station() },

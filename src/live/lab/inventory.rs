@@ -5,6 +5,7 @@
 //!   /run/ethbus/LAB/   lock          held by the lab's supervisor for as long as it lives
 //!                      lab.json      names and identities, each written before the name exists
 //!                      control.sock  requests, for the user who brought the lab up
+//!                      discards/     a socket for each station in which `exec` ran a program
 //!                      log           what a lab in the background says; stays if it ends with an error
 //! ```
 //! Without root it is `/run/user/UID/ethbus/LAB` ([`Owner`]), and namespaces have no names: the supervisor alone holds them, so
@@ -38,6 +39,8 @@ const LAB_MODE: u32 = 0o700;
 const LOG: &str = "log";
 /// The stations' names and addresses.
 const HOSTS: &str = "hosts";
+/// The sockets at which programs hear of their station's discards.
+const DISCARDS: &str = "discards";
 /// Octets that a log may have, and how many are kept of a longer one.
 const LONGEST_LOG: u64 = 1 << 20;
 const KEPT_OF_LOG: usize = 1 << 16;
@@ -203,6 +206,16 @@ impl Inventory {
     /// As [`Owner::own`].
     pub fn control_socket(name: &str) -> Result<PathBuf, InventoryError> {
         Ok(folder_of(name)?.join("control.sock"))
+    }
+
+    /// Where programs of `station` hear of its discards.
+    ///
+    /// # Errors
+    /// As [`Owner::own`]; a folder that cannot be made.
+    pub fn discards_socket(&self, station: &str) -> Result<PathBuf, InventoryError> {
+        let folder = self.folder.join(DISCARDS);
+        make_folder(&folder, LAB_MODE)?;
+        Ok(folder.join(station))
     }
 
     /// Where a lab in the background writes its messages.
@@ -454,7 +467,17 @@ fn read(folder: &Path) -> Result<Option<Content>, InventoryError> {
 }
 
 fn remove_file(path: &Path) -> Result<(), InventoryError> {
-    match std::fs::remove_file(path) {
+    gone(path, std::fs::remove_file(path))
+}
+
+/// Removes the sockets of the stations, which are in a folder of the lab's own.
+fn remove_discards(folder: &Path) -> Result<(), InventoryError> {
+    let folder = folder.join(DISCARDS);
+    gone(&folder, std::fs::remove_dir_all(&folder))
+}
+
+fn gone(path: &Path, removed: io::Result<()>) -> Result<(), InventoryError> {
+    match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed.map_err(file_error("remove", path)),
     }

@@ -15,6 +15,7 @@ use self::deliveries::Due;
 use self::upkeep::HOUSEKEEPING;
 use super::BusError;
 use super::delivery::Delivery;
+use super::discards::Listened;
 use super::emulator::Emulator;
 use super::overload::Overload;
 use super::ports::Ports;
@@ -31,7 +32,7 @@ use link::clock::{ClockMap, ClockSteps, monotonic_nanos, set_timer_slack};
 use link::netlink::LinkMonitor;
 use link::packet::Receiver;
 use link::wait::Waiter;
-use medium::{BitInstant, BitTimes, Frame, Medium, Output, PREAMBLE_AND_SFD, Parameters};
+use medium::{BitInstant, BitTimes, Frame, FrameId, Medium, Output, PREAMBLE_AND_SFD, Parameters};
 use sim::figures::metrics::Delays;
 use sim::figures::results::Start;
 use sim::files::event_log::{EmulatorEvent, EmulatorKind};
@@ -91,6 +92,8 @@ pub struct Coordinator {
     files: Both<Writer, Captures>,
     /// The next notes for viewers.
     seen: Batch,
+    /// The next discards for programs in stations.
+    discards: Listened,
     next_housekeeping: u64,
 }
 
@@ -162,6 +165,14 @@ struct Figures {
     watch: Watch,
 }
 
+impl Frames {
+    /// The octets of a frame that the medium has.
+    fn octets(&self, frame: FrameId) -> Option<Arc<[u8]>> {
+        let mut held = self.held[frame.station.index()].iter();
+        held.find(|held| held.serial == frame.serial).map(|held| held.octets.clone())
+    }
+}
+
 impl Coordinator {
     /// Builds the medium, whose time begins at `begin` of the monotonic clock, and gets ready to move frames.
     ///
@@ -227,6 +238,7 @@ impl Coordinator {
             observers,
             files,
             seen: Batch::default(),
+            discards: Listened::default(),
             next_housekeeping: now + HOUSEKEEPING,
         })
     }
@@ -316,6 +328,7 @@ impl Coordinator {
         while let Some(event) = self.medium.poll_event() {
             let Ok(()) = self.files.event(&event);
             self.seen.event(&event);
+            self.discards.event(&event, || self.frames.octets(event.frame));
             self.figures.delays.record(&event);
         }
         while let Some(output) = self.medium.poll_output() {

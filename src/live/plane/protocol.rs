@@ -1,5 +1,6 @@
 //! What supervisor and data plane say to each other. One JSON object a message.
 
+use super::discards::Discards;
 use super::filter::Watched;
 use super::seen::Seen;
 use medium::{BitRate, BitTimes, Config, ConfigError};
@@ -172,6 +173,8 @@ pub enum Request {
     Report,
     /// Whether a viewer watches the bus.
     Watch(bool),
+    /// Whether programs of a station listen for its discards.
+    Discards(u16, bool),
     /// Begin a capture. The stream that it goes to comes with the request.
     Capture(Wish),
     /// Write the last seconds.
@@ -225,6 +228,8 @@ pub enum Told {
     Results(Box<Results>),
     /// What happened on the bus, for those who watch it.
     Seen(Seen),
+    /// Frames of a station that the medium gave up, for programs that listen.
+    Discards(Discards),
     /// The last seconds were written, or could not be.
     Kept(Kept),
     /// A file could not be written any further; the medium continues without it.
@@ -259,6 +264,7 @@ impl Told {
             | Told::Progress(_)
             | Told::Queues(_)
             | Told::Seen(_)
+            | Told::Discards(_)
             | Told::Overload { .. } => true,
         };
         believable.then_some(told)

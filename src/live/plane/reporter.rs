@@ -2,6 +2,7 @@
 //!
 //! The coordinator talks to both through bounded channels and never waits for either.
 
+use super::discards::Batch;
 use super::protocol::{Request, Setup, Told};
 use super::seen::{Seen, Written};
 use super::threads;
@@ -27,6 +28,8 @@ pub enum Report {
     Told(Told),
     /// For viewers: the number of missing notes before these, how far the medium was run, and the notes.
     Seen(u64, BitInstant, Vec<Note>),
+    /// For programs of this station: its frames that the medium gave up.
+    Discards(u16, Batch),
     /// To be made into results.
     Snapshot(Box<Snapshot>),
 }
@@ -95,6 +98,7 @@ fn write_reports(mut stream: UnixStream, reports: &Receiver<Report>, setup: &Set
             Report::Seen(missed, now, notes) => {
                 Told::Seen(Seen { missed, now: now.get(), notes: notes.iter().map(Written::from).collect() })
             }
+            Report::Discards(station, batch) => Told::Discards(batch.written(station)),
             Report::Snapshot(snapshot) => Told::Results(Box::new(Results::new(
                 setup.config_results(),
                 setup.configuration.seed(),

@@ -135,22 +135,26 @@ fn keep_last_inputs<T>(notes: &mut Vec<T>, changes: impl Fn(&T) -> Option<Change
     *notes = kept;
 }
 
+impl From<&Event> for Written {
+    fn from(Event { at, station, frame, kind }: &Event) -> Written {
+        let number = |station: StationId| station.index() as u16;
+        let mut fields = Vec::new();
+        kind.fields(|_: &'static str, value: Value<'static>| {
+            fields.push(match value {
+                Value::Number(number) => Field::Number(number),
+                Value::Truth(truth) => Field::Truth(truth),
+                Value::Word(word) => Field::Word(word.to_owned()),
+            });
+        });
+        let frame_of = number(frame.station);
+        Written::E(at.get(), number(*station), frame_of, frame.serial, kind.name().to_owned(), fields)
+    }
+}
+
 impl From<&Note> for Written {
     fn from(note: &Note) -> Written {
-        let number = |station: StationId| station.index() as u16;
         match note {
-            Note::Event(Event { at, station, frame, kind }) => {
-                let mut fields = Vec::new();
-                kind.fields(|_: &'static str, value: Value<'static>| {
-                    fields.push(match value {
-                        Value::Number(number) => Field::Number(number),
-                        Value::Truth(truth) => Field::Truth(truth),
-                        Value::Word(word) => Field::Word(word.to_owned()),
-                    });
-                });
-                let frame_of = number(frame.station);
-                Written::E(at.get(), number(*station), frame_of, frame.serial, kind.name().to_owned(), fields)
-            }
+            Note::Event(event) => Written::from(event),
             Note::Input { at, input } => {
                 let done = Done::of(input).expect("`Batch::input` leaves the others out");
                 Written::I(at.get(), done)

@@ -76,6 +76,42 @@ pub fn maximum(time: Time, stations: Option<u32>) -> Result<(f64, f64), Refusal>
     Ok((throughput(time, load, stations)?, load))
 }
 
+/// The longest backlog in [`known_backlog`].
+const MOST_BACKLOG: usize = 4_000;
+
+/// Mean backlog at the begin of a slot, and mean delay in slots, from the arrival of a frame within a slot to its end, where
+/// each of n frames goes out with the chance 1/n: Rivest 1987; Bertsekas and Gallager 1992, 4.2.3. `load` new frames a slot,
+/// Poisson. `None` at 1/e and above, where the backlog grows.
+///
+/// The chain of n rises by the new frames of a slot and falls by one with the chance that exactly one frame goes out.
+pub fn known_backlog(load: f64) -> Option<(f64, f64)> {
+    if !(load > 0.0 && load < 0.36) {
+        return None;
+    }
+    // At n, a slot has a success with this chance.
+    let success = |n: usize| if n == 0 { 0.0 } else { (1.0 - 1.0 / n as f64).powi(n as i32 - 1) };
+    let mut new = vec![(-load).exp()];
+    while new.last().is_some_and(|&chance| chance > 1e-18) {
+        new.push(new[new.len() - 1] * load / new.len() as f64);
+    }
+    // More than m new frames.
+    let more: Vec<f64> = (0..new.len()).map(|m| new[m + 1..].iter().sum()).collect();
+    let more = |m: usize| more.get(m).copied().unwrap_or(0.0);
+    // Cuts: as often down from n + 1 as up from n and below. Up by j: j new without success, j + 1 with one.
+    let mut shares = vec![1.0];
+    for n in 0..MOST_BACKLOG {
+        let rises = |from: usize| {
+            let beyond = n - from;
+            (1.0 - success(from)) * more(beyond) + success(from) * more(beyond + 1)
+        };
+        let up: f64 = (n.saturating_sub(new.len())..=n).map(|from| shares[from] * rises(from)).sum();
+        shares.push(up / (success(n + 1) * new[0]));
+    }
+    let all: f64 = shares.iter().sum();
+    let backlog = shares.iter().enumerate().map(|(n, share)| n as f64 * share).sum::<f64>() / all;
+    Some((backlog, 0.5 + backlog / load))
+}
+
 /// What `ethbus theory aloha` and `slotted-aloha` print.
 ///
 /// # Errors
@@ -134,6 +170,43 @@ mod tests {
         }
         let (two, _) = maximum(Time::Slotted, Some(2)).expect("two stations");
         assert!((two - 0.5).abs() < 1e-12);
+    }
+
+    /// Bertsekas and Gallager's approximation has a success with the chance 1/e from two frames on, so it is longer:
+    /// W = (e - 1/2)/(1 - λe) - (e - 1)(e^λ - 1)/(λ (1 - (e - 1)(e^λ - 1))), without the slot of the frame itself.
+    #[test]
+    fn a_known_backlog_has_about_the_delay_of_bertsekas_and_gallager() {
+        for (load, least) in [(0.01_f64, 0.99), (0.05, 0.96), (0.1, 0.92), (0.2, 0.78)] {
+            let (_, delay) = known_backlog(load).expect("below 1/e");
+            let grown = (E - 1.0) * load.exp_m1();
+            let approximation = (E - 0.5) / (1.0 - load * E) - grown / (load * (1.0 - grown)) + 1.0;
+            assert!(delay < approximation && delay > least * approximation, "{load}: {delay}, {approximation}");
+        }
+        assert!(known_backlog(0.37).is_none());
+    }
+
+    /// The same chain slot by slot, from an empty channel until nothing changes.
+    #[test]
+    fn a_known_backlog_is_its_chain_slot_by_slot() {
+        let load = 0.2_f64;
+        let new: Vec<f64> =
+            (0..20).map(|m| (-load).exp() * (1..=m).fold(1.0, |p, i| p * load / f64::from(i))).collect();
+        let mut shares = [0.0; 120];
+        shares[0] = 1.0;
+        for _ in 0..4_000 {
+            let mut next = [0.0; 120];
+            for (n, share) in shares.iter().enumerate() {
+                let success = if n == 0 { 0.0 } else { (1.0 - 1.0 / n as f64).powi(n as i32 - 1) };
+                for (m, chance) in new.iter().enumerate() {
+                    next[(n + m).min(119)] += share * chance * (1.0 - success);
+                    next[(n + m).saturating_sub(1).min(119)] += share * chance * success;
+                }
+            }
+            shares = next;
+        }
+        let mean: f64 = shares.iter().enumerate().map(|(n, share)| n as f64 * share).sum();
+        let (backlog, _) = known_backlog(load).expect("below 1/e");
+        assert!((mean - backlog).abs() < 1e-9, "{mean}, {backlog}");
     }
 
     /// Slot by slot, by counting: each of 3 stations sends or not.

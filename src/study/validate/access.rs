@@ -5,6 +5,7 @@
 use super::row::Row;
 use super::{Bench, Check, Topic, ValidateError};
 use crate::study::theory::aloha::{self, Time};
+use crate::study::theory::contention::acquisition;
 use crate::study::theory::csma::{Csma, Persistence};
 use crate::study::theory::lam::{Channel, Population};
 use sim::figures::slotted::SlottedResults;
@@ -95,17 +96,54 @@ fn users(stations: u32, load: f64, retransmit: u32, ack_delay: u32) -> Check {
     })
 }
 
+/// Stations that know the number of frames that wait: its chain, solved. Those that estimate it get the load through.
+fn controlled(control: &'static str, load: f64) -> Check {
+    Box::new(move |bench| {
+        let time = bench.choose("60s", "8s");
+        let run = bench.sim(&format!(
+            "--access slotted-aloha --control {control} --stations 100 --traffic poisson:{load} --duration {time}"
+        ))?;
+        let results = run.results.medium.slotted.clone().expect("it has slots");
+        let what = |figure: &str| format!("backlog {control}, load {load}: {figure}");
+        let mut rows = vec![Row::about(what("S"), load, run.estimate("throughput", Some(results.throughput)))];
+        if control == "known" {
+            let (_, delay) = aloha::known_backlog(load).expect("below 1/e");
+            rows.push(Row::about(what("delay, slots"), delay, run.estimate("delay", results.delay)));
+        }
+        Ok(rows.into_iter().map(|row| row.from(&run.command)).collect())
+    })
+}
+
+/// Saturated stations that know their number Q: A = (1 - 1/Q)^(Q - 1).
+fn controlled_and_saturated(stations: u32) -> Check {
+    Box::new(move |bench| {
+        let time = bench.choose("20s", "4s");
+        let run =
+            bench.sim(&format!("--access slotted-aloha --control known --stations {stations} --duration {time}"))?;
+        let results = run.results.medium.slotted.clone().expect("it has slots");
+        let expected = acquisition(stations).expect("stations");
+        let measured = run.estimate("throughput", Some(results.throughput));
+        Ok(vec![
+            Row::about(format!("{stations} saturated stations, backlog known: S"), expected, measured)
+                .from(&run.command),
+        ])
+    })
+}
+
 pub(super) fn aloha() -> Topic {
     let loads = [0.05, 0.1, 0.15];
     let pure = loads.map(|load| infinite_aloha(Time::Pure, load));
     let slotted = loads.map(|load| infinite_aloha(Time::Slotted, 2.0 * load));
     // The last two wait for the news of a collision only: 10 users who waited for all of it would get less through.
     let chains = [users(50, 0.3, 60, 0), users(400, 0.32, 200, 0), users(50, 0.3, 60, 12), users(10, 0.1, 200, 100)];
+    let known = [controlled("known", 0.2), controlled("known", 0.3), controlled("estimated", 0.33)];
+    let known = known.into_iter().chain([controlled_and_saturated(10)]);
     Topic {
         title: "ALOHA and slotted ALOHA",
-        source: "Abramson 1970, Roberts 1972; Lam 1974: the Markov chain of N users with one packet each",
+        source: "Abramson 1970, Roberts 1972; Lam 1974: the Markov chain of N users with one packet each; Rivest 1987, Bertsekas and \
+                 Gallager 1992, 4.2.3: each of n frames that wait goes out with the chance 1/n",
         about: "S and G: successes and attempts in a frame time, or a slot. S is held against the formula at the G of the same run.",
-        checks: pure.into_iter().chain(slotted).chain(chains).collect(),
+        checks: pure.into_iter().chain(slotted).chain(chains).chain(known).collect(),
     }
 }
 

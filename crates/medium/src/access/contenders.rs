@@ -45,6 +45,12 @@ pub(crate) trait Contends: Access {
         engine.draw(index)
     }
 
+    /// Has the contender draw for each slot in place of a backoff, if the method does so; whether it does.
+    #[inline]
+    fn await_draw(_: &mut Engine<Self>, _: usize) -> bool {
+        false
+    }
+
     /// A contender's wait is over: it goes out, or senses the medium first.
     fn ready<H: Host>(engine: &mut Engine<Self>, index: usize, host: &mut H);
 }
@@ -346,6 +352,9 @@ impl<A: Contends> Engine<A> {
             self.core.emit(station, frame, Kind::Discarded { cause, attempts }, host);
             self.core.release(frame);
             return self.done(index, host);
+        }
+        if A::await_draw(self, index) {
+            return;
         }
         let slots = A::slots_after_failure(self, index);
         self.core.emit(station, frame, Kind::Backoff { attempt: attempts, slots }, host);

@@ -12,6 +12,9 @@
 //!
 //! Contending stations, waits and further attempts are in `contenders`.
 
+mod control;
+
+use self::control::Controlled;
 use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Known, State};
 use super::{Access, Admitted, FastPath};
 use crate::config::{Config, SlottedAloha};
@@ -38,6 +41,8 @@ pub(crate) struct Contention {
     /// How long a frame with its preamble may be, so that it has passed every place as its slot ends.
     longest: BitTimes,
     contenders: Contenders,
+    /// Frames that draw for each slot, under optimal control.
+    controlled: Option<Controlled>,
     /// When the present slot began, and its senders.
     now: BitInstant,
     sending: Vec<usize>,
@@ -62,13 +67,15 @@ impl Access for Contention {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> Contention {
-        let SlottedAloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population } = config.slotted_aloha();
+        let SlottedAloha { slot, ack_delay, holds_sender, backoff, control, attempt_limit, population } =
+            config.slotted_aloha();
         let farthest = config.topology.round_trip().get() / 2;
         Contention {
             slot: *slot,
             known: Known::new(BitTimes::ZERO, *slot * u64::from(*ack_delay), *holds_sender),
             longest: BitTimes::new(slot.get() - farthest),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
+            controlled: control.map(Controlled::new),
             now: BitInstant::ZERO,
             sending: Vec::new(),
             learning: Vec::new(),
@@ -107,6 +114,7 @@ impl Access for Contention {
 
     fn detached<H: Host>(engine: &mut Engine<Contention>, station: StationId, host: &mut H) {
         engine.abandon(station, host);
+        engine.forget_discarded();
     }
 
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
@@ -148,7 +156,8 @@ impl InOnePlace for Contention {
     #[inline]
     fn next_decision(&self) -> BitInstant {
         let due = self.contenders.next();
-        if self.sending.is_empty() { due } else { due.min(self.now + self.slot) }
+        let due = if self.sending.is_empty() { due } else { due.min(self.now + self.slot) };
+        self.controlled.as_ref().and_then(Controlled::next).map_or(due, |draws| due.min(draws))
     }
 
     #[inline]
@@ -182,6 +191,11 @@ impl Contends for Contention {
         &mut mac.generator
     }
 
+    #[inline]
+    fn await_draw(engine: &mut Engine<Contention>, index: usize) -> bool {
+        engine.await_draw(index)
+    }
+
     #[inline(always)]
     fn ready<H: Host>(engine: &mut Engine<Contention>, index: usize, host: &mut H) {
         engine.attempt(index, host);
@@ -208,7 +222,9 @@ impl Engine<Contention> {
         let (now, slot) = (self.core.instant, self.method.slot.get());
         let Some(index) = self.next_contender(station) else { return };
         let boundary = BitInstant::new(now.get().next_multiple_of(slot));
-        if boundary == now {
+        if self.await_draw(index) {
+            // It draws from the next slot on.
+        } else if boundary == now {
             self.method.now = now;
             self.attempt(index, host);
         } else {
@@ -227,9 +243,11 @@ impl Engine<Contention> {
 
     /// A slot begins: the one before is judged, senders learn, and the contenders that waited for this slot send.
     fn boundary<H: Host>(&mut self, host: &mut H) {
+        let sent = self.method.sending.len();
         self.judge_slot(host);
         self.method.now = self.core.instant;
         self.act_in_slot(host);
+        self.draw_all(sent, host);
     }
 
     fn attempt<H: Host>(&mut self, index: usize, host: &mut H) {

@@ -23,10 +23,29 @@ pub struct SlottedAloha {
     /// How many slots to wait after the n-th unsuccessful attempt; of [`SlottedAloha::SLOT`] each. Its attempt limit and
     /// its limit of time are not used.
     pub backoff: Policy,
+    /// How stations choose when to send in place of the backoff, which is not used then.
+    pub control: Option<Control>,
     /// Attempts per frame, the first included; `None`: until it gets through.
     pub attempt_limit: Option<NonZeroU32>,
     /// Who sends.
     pub population: Population,
+}
+
+/// What a station knows of the number n of frames that wait: each of them goes out in a slot with the chance 1/n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// n itself.
+    Known,
+    /// Rivest's pseudo-Bayesian estimate, from the idle slots, successes and collisions that all stations hear.
+    Estimated {
+        /// New frames in a million slots, as the estimate assumes.
+        arrivals_millionths: u32,
+    },
+}
+
+impl Control {
+    /// The estimate for 1/e new frames a slot, the most that slotted ALOHA carries.
+    pub const ESTIMATED: Control = Control::Estimated { arrivals_millionths: 367_879 };
 }
 
 impl SlottedAloha {
@@ -41,6 +60,7 @@ impl SlottedAloha {
             ack_delay: 0,
             holds_sender: true,
             backoff: Policy::aloha_uniform(SlottedAloha::SLOT, 20),
+            control: None,
             attempt_limit: None,
             population: Population::Stations,
         }
@@ -54,6 +74,11 @@ impl SlottedAloha {
             (least..=1 << 31).contains(&self.slot.get()),
             "slot",
             "min_frame_size with preamble, and the farthest way, at least; at most 2^31 BT",
-        )
+        )?;
+        let Some(control) = self.control else { return Ok(()) };
+        rule(matches!(topology, Topology::Star { .. }), "control", "on a star, where all stations hear the same")?;
+        rule(self.ack_delay == 0, "control", "with an ack_delay of 0: stations hear a slot as it ends")?;
+        let Control::Estimated { arrivals_millionths } = control else { return Ok(()) };
+        rule((1..1_000_000).contains(&arrivals_millionths), "control", "0.000001 to 0.999999 new frames a slot")
     }
 }

@@ -5,8 +5,8 @@
 
 use backoff::{Generator, Policy};
 use medium::{
-    BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Population,
-    SlottedAloha, StationId, Topology,
+    BitInstant, BitTimes, Cause, Config, Control, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets,
+    Population, SlottedAloha, StationId, Topology,
 };
 
 /// The state of a frame.
@@ -16,6 +16,8 @@ enum Phase {
     Queued,
     /// It goes out in this slot.
     Due(u64),
+    /// It goes out in a slot with a chance.
+    Draws,
     /// It is in the present slot, at whose end its frames are counted.
     Sent { bad: bool },
     /// Its sender learns its fate at the beginning of this slot.
@@ -51,6 +53,9 @@ struct Model<'a> {
     on_air: Vec<OnAir>,
     episodes: u64,
     sent: usize,
+    /// The estimate of the backlog, and the slot before which it knows.
+    estimated: f64,
+    estimated_to: u64,
     events: Vec<Event>,
 }
 
@@ -84,6 +89,11 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
         on_air: Vec::new(),
         episodes: 0,
         sent: 0,
+        estimated: match own.control {
+            Some(Control::Estimated { arrivals_millionths }) => f64::from(arrivals_millionths) / 1e6,
+            Some(Control::Known) | None => 0.0,
+        },
+        estimated_to: 0,
         events: Vec::new(),
     };
     let mut inputs = inputs.iter().peekable();
@@ -130,6 +140,10 @@ impl Model<'_> {
             }
         }
         let ids: Vec<FrameId> = self.packets.iter().map(|packet| packet.id).collect();
+        if self.own.control.is_some() {
+            // What is not told in this slot was sent in it at the earliest.
+            return self.draw_all(now, &ids, together);
+        }
         for id in ids {
             let Some(index) = self.packets.iter().position(|packet| packet.id == id) else { continue };
             match self.packets[index].phase {
@@ -139,6 +153,46 @@ impl Model<'_> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Each frame learns its fate; then each that waits draws.
+    fn draw_all(&mut self, now: u64, ids: &[FrameId], together: usize) {
+        for &id in ids {
+            let index = self.find(id);
+            if let Phase::Told { sent, arrived, episode, .. } = self.packets[index].phase {
+                self.told(now, index, sent, arrived, episode);
+            }
+        }
+        self.estimate(now / self.slot, together);
+        let waiting: Vec<FrameId> =
+            self.packets.iter().filter(|packet| packet.phase == Phase::Draws).map(|packet| packet.id).collect();
+        let backlog = match self.own.control {
+            Some(Control::Estimated { .. }) => self.estimated,
+            Some(Control::Known) | None => waiting.len() as f64,
+        };
+        let draws: Vec<bool> = (waiting.iter())
+            .map(|id| {
+                let generator = &mut self.generators[id.station.index()];
+                backlog <= 1.0 || generator.next_u64() < (2_f64.powi(64) / backlog) as u64
+            })
+            .collect();
+        for (id, _) in waiting.into_iter().zip(draws).filter(|(_, goes_out)| *goes_out) {
+            self.send(now, self.find(id));
+        }
+    }
+
+    /// Bertsekas and Gallager, 4.2.3: v falls by 1 - λ after a slot that is idle or a success, but not below λ, and grows by
+    /// λ + 1/(e - 2) after a collision. Here the slots since the last time are idle but for the last.
+    fn estimate(&mut self, slot: u64, together: usize) {
+        let Some(Control::Estimated { arrivals_millionths }) = self.own.control else { return };
+        let new = f64::from(arrivals_millionths) / 1e6;
+        while self.estimated_to < slot {
+            self.estimated_to += 1;
+            self.estimated = match if self.estimated_to == slot { together } else { 0 } {
+                0 | 1 => new.max(self.estimated + new - 1.0),
+                _ => self.estimated + (new + 1.0 / (std::f64::consts::E - 2.0)),
+            };
         }
     }
 
@@ -195,6 +249,10 @@ impl Model<'_> {
             self.emit(now, from, id, Kind::Discarded { cause: Cause::Detached, attempts });
             return self.done(now, id);
         }
+        if self.own.control.is_some() {
+            self.packets[index].phase = Phase::Draws;
+            return;
+        }
         let law = self.policy.law(attempts.into()).expect("no limit");
         let slots = law.draw_ns(&mut self.generators[from]);
         self.emit(now, from, id, Kind::Backoff { attempt: attempts, slots });
@@ -216,7 +274,9 @@ impl Model<'_> {
 
     fn at_head(&mut self, now: u64, index: usize) {
         self.packets[index].head_since = now;
-        if now.is_multiple_of(self.slot) {
+        if self.own.control.is_some() {
+            self.packets[index].phase = Phase::Draws;
+        } else if now.is_multiple_of(self.slot) {
             self.send(now, index);
         } else {
             self.packets[index].phase = Phase::Due(now / self.slot + 1);
@@ -232,7 +292,9 @@ impl Model<'_> {
             Input::Detach { station } => {
                 self.attached[station.index()] = false;
                 let ids: Vec<FrameId> = (self.packets.iter())
-                    .filter(|it| it.id.station == station && matches!(it.phase, Phase::Due(_) | Phase::Queued))
+                    .filter(|it| {
+                        it.id.station == station && matches!(it.phase, Phase::Due(_) | Phase::Draws | Phase::Queued)
+                    })
                     .map(|it| it.id)
                     .collect();
                 for id in ids {

@@ -8,8 +8,9 @@ use crate::figures::results::{HalfWidth, Intervals};
 pub use crate::figures::table::RAN_AWAY;
 use crate::figures::table::{CSMA_CA, Number, SLOTTED, SlottedFigure, WHOLE};
 use crate::words::configuration::slot;
-use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Input, MacKind, Method, StationId};
+use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Input, MacKind, Method, SlottedAloha, StationId};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// What a frame of Ethernet has besides data, in octets.
 const HEADER_AND_FCS: u32 = 18;
@@ -152,6 +153,8 @@ pub struct Slots {
     from: BitInstant,
     at: BitInstant,
     backlogged: u64,
+    /// The backlogged frames, where frames draw for each slot and no backoff tells of them: from their first collision on.
+    drawing: Option<HashSet<FrameId>>,
     /// For each number of frames, how many bit times it was the backlog.
     spent: Vec<u64>,
     /// Who has just found the line busy: if it gives way, that is no attempt in vain.
@@ -168,6 +171,9 @@ impl Slots {
         if let Method::CsmaCa(_) = config.method {
             slots.sums.rate = config.rate.get();
         }
+        if let Method::SlottedAloha(SlottedAloha { control: Some(_), .. }) = config.method {
+            slots.drawing = Some(HashSet::new());
+        }
         Some(slots)
     }
 
@@ -176,7 +182,8 @@ impl Slots {
         let sums = SlotSums { slot: slot.get(), ..SlotSums::default() };
         let (from, at) = (BitInstant::ZERO, BitInstant::ZERO);
         let lookout = Lookout::default();
-        Slots { sums, from, at, backlogged: 0, spent: Vec::new(), deferred: None, unplugged: None, lookout }
+        let (drawing, spent) = (None, Vec::new());
+        Slots { sums, from, at, backlogged: 0, drawing, spent, deferred: None, unplugged: None, lookout }
     }
 
     /// From now on looks out for a backlog that passes `edge`.
@@ -200,6 +207,9 @@ impl Slots {
     #[inline(always)]
     pub fn record(&mut self, event: &Event) {
         let Some(kind) = event.kind.mac() else { return };
+        if self.drawing.is_some() {
+            self.draw(event, kind);
+        }
         match kind {
             MacKind::Attempt { .. } => self.sums.attempts += 1,
             MacKind::Defer { .. } => self.deferred = Some((event.at, event.frame)),
@@ -234,6 +244,22 @@ impl Slots {
         }
     }
 
+    /// Counts the backlog where frames draw for each slot.
+    #[cold]
+    fn draw(&mut self, event: &Event, kind: MacKind) {
+        let Some(drawing) = &mut self.drawing else { return };
+        let changed = match kind {
+            MacKind::Collision { .. } => drawing.insert(event.frame),
+            MacKind::Transmitted { .. } | MacKind::Discarded { .. } => drawing.remove(&event.frame),
+            MacKind::Attempt { .. } | MacKind::Defer { .. } | MacKind::Backoff { .. } | MacKind::JamEnd { .. } => false,
+        };
+        if changed {
+            let backlogged = drawing.len() as u64;
+            self.pass(event.at);
+            self.backlogged = backlogged;
+        }
+    }
+
     /// Takes the sums up to `at`, and begins new ones there.
     pub fn take(&mut self, at: BitInstant) -> SlotSums {
         self.pass(at);
@@ -255,7 +281,7 @@ impl Slots {
     }
 
     fn leave(&mut self, at: BitInstant, attempts: u32) {
-        if attempts > 1 {
+        if attempts > 1 && self.drawing.is_none() {
             self.pass(at);
             self.backlogged -= 1;
         }

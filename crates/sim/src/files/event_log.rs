@@ -24,7 +24,9 @@ pub(crate) use emulator::write as write_emulator;
 pub use emulator::{EMULATOR_KINDS, EmulatorEvent, EmulatorKind};
 pub use names::Names;
 pub use read::{Entry, EventLogReader};
-pub(crate) use sheet::write_event;
+pub use sheet::write_event;
+
+pub use crate::files::inputs::write_octets;
 
 use crate::files::beside::{Beside, Note, Worker, take_each};
 use crate::files::inputs;

@@ -115,7 +115,8 @@ pub(super) fn write_destination(line: &mut Vec<u8>, names: &Names, frame: &Frame
     truth(line, "tagged", frame.tagged);
 }
 
-fn write_octets(line: &mut Vec<u8>, octets: &[u8]) {
+/// Appends the column `octets`: two hexadecimal digits for each.
+pub fn write_octets(line: &mut Vec<u8>, octets: &[u8]) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     key(line, "octets");
     line.push(b'"');

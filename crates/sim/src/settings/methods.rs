@@ -27,6 +27,8 @@ impl Of {
     pub const DETECTORS: Of = Of { methods: &[CsmaCd, Plca], otherwise: Otherwise::Detect };
     /// Those without collision detection that contend in slots or frame times.
     pub const CONTENDERS: Of = Of { methods: &[Csma, Aloha, SlottedAloha], otherwise: Otherwise::Choose(SlottedAloha) };
+    /// Slots without carrier sense.
+    pub const SLOTTED_ALOHA: Of = Of { methods: &[SlottedAloha], otherwise: Otherwise::Choose(SlottedAloha) };
     /// Those whose senders wait for an acknowledgement that takes nothing of the medium.
     pub const ACKNOWLEDGED: Of =
         Of { methods: &[Csma, Aloha, SlottedAloha, Tdma], otherwise: Otherwise::Choose(SlottedAloha) };

@@ -174,6 +174,16 @@ macro_rules! settings {
                         )),
                         ..Opt::NEW
                     };
+                /// of `slotted-aloha`, in place of a backoff: what stations know of the backlog, `"known"`, `"estimated"` or `"estimated:0.3"`
+                control: Given<ControlText>, Text(text::<ControlText>),
+                    "a control in quotes: `control = \"known\"`, `\"estimated\"`, or new frames a slot like `\"estimated:0.3\"`",
+                    default "none: a backoff", of Of::SLOTTED_ALOHA,
+                    option Opt {
+                        long: "control", value: "CONTROL", place: 55, on: SIM | SWEEP,
+                        help: "Of `slotted-aloha`, not a backoff: `known`, `estimated`, `estimated:0.3`",
+                        more: "Each frame that waits goes out in a slot with the chance 1/n. Stations know n, the number of these frames, or estimate it from idle slots, successes and collisions; 0.3 is the new frames a slot that the estimate assumes, otherwise 1/e.",
+                        ..Opt::NEW
+                    };
                 /// without collision detection: slots until a sender knows of a collision; of `tdma`: of a lost frame
                 ack_delay: Given<u32>, Whole(0, 1 << 24), "a whole number of slots from 0 to 16777216, like `ack_delay = 12`",
                     default "0", of Of::ACKNOWLEDGED,

@@ -8,7 +8,7 @@ use crate::words::contention;
 use crate::words::fault::fault;
 use crate::words::units::{self, Length, RunTime};
 use backoff::Policy;
-use medium::{BitInstant, BitRate, BitTimes, Fault, Octets, Persistence, Phy};
+use medium::{BitInstant, BitRate, BitTimes, Control, Fault, Octets, Persistence, Phy};
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
@@ -126,6 +126,17 @@ impl FromStr for PersistenceText {
     type Err = String;
     fn from_str(text: &str) -> Result<PersistenceText, String> {
         contention::persistence(text).map(PersistenceText)
+    }
+}
+
+/// How frames of slotted ALOHA draw for each slot, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlText(pub Control);
+
+impl FromStr for ControlText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<ControlText, String> {
+        contention::control(text).map(ControlText)
     }
 }
 
@@ -450,6 +461,7 @@ deserialize_from_text!(
     InstantText,
     RunTimeText,
     BackoffText,
+    ControlText,
     PersistenceText,
     PhyText,
     WindowText,

@@ -12,8 +12,8 @@ mod tdma;
 use backoff::Policy;
 use csma_ca::CsmaCaMirror;
 use medium::{
-    Aloha, BitRate, BitTimes, Config, ConfigError, Csma, CsmaCa, Method, Octets, Parameters, Persistence, Place, Plca,
-    Population, Repeater, Segments, SlottedAloha, StationId, Tdma, Topology,
+    Aloha, BitRate, BitTimes, Config, ConfigError, Control, Csma, CsmaCa, Method, Octets, Parameters, Persistence,
+    Place, Plca, Population, Repeater, Segments, SlottedAloha, StationId, Tdma, Topology,
 };
 use plca::PlcaMirror;
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,8 @@ enum MethodMirror {
 
 /// The mirror of a method without collision detection: what it has of its own, and what all of them have.
 macro_rules! contention_mirror {
-    ($mirror:ident of $method:literal { $($own:tt)* }) => {
+    ($mirror:ident of $method:literal { $($own:tt)* }) => { contention_mirror!($mirror of $method { $($own)* } {}); };
+    ($mirror:ident of $method:literal { $($own:tt)* } { $($more:tt)* }) => {
         #[derive(Serialize, Deserialize)]
         #[serde(remote = $method, deny_unknown_fields)]
         struct $mirror {
@@ -148,6 +149,7 @@ macro_rules! contention_mirror {
             holds_sender: bool,
             #[serde(with = "slotted_backoff")]
             backoff: Policy,
+            $($more)*
             attempt_limit: Option<NonZeroU32>,
             #[serde(with = "PopulationMirror")]
             population: Population,
@@ -165,7 +167,10 @@ fn is_so(flag: &bool) -> bool {
 }
 
 contention_mirror!(AlohaMirror of "Aloha" {});
-contention_mirror!(SlottedAlohaMirror of "SlottedAloha" {});
+contention_mirror!(SlottedAlohaMirror of "SlottedAloha" {} {
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "some_control")]
+    control: Option<Control>,
+});
 contention_mirror!(CsmaMirror of "Csma" {
     #[serde(with = "persistence")]
     persistence: Persistence,
@@ -294,6 +299,25 @@ mod slotted_backoff {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Policy, D::Error> {
         contention::backoff(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// A control as people write it, if there is one.
+mod some_control {
+    use crate::words::contention;
+    use medium::Control;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(control: &Option<Control>, serializer: S) -> Result<S::Ok, S::Error> {
+        match control {
+            Some(control) => serializer.serialize_str(&contention::control_name(*control)),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Control>, D::Error> {
+        contention::control(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
     }
 }
 
@@ -446,9 +470,13 @@ mod tests {
             ack_delay: 3,
             holds_sender: false,
             backoff: contention::backoff("rcp:3,17").expect("a backoff"),
+            control: None,
             attempt_limit: NonZeroU32::new(9),
             population: Population::Infinite,
         };
+        let controlled = SlottedAloha { control: Some(Control::ESTIMATED), ack_delay: 0, ..slotted.clone() };
+        let controlled = Config { method: Method::SlottedAloha(controlled), topology: Topology::star(5, 23), ..odd() };
+        assert_eq!(there_and_back(&controlled), controlled);
         let slotted = Config { method: Method::SlottedAloha(slotted), ..odd() };
         assert_eq!(there_and_back(&slotted), slotted);
         let text = serde_json::to_string(&WrittenConfig::from(&odd())).expect("numbers and names");

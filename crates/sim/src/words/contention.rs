@@ -2,7 +2,7 @@
 //! `rcp:1,10,100,200`; and how persistent a sender is that finds the line busy: `1`, `non`, `0.1`.
 
 use backoff::Policy;
-use medium::{Persistence, Phy, SlottedAloha};
+use medium::{Control, Persistence, Phy, SlottedAloha};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -154,6 +154,36 @@ pub fn persistence_name(persistence: Persistence) -> String {
     }
 }
 
+/// Reads `known`, `estimated`, or `estimated:0.3` with the new frames of a slot, up to six decimals.
+///
+/// # Errors
+/// Anything else, and what would be right.
+pub fn control(text: &str) -> Result<Control, String> {
+    let wrong =
+        || format!("`{text}` is no control: write `known`, `estimated`, or new frames a slot like `estimated:0.3`");
+    match text.trim() {
+        "known" => Ok(Control::Known),
+        "estimated" => Ok(Control::ESTIMATED),
+        estimated => {
+            let load = estimated.strip_prefix("estimated:").ok_or_else(wrong)?;
+            let load: f64 = load.parse().map_err(|_| wrong())?;
+            let millionths = (load * 1e6).round();
+            let fits = (1.0..1e6).contains(&millionths) && (load * 1e6 - millionths).abs() < 1e-4;
+            let arrivals_millionths = millionths as u32;
+            if fits { Ok(Control::Estimated { arrivals_millionths }) } else { Err(wrong()) }
+        }
+    }
+}
+
+/// The text that [`control()`] reads as this.
+pub fn control_name(control: Control) -> String {
+    match control {
+        Control::Known => "known".to_owned(),
+        Control::ESTIMATED => "estimated".to_owned(),
+        Control::Estimated { arrivals_millionths } => format!("estimated:{}", f64::from(arrivals_millionths) / 1e6),
+    }
+}
+
 /// Reads the name of a physical layer of 802.11, like `dsss-11`.
 ///
 /// # Errors
@@ -254,6 +284,17 @@ mod tests {
         }
         for text in ["", "0", "-1", "1.5", "2", "p", "0.00001", "0.1234567", "nan"] {
             assert!(persistence(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_control_is_read_as_people_write_it_and_comes_back() {
+        for text in ["known", "estimated", "estimated:0.3", "estimated:0.000001", "estimated:0.999999"] {
+            assert_eq!(control_name(control(text).expect(text)), text);
+        }
+        for text in ["", "unknown", "0.3", "estimated:", "estimated:0", "estimated:1", "estimated:nan", "estimated:-1"]
+        {
+            assert!(control(text).is_err(), "{text}");
         }
     }
 

@@ -3,9 +3,11 @@
 
 use super::{CommandError, Ended, end, with_links};
 use crate::cli::args::Format;
+use crate::live::control::DiscardsAt;
 use crate::live::control::answer::{Answer, RpcError};
 use crate::live::control::request::{self, Control, Subscription};
 use crate::live::control::server::Requests;
+use crate::live::discards::Streams;
 use crate::live::driver::scenario::Offers;
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
@@ -27,6 +29,7 @@ use sim::words::units::many;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 /// How often a lab looks whether it can still be reached: a user's folder may go when he logs out.
@@ -136,6 +139,7 @@ pub struct Serving<'a> {
     pub schedule: Schedule,
     pub asked: Asked,
     pub watchers: Watchers,
+    pub discards: Streams,
 }
 
 /// The lab ends; the client that asked for it waits for the answer.
@@ -170,6 +174,10 @@ impl Serving<'_> {
                 recv(told) -> told => match told {
                     Ok(told) => self.pass_on(told)?,
                     Err(_) => return Err(self.plane.died().into()),
+                },
+                recv(self.discards.connected) -> connected => match connected {
+                    Ok((station, stream)) => self.hear_of_discards(station, stream)?,
+                    Err(_) => ControlFlow::Continue(()),
                 },
                 recv(requests) -> request => match request {
                     Ok((request, answer)) => self.answer(request, answer)?,
@@ -252,8 +260,17 @@ impl Serving<'_> {
                     self.plane.ask(Request::Watch(false))?;
                 }
             }
+            Told::Discards(discards) => {
+                self.discards.tell(&discards).map_or(Ok(()), |request| self.plane.ask(request))?;
+            }
             Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) => {}
         }
+        GO_ON
+    }
+
+    /// A program in a station reads its discards from now on.
+    fn hear_of_discards(&mut self, station: usize, stream: UnixStream) -> Result<End, CommandError> {
+        self.discards.add(station, stream).map_or(Ok(()), |request| self.plane.ask(request))?;
         GO_ON
     }
 
@@ -265,6 +282,10 @@ impl Serving<'_> {
             }
             Control::Stats => self.ask(Asker::Client(answer))?,
             Control::Subscribe(subscription) => self.subscribe(&subscription, answer)?,
+            Control::Discards { station } => match self.discards.path(self.record, &station) {
+                Ok(path) => answer.give(&DiscardsAt { path: path.to_string_lossy().into_owned() }),
+                Err(error) => refuse(answer, &error.to_string()),
+            },
             Control::Keep => match self.plane.keeper() {
                 Some(keeper) => {
                     keeper.ask(answer);

@@ -1,6 +1,9 @@
 //! What removes everything that a lab's record names, and then the record.
 
-use super::{Claim, Content, HOSTS, Inventory, InventoryError, LOG, file_error, folder_of, read, remove_file, write};
+use super::{
+    Claim, Content, HOSTS, Inventory, InventoryError, LOG, file_error, folder_of, read, remove_discards, remove_file,
+    write,
+};
 use crate::live::lab::processes;
 use link::namespace::Namespace;
 use std::io;
@@ -44,6 +47,7 @@ impl Inventory {
         self.held.clear();
         self.content = Content { user_namespace: self.content.user_namespace, ..Content::default() };
         remove_file(&self.folder.join("control.sock"))?;
+        remove_discards(&self.folder)?;
         self.write()
     }
 }
@@ -67,6 +71,7 @@ fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result
 }
 
 fn remove_rest(folder: &Path) -> Result<(), InventoryError> {
+    remove_discards(folder)?;
     ["control.sock", "lab.json", "lab.json.new", HOSTS, "lock"]
         .iter()
         .try_for_each(|file| remove_file(&folder.join(file)))

@@ -30,8 +30,7 @@ pub(super) struct Due {
 
 impl Coordinator {
     pub(super) fn schedule(&mut self, frame: FrameId, end: BitInstant, damaged: &[StationId]) {
-        let held = self.frames.held[frame.station.index()].iter().find(|held| held.serial == frame.serial);
-        let octets = held.expect("a frame is released only after it was carried").octets.clone();
+        let octets = self.frames.octets(frame).expect("a frame is released only after it was carried");
         for hearers in self.wires.ports.hearers(frame.station) {
             let off = hearers.stations.iter().filter(|station| !self.medium.attached(**station)).count();
             self.emulator.counts.undelivered.copies_to_detached += off as u64;

@@ -1,6 +1,7 @@
 //! What the coordinator does beside moving frames: clocks, counts, links, and what the supervisor asks for.
 
 use super::super::BusError;
+use super::super::discards::Batch;
 use super::super::protocol::{Change, Kept, Request, Told};
 use super::super::reporter::Report;
 use super::super::watch::SoFar;
@@ -45,6 +46,7 @@ impl Coordinator {
         self.tell_troubles();
         self.files.1.keep_house();
         self.tell_watchers();
+        self.tell_discards();
         if let Some(told) = self.effort.overload.tell(now, &self.emulator.counts) {
             self.tell(Report::Told(told));
         }
@@ -84,6 +86,16 @@ impl Coordinator {
         if let Err(TrySendError::Full(Report::Seen(missed, _, notes))) = told {
             self.seen.not_told(missed, notes);
         }
+    }
+
+    /// Tells programs in stations which of their frames the medium gave up.
+    fn tell_discards(&mut self) {
+        let reports = &self.observers.reports;
+        self.discards.tell(|station, batch| match reports.try_send(Report::Discards(station, batch)) {
+            Err(TrySendError::Full(Report::Discards(_, batch))) => Some(batch),
+            // Without a supervisor there is no reader.
+            Ok(()) | Err(_) => None,
+        });
     }
 
     fn tell_troubles(&mut self) {
@@ -212,6 +224,11 @@ impl Coordinator {
             // The supervisor knows the cable.
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Watch(watched) => self.seen.watch(watched),
+            Request::Discards(station, listens) => {
+                self.discards.listen(station, listens);
+                // An empty batch says from when on the stream has discards.
+                self.tell(Report::Discards(station, Batch::default()));
+            }
             Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
             Request::Keep => {
                 if !self.files.0.keep(self.run_to) {

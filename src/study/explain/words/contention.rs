@@ -5,7 +5,9 @@ use super::super::hearing::{heard, there};
 use super::super::story::{Sent, Setting, Step, Story, What};
 use super::super::timeline::rows;
 use super::{list, wrap};
-use medium::{BitInstant, BitTimes, Destination, Event, Fault, Input, Kind, Method, Persistence, Population, Tdma};
+use medium::{
+    BitInstant, BitTimes, Destination, Event, Fault, Input, Kind, Method, Persistence, Population, SlottedAloha, Tdma,
+};
 use sim::words::contention;
 use sim::words::sentences;
 use sim::words::units::group;
@@ -30,7 +32,11 @@ impl super::Teller for Words<'_> {
         let method = match &self.config.method {
             Method::Aloha(own) => format!("pure ALOHA (Abramson 1970), backoff {}", backoff(&own.backoff)),
             Method::SlottedAloha(own) => {
-                format!("slotted ALOHA (Roberts 1972), slot {}, backoff {}", self.span(own.slot), backoff(&own.backoff))
+                let waits = match own.control {
+                    Some(control) => format!("control {}", contention::control_name(control)),
+                    None => format!("backoff {}", backoff(&own.backoff)),
+                };
+                format!("slotted ALOHA (Roberts 1972), slot {}, {waits}", self.span(own.slot))
             }
             Method::Tdma(own) => format!(
                 "TDMA, {} slots a frame, slot {}, guard time {}",
@@ -189,8 +195,16 @@ impl Words<'_> {
         format!("{why}: attempt {attempt}{}.{}{}", self.of_limit(), self.not_heard_yet(step), self.vulnerable(attempt))
     }
 
+    /// Frames draw for each slot, in place of a backoff.
+    fn draws_each_slot(&self) -> bool {
+        matches!(&self.config.method, Method::SlottedAloha(SlottedAloha { control: Some(_), .. }))
+    }
+
     fn takes_the_slot(&self, number: usize, step: &Step) -> String {
         let own = self.own();
+        if self.draws_each_slot() {
+            return format!("A slot begins, and {own} sends in it, as the draw of its frame for this slot says");
+        }
         let before = number.checked_sub(1).map(|before| &self.steps[before]);
         let arrived =
             before.filter(|before| matches!(before.kind(), Some(Kind::Offered { .. })) && before.at < step.at);

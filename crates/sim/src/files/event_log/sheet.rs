@@ -179,7 +179,7 @@ impl Sheet {
 }
 
 /// Appends an event as the log has it, up to its last column.
-pub(crate) fn write_event(text: &mut Vec<u8>, names: &Names, event: &Event) {
+pub fn write_event(text: &mut Vec<u8>, names: &Names, event: &Event) {
     begin_line(event.at, text);
     text.extend_from_slice(event.kind.name().as_bytes());
     text.push(b'"');

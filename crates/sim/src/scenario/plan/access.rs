@@ -8,7 +8,7 @@ use crate::settings::wrong::Wrongs;
 use crate::traffic::{Arrivals, Sizes};
 use crate::words::configuration::longest_distance;
 use backoff::Policy;
-use medium::{Aloha, Csma, Method, Octets, Parameters, Population, SlottedAloha, Topology};
+use medium::{Aloha, Control, Csma, Method, Octets, Parameters, Population, SlottedAloha, Topology};
 use std::num::NonZeroU32;
 
 /// What methods without collision detection have in common.
@@ -71,11 +71,13 @@ impl Planner<'_> {
             AccessMethod::Tdma => Method::Tdma(self.tdma(sections, topology, size, ack_delay, attempt_limit)?),
             AccessMethod::SlottedAloha => {
                 let standard = SlottedAloha::new(size, longest_distance(topology));
+                let control = self.control(topology)?;
                 let backoff = backoff.unwrap_or(standard.backoff);
                 Method::SlottedAloha(SlottedAloha {
                     ack_delay,
                     holds_sender,
                     backoff,
+                    control,
                     attempt_limit,
                     population,
                     ..standard
@@ -92,6 +94,23 @@ impl Planner<'_> {
 
     pub(super) fn backoff(&self) -> Option<Policy> {
         value(&self.scenario.access.backoff).map(|text| text.0)
+    }
+
+    /// How frames draw for each slot; refused beside what it replaces, and where stations hear different things.
+    fn control(&self, topology: &Topology) -> Result<Option<Control>, PlanError> {
+        let access = &self.scenario.access;
+        let Some(given) = &access.control else { return Ok(None) };
+        let wrong = |what: &str| Err(self.at("control", given, what.to_owned()));
+        if access.backoff.is_some() {
+            return wrong("it replaces the backoff, and one is given: leave one of them out");
+        }
+        if value(&access.ack_delay).is_some_and(|slots| slots > 0) {
+            return wrong("stations hear a slot as it ends: leave `ack_delay` out");
+        }
+        if !matches!(topology, Topology::Star { .. }) {
+            return wrong("it is for a star, where all stations hear the same: write `topology = \"star:0bt\"`");
+        }
+        Ok(Some(given.get_ref().0))
     }
 
     fn shared(&self, sections: &[StationSection], parameters: &Parameters) -> Shared {

@@ -36,6 +36,8 @@ impl Endless {
     /// The channel of a medium and its traffic, if it is one.
     pub fn of(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> Option<Endless> {
         let (population, attempt_limit, slot, slotted, ack_delay, backoff) = match &medium.method {
+            // Stations that follow the backlog do not run away below 1/e.
+            Method::SlottedAloha(SlottedAloha { control: Some(_), .. }) => return None,
             Method::SlottedAloha(SlottedAloha { population, attempt_limit, slot, ack_delay, backoff, .. }) => {
                 (population, attempt_limit, slot, true, ack_delay, backoff)
             }
