@@ -3,6 +3,7 @@
 pub mod explain;
 pub mod origin;
 pub mod page;
+pub mod plan;
 pub mod plot;
 pub mod report;
 pub mod retry;
