@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Some(Command::Plug(args)) => commands::change::plug(args),
         Some(Command::Unplug(args)) => commands::change::unplug(args),
         Some(Command::Fault(args)) => commands::change::fault(args),
+        Some(Command::Plan(args)) => commands::plan::plan(args),
         Some(Command::Plca(args)) => commands::plca::plca(args),
         Some(Command::Cut(args)) => commands::change::cut(args),
         Some(Command::Mend(args)) => commands::change::mend(args),

@@ -4,6 +4,7 @@ pub mod explain;
 pub mod flow;
 pub mod origin;
 pub mod page;
+pub mod plan;
 pub mod plot;
 pub mod report;
 pub mod retry;

@@ -14,6 +14,8 @@ mod labs;
 mod machine;
 #[path = "args/overruled.rs"]
 mod overruled;
+#[path = "args/plan.rs"]
+mod plan;
 #[path = "args/retry.rs"]
 pub mod retry;
 #[path = "args/simulation.rs"]
@@ -32,6 +34,7 @@ pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
 };
 pub use self::overruled::Overruled;
+pub use self::plan::PlanArgs;
 pub use self::simulation::{
     ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, SimArgs, SimFormat, StoryArgs,
     SweepArgs, ValidateArgs,
@@ -48,7 +51,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     (
         "Research: scenarios, many runs, logs",
-        &["init", "check", "sweep", "merge", "plot", "replay", "convert", "validate"],
+        &["init", "check", "plan", "sweep", "merge", "plot", "replay", "convert", "validate"],
     ),
     ("The machine and the program", &["bench", "completions", "man"]),
 ];
@@ -178,6 +181,14 @@ pub enum Command {
         after_help = "Examples:\n  ethbus plca get st1\n  ethbus plca status st1\n  ethbus plca set st3 enable on node-id 2"
     )]
     Plca(PlcaArgs),
+    /// Bound the response times of a table of messages on a bus with PLCA
+    ///
+    /// For each message the longest wait and response, its deadline and slack, and what the bound consists of. Ends with 1
+    /// if a deadline is not kept. See docs/plan.md.
+    #[command(
+        after_help = "Examples:\n  ethbus plan examples/plca/vehicle.toml\n  ethbus plan table.csv --simulate 10s --format json"
+    )]
+    Plan(PlanArgs),
     /// Cut the cable between two stations: two media from then on
     ///
     /// Halfway between them, each end terminated; on a bus or on one segment. `ethbus mend` joins the ends again.

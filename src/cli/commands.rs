@@ -16,6 +16,7 @@ pub mod list;
 pub mod man;
 pub mod metrics;
 pub mod names;
+pub mod plan;
 pub mod plca;
 pub mod plot;
 pub mod receive;
@@ -51,7 +52,7 @@ use ::sim::files::json_lines::{ReadError, WriteError};
 use ::sim::files::output::{OutputError, WAITING};
 use ::sim::files::record::ReplayError;
 use ::sim::scenario::file::ScenarioError;
-use ::sim::scenario::plan::{self, DEFAULT_NAME, PlanError};
+use ::sim::scenario::plan::{self as whole, DEFAULT_NAME, PlanError};
 use ::sim::traffic::TrafficError;
 use crossbeam_channel::{Receiver, bounded};
 use link::namespace::{Capability, NamespaceError, capabilities_missing};
@@ -288,11 +289,11 @@ impl From<OpenError> for CommandError {
     }
 }
 
-impl From<plan::ReadError> for CommandError {
-    fn from(error: plan::ReadError) -> CommandError {
+impl From<whole::ReadError> for CommandError {
+    fn from(error: whole::ReadError) -> CommandError {
         match error {
-            plan::ReadError::Scenario(error) => error.into(),
-            plan::ReadError::Plan(error) => error.into(),
+            whole::ReadError::Scenario(error) => error.into(),
+            whole::ReadError::Plan(error) => error.into(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod common;
 
 mod access;
 mod intervals;
+mod plan;
 mod plot;
 mod races;
 mod shards;

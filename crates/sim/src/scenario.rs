@@ -3,6 +3,7 @@
 mod check;
 pub mod file;
 pub mod flat;
+pub mod messages;
 pub mod plan;
 
 pub use crate::settings::wrong;

@@ -14,7 +14,7 @@ mod draw;
 mod shares;
 mod sizes;
 
-pub use arrivals::{Arrivals, Window};
+pub use arrivals::{Arrivals, Every, Window};
 pub use capture::{Capture, CaptureError, Recorded};
 pub use destination::To;
 pub use draw::exponential;
@@ -273,9 +273,13 @@ impl Maker {
             Arrivals::Silent => Kind::Silent,
             Arrivals::Saturated => Kind::Saturated,
             Arrivals::Poisson { load } => Kind::Process(Process::poisson(mean(load), gaps)),
-            Arrivals::Periodic { load, phase } => {
+            Arrivals::Periodic { every, phase, jitter } => {
+                let interval = match every {
+                    Every::Load(load) => mean(load),
+                    Every::Period(period) => bits(period).get().max(1) as f64,
+                };
                 let phase = phase.map(|phase| bits(phase).get() as f64);
-                Kind::Process(Process::periodic(mean(load), phase, gaps))
+                Kind::Process(Process::periodic(interval, phase, bits(jitter), gaps))
             }
             Arrivals::OnOff { load, on, off } => {
                 Kind::Process(Process::on_off(mean(load), on, off, self.rate, gaps, stream(Stream::Phases)))

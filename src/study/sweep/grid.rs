@@ -9,7 +9,7 @@ use medium::BitTimes;
 use sim::figures::metrics::places;
 use sim::scenario::file::{Scenario, ScenarioError, file_text, value};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
-use sim::traffic::{Arrivals, Sizes, TrafficSpec, replays};
+use sim::traffic::{Arrivals, Every, Sizes, TrafficSpec, replays};
 use std::path::{Path, PathBuf};
 use toml::Table;
 
@@ -335,14 +335,18 @@ fn cost(plan: &Plan) -> f64 {
     /// Stations whose contention costs as much as the frame itself.
     const FRAME: f64 = 10.0;
     let bits = BitTimes::within(plan.run.warmup + plan.run.duration, plan.medium.rate).get() as f64;
+    let frame = |spec: &TrafficSpec| {
+        spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT).mean_bit_times(plan.medium.parameters.min_frame_size)
+    };
     let load = |spec: &TrafficSpec| match spec.arrivals {
         Arrivals::Silent => 0.0,
         Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => 1.0,
-        Arrivals::Poisson { load } | Arrivals::Periodic { load, .. } | Arrivals::OnOff { load, .. } => load,
+        Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => load,
+        Arrivals::Periodic { every: Every::Load(load), .. } => load,
+        Arrivals::Periodic { every: Every::Period(period), .. } => {
+            frame(spec) / (period.as_secs_f64() * plan.medium.rate.get() as f64)
+        }
         Arrivals::Replay { .. } => 1.0 / plan.traffic.len() as f64,
-    };
-    let frame = |spec: &TrafficSpec| {
-        spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT).mean_bit_times(plan.medium.parameters.min_frame_size)
     };
     let (stations, offered) = (plan.traffic.len() as f64, plan.traffic.iter().map(load).sum::<f64>().min(1.0));
     let mean_frame = plan.traffic.iter().map(frame).sum::<f64>() / stations;

@@ -1,9 +1,12 @@
 //! When frames arrive at a station's MAC: as written, and the processes.
 
+#[cfg(test)]
+mod tests;
+
 use super::{draw, sizes};
 use crate::words::units;
 use backoff::Generator;
-use medium::{BitInstant, BitRate};
+use medium::{BitInstant, BitRate, BitTimes};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -28,12 +31,14 @@ pub enum Arrivals {
         /// Offered load.
         load: f64,
     },
-    /// `periodic:0.4,phase=1ms`: evenly spaced.
+    /// `periodic:0.4,phase=1ms`, `periodic:every=10ms,jitter=1ms`: evenly spaced, but for the jitter.
     Periodic {
-        /// Offered load.
-        load: f64,
-        /// When the first one arrives; unless said otherwise its place in the first interval is drawn.
+        /// From one to the next.
+        every: Every,
+        /// When the first one is released; unless said otherwise its place in the first interval is drawn.
         phase: Option<Duration>,
+        /// Each arrives up to this time after its release, as likely at any instant.
+        jitter: Duration,
     },
     /// `on_off:0.4,on=10ms,off=40ms`: a Poisson process that exponentially distributed pauses interrupt.
     OnOff {
@@ -57,6 +62,15 @@ pub enum Arrivals {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// What the interval of periodic arrivals follows from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Every {
+    /// Offered load: the interval is that of a mean frame.
+    Load(f64),
+    /// The interval itself.
+    Period(Duration),
 }
 
 /// A closed loop: a source that waits until its frames have arrived, or are answered.
@@ -100,11 +114,13 @@ impl Arrivals {
         let part = |load: f64| load / stations as f64;
         match self {
             Arrivals::Poisson { load } => Arrivals::Poisson { load: part(load) },
-            Arrivals::Periodic { load, phase } => Arrivals::Periodic { load: part(load), phase },
+            Arrivals::Periodic { every: Every::Load(load), phase, jitter } => {
+                Arrivals::Periodic { every: Every::Load(part(load)), phase, jitter }
+            }
             Arrivals::OnOff { load, on, off } => Arrivals::OnOff { load: part(load), on, off },
-            // A chance is each station's own.
+            // A chance or a period is each station's own.
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => self,
-            Arrivals::Replay { .. } => self,
+            Arrivals::Periodic { every: Every::Period(_), .. } | Arrivals::Replay { .. } => self,
         }
     }
 
@@ -115,7 +131,12 @@ impl Arrivals {
     pub fn check(&self) -> Result<(), String> {
         match *self {
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Replay { .. } => Ok(()),
-            Arrivals::Poisson { load } | Arrivals::Periodic { load, .. } => load_in_range(load),
+            Arrivals::Poisson { load } => load_in_range(load),
+            Arrivals::Periodic { every: Every::Load(load), .. } => load_in_range(load),
+            Arrivals::Periodic { every: Every::Period(period), .. } if !period.is_zero() => Ok(()),
+            Arrivals::Periodic { .. } => {
+                Err("`every` is no time at all: write one above zero, like `every=10ms`".into())
+            }
             Arrivals::Window(ref window) => window.check(),
             Arrivals::Bernoulli { chance } if chance > 0.0 && chance <= 1.0 => Ok(()),
             Arrivals::Bernoulli { chance } => {
@@ -219,12 +240,16 @@ fn time(text: Option<&str>) -> Result<Option<Duration>, String> {
     text.map(units::duration_or_zero).transpose()
 }
 
-/// `0.4,phase=1ms`
+/// `0.4,phase=1ms`, `every=10ms,jitter=1ms`
 fn periodic(text: &str) -> Result<Arrivals, String> {
     let mut parts = text.split(',');
-    let load = fraction(parts.next().unwrap_or_default())?;
-    let [phase] = options(parts, ["phase"], "a periodic source", "`phase=1ms`")?;
-    Ok(Arrivals::Periodic { load, phase: time(phase)? })
+    let first = parts.next().unwrap_or_default();
+    let every = match first.trim().strip_prefix("every=") {
+        Some(period) => Every::Period(units::duration(period)?),
+        None => Every::Load(fraction(first)?),
+    };
+    let [phase, jitter] = options(parts, ["phase", "jitter"], "a periodic source", "`phase=1ms` or `jitter=1ms`")?;
+    Ok(Arrivals::Periodic { every, phase: time(phase)?, jitter: time(jitter)?.unwrap_or_default() })
 }
 
 /// `0.4,on=10ms,off=40ms`
@@ -264,9 +289,18 @@ impl fmt::Display for Arrivals {
             Arrivals::Silent => f.write_str("silent"),
             Arrivals::Saturated => f.write_str("saturated"),
             Arrivals::Poisson { load } => write!(f, "poisson:{load}"),
-            Arrivals::Periodic { load, phase: None } => write!(f, "periodic:{load}"),
-            Arrivals::Periodic { load, phase: Some(phase) } if phase.is_zero() => write!(f, "periodic:{load},phase=0"),
-            Arrivals::Periodic { load, phase: Some(phase) } => write!(f, "periodic:{load},phase={phase:?}"),
+            Arrivals::Periodic { every, phase, jitter } => {
+                match every {
+                    Every::Load(load) => write!(f, "periodic:{load}")?,
+                    Every::Period(period) => write!(f, "periodic:every={period:?}")?,
+                }
+                match phase {
+                    None => {}
+                    Some(phase) if phase.is_zero() => f.write_str(",phase=0")?,
+                    Some(phase) => write!(f, ",phase={phase:?}")?,
+                }
+                if jitter.is_zero() { Ok(()) } else { write!(f, ",jitter={jitter:?}") }
+            }
             Arrivals::Bernoulli { chance } => write!(f, "bernoulli:{chance}"),
             Arrivals::Window(Window { frames, reply, think, timeout }) => {
                 write!(f, "window:{frames}")?;
@@ -324,6 +358,9 @@ enum Law {
     Periodic {
         interval: f64,
         first: Option<f64>,
+        jitter: BitTimes,
+        /// The last arrival: none comes before the one before it.
+        last: BitInstant,
     },
     OnOff {
         mean: f64,
@@ -347,10 +384,12 @@ impl Process {
         Process { clock: Clock::default(), gaps, law: Law::Poisson { mean } }
     }
 
-    /// Arrivals every `interval` bit times; the first at `phase` bit times, or anywhere within the first interval.
-    pub fn periodic(interval: f64, phase: Option<f64>, mut gaps: Generator) -> Process {
+    /// Releases every `interval` bit times; the first at `phase` bit times, or anywhere within the first interval. Each arrives
+    /// up to `jitter` after its release.
+    pub fn periodic(interval: f64, phase: Option<f64>, jitter: BitTimes, mut gaps: Generator) -> Process {
         let first = Some(phase.unwrap_or_else(|| draw::fraction(&mut gaps) * interval));
-        Process { clock: Clock::default(), gaps, law: Law::Periodic { interval, first } }
+        let law = Law::Periodic { interval, first, jitter, last: BitInstant::ZERO };
+        Process { clock: Clock::default(), gaps, law }
     }
 
     /// Arrivals whose mean gap, pauses included, is `mean` bit times. Time begins on or off, as likely as at any instant.
@@ -377,11 +416,19 @@ impl Process {
     pub fn next(&mut self) -> Option<BitInstant> {
         let gap = match &mut self.law {
             Law::Poisson { mean } => *mean * draw::exponential(&mut self.gaps),
-            Law::Periodic { interval, first } => first.take().unwrap_or(*interval),
+            Law::Periodic { interval, first, .. } => first.take().unwrap_or(*interval),
             Law::OnOff { mean, phase } => phase.stretch(*mean * draw::exponential(&mut self.gaps)),
         };
         self.clock.advance(gap);
-        self.clock.now()
+        let release = self.clock.now()?;
+        Some(match &mut self.law {
+            Law::Periodic { jitter, last, .. } if *jitter > BitTimes::ZERO => {
+                let late = draw::below(&mut self.gaps, jitter.get() + 1);
+                *last = (*last).max(BitInstant::new(release.get().saturating_add(late)));
+                *last
+            }
+            Law::Poisson { .. } | Law::Periodic { .. } | Law::OnOff { .. } => release,
+        })
     }
 }
 
@@ -396,79 +443,5 @@ impl Phase {
         }
         self.left -= rest;
         stretched
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn traffic_is_read_as_people_write_it() {
-        let times = (Duration::from_millis(1), Duration::from_secs(2));
-        let window = Window { frames: 3, reply: None, think: Duration::ZERO, timeout: Window::DEFAULT_TIMEOUT };
-        for (text, arrivals) in [
-            ("silent", Arrivals::Silent),
-            (" saturated ", Arrivals::Saturated),
-            ("poisson:40%", Arrivals::Poisson { load: 0.4 }),
-            ("periodic: 0.4", Arrivals::Periodic { load: 0.4, phase: None }),
-            ("periodic:0.4,phase=0", Arrivals::Periodic { load: 0.4, phase: Some(Duration::ZERO) }),
-            ("periodic:0.4, phase=1ms", Arrivals::Periodic { load: 0.4, phase: Some(times.0) }),
-            ("window:3", Arrivals::Window(window)),
-            ("bernoulli:1%", Arrivals::Bernoulli { chance: 0.01 }),
-            (
-                "window:3,timeout=2s,reply=18,think=1ms",
-                Arrivals::Window(Window { reply: Some(18), think: times.0, timeout: times.1, ..window }),
-            ),
-            ("on_off:0.1", Arrivals::OnOff { load: 0.1, on: Arrivals::DEFAULT_ON, off: Arrivals::DEFAULT_OFF }),
-            ("on_off:0.001,off=2s,on=1ms", Arrivals::OnOff { load: 0.001, on: times.0, off: times.1 }),
-            ("replay:a:b,c.pcap", Arrivals::Replay { path: "a:b,c.pcap".into() }),
-        ] {
-            assert_eq!(text.parse(), Ok(arrivals.clone()), "{text}");
-            assert_eq!(arrivals.to_string().parse(), Ok(arrivals), "{text}");
-        }
-    }
-
-    #[test]
-    fn wrong_traffic_is_named_with_what_would_be_right() {
-        for (text, right) in [
-            ("", "write `saturated`"),
-            ("poisson", "write `saturated`"),
-            ("poison:0.4", "`poisson:0.4`"),
-            ("replay:", "`replay:FILE`"),
-            ("poisson:saturated", "like `0.4`"),
-            ("poisson:0", "like `0.4`"),
-            ("poisson:11", "write up to `10` or `1000%`, or `saturated`"),
-            ("140%", "write `poisson:140%` or `periodic:140%`"),
-            ("bernoulli:1500%", "is no chance"),
-            ("periodic:0.4s", "like `0.4`"),
-            ("on_off:0.4,on=0s", "above zero"),
-            ("on_off:0.4,on=10ms,on=1ms", "comes twice"),
-            ("on_off:0.4,upon=10ms", "write `on=10ms`"),
-            ("on_off:0.4,on", "is no duration"),
-            ("periodic:0.4,phase", "is no duration"),
-            ("periodic:0.4,phase=1ms,phase=1ms", "`phase` comes twice"),
-            ("periodic:0.4,fase=1ms", "`fase=1ms` is nothing a periodic source has: write `phase=1ms`"),
-            ("window:", "like `window:4`"),
-            ("bernoulli:2", "2 is no chance"),
-            ("window:0", "0 is no window: write 1 to 65536 frames"),
-            ("window:+4", "`+4` is no window"),
-            ("window:4,reply=17", "17 octets are no frame"),
-            ("window:4,reply=", "like `reply=64`"),
-            ("window:4,timeout=0", "`timeout` is no time at all"),
-            ("window:4,wait=1s", "`wait=1s` is nothing a window has: write `reply=64`"),
-            ("on_off:0.4,on=1ms,off=1s", "a load of 400.4 while on"),
-        ] {
-            let error = text.parse::<Arrivals>().expect_err(text);
-            assert!(error.contains(right), "{text}: {error}");
-        }
-    }
-
-    /// Gaps of 0.3 BT: the thousandth arrival comes at 300, though each instant is whole.
-    #[test]
-    fn fractions_of_a_bit_time_are_not_lost() {
-        let mut clock = Clock::default();
-        (0..1000).for_each(|_| clock.advance(0.3));
-        assert!((clock.whole as f64 + clock.fraction - 300.0).abs() < 1e-9, "{clock:?}");
     }
 }

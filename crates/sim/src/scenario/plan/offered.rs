@@ -1,7 +1,7 @@
 //! What users without queues offer, beside what the medium can carry: known before a run begins.
 
 use crate::scenario::file::AccessMethod;
-use crate::traffic::{Arrivals, FurtherTraffic, Sizes, TrafficSpec};
+use crate::traffic::{Arrivals, Every, FurtherTraffic, Sizes, TrafficSpec};
 use medium::{Aloha, Config, Csma, Method, PREAMBLE_AND_SFD, Population, SlottedAloha};
 use std::f64::consts::E;
 use std::num::NonZeroU32;
@@ -69,8 +69,11 @@ fn most(method: &Method) -> Option<Most> {
 /// Frames that a source offers in a slot or a frame time on average, as far as that is known beforehand.
 fn load(arrivals: &Arrivals) -> f64 {
     match arrivals {
-        Arrivals::Poisson { load } | Arrivals::Periodic { load, .. } | Arrivals::OnOff { load, .. } => *load,
+        Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => *load,
+        Arrivals::Periodic { every: Every::Load(load), .. } => *load,
         Arrivals::Bernoulli { chance } => *chance,
+        // That of infinitely many users is a Poisson process.
+        Arrivals::Periodic { every: Every::Period(_), .. } => 0.0,
         Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Replay { .. } => 0.0,
     }
 }

@@ -1,0 +1,53 @@
+//! A table of messages as a scenario: the same segment, with a periodic source for each frame of a message.
+
+use super::{Message, MessageTable};
+use std::fmt::Write as _;
+
+impl MessageTable {
+    /// The scenario's text. Queues are long enough for `queue` frames.
+    pub fn scenario(&self, queue: u64) -> String {
+        let mut text = String::new();
+        self.write(&mut text, queue).expect("a string takes any text");
+        text
+    }
+
+    fn write(&self, text: &mut String, queue: u64) -> std::fmt::Result {
+        let longest = self.messages.iter().map(|message| message.octets).max().unwrap_or(0);
+        writeln!(text, "[access]\nmethod = \"plca\"\n[medium]\ntopology = \"{}\"", self.topology_text())?;
+        if longest > 1518 {
+            writeln!(text, "max_frame_size = {longest}")?;
+        }
+        writeln!(text, "queue = {}", queue.max(100))?;
+        writeln!(text, "[plca]\nto-tmr = {}\nnode-cnt = {}", self.to_timer, self.node_count)?;
+        writeln!(text, "phy-on = \"{} BT\"\nphy-off = \"{} BT\"", self.phy_on, self.phy_off)?;
+        writeln!(text, "[traffic]\narrivals = \"silent\"\ndestination = \"broadcast\"")?;
+        for (number, node) in self.nodes.iter().enumerate() {
+            writeln!(text, "[[station]]\nname = \"{}\"\nplca.node-id = {}", node.name, node.id)?;
+            writeln!(text, "plca.burst-cnt = {}\nplca.burst-tmr = {}", node.burst_count, node.burst_timer)?;
+            if node.host_delay > 0 {
+                writeln!(text, "plca.host-delay = \"{} BT\"", node.host_delay)?;
+            }
+            for message in self.messages.iter().filter(|message| message.node == number) {
+                (0..message.burst).try_for_each(|_| source(text, message))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn topology_text(&self) -> String {
+        if self.cable > 0.0 && self.nodes.len() > 1 { format!("bus:{}m", self.cable) } else { "star:0bt".to_owned() }
+    }
+}
+
+/// One frame of each release of a message.
+fn source(text: &mut String, message: &Message) -> std::fmt::Result {
+    let micros = |bits: u64| format!("{}.{}us", bits / 10, bits % 10);
+    write!(text, "[[station.source]] # {}\narrivals = \"periodic:every={}", message.name, micros(message.period))?;
+    if let Some(phase) = message.phase {
+        write!(text, ",phase={}", micros(phase))?;
+    }
+    if message.jitter > 0 {
+        write!(text, ",jitter={}", micros(message.jitter))?;
+    }
+    writeln!(text, "\"\nframe_size = {}", message.octets)
+}

@@ -1,0 +1,104 @@
+//! Tables that are right, and what is said of those that are not.
+
+use super::{KEYS, MessageTable};
+use crate::scenario::file::Scenario;
+use crate::scenario::plan::{Overrides, Plan};
+use std::path::Path;
+
+fn read(name: &str, text: &str) -> Result<MessageTable, String> {
+    let other = |_: &Path| Ok("node,name,octets,period\nb,m2,64,1 ms\n".to_owned());
+    MessageTable::from_text(Path::new(name), text, &other).map_err(|error| error.to_string())
+}
+
+const HEAD: &str = "[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n[[message]]\nnode = \"a\"\nname = \"m\"\n";
+
+#[test]
+fn toml_and_csv_give_the_same_table() {
+    let toml = read(
+        "t.toml",
+        "[[message]]\nnode = \"a\"\nname = \"m\"\noctets = 64\nperiod = \"1 ms\"\njitter = \"5 BT\"\nburst = 2\n\
+         [[message]]\nnode = \"b\"\nname = \"n; o\"\noctets = 1_000\nmin-distance = \"20ms\"\ndeadline = \"3ms\"\n",
+    );
+    let csv = "# a comment\nnode;name;octets;period;min-distance;jitter;deadline;burst\na;m;64;1 ms;;5 BT;;2\n\
+               b;\"n; o\";1000;;20ms;;3ms;\n";
+    assert_eq!(toml, read("t.csv", csv));
+    let table = toml.expect("a right table");
+    assert_eq!((table.node_count, table.to_timer, table.nodes[1].id), (2, 32, 1));
+    let [one, other] = &table.messages[..] else { panic!("two messages") };
+    assert_eq!((one.period, one.deadline, one.jitter, one.burst, one.is_periodic), (10_000, 10_000, 5, 2, true));
+    assert_eq!((other.octets, other.period, other.deadline, other.is_periodic), (1000, 200_000, 30_000, false));
+}
+
+#[test]
+fn messages_may_be_in_a_file_beside_the_segment() {
+    let table = read("t.toml", "[segment]\nmessages = \"m.csv\"\nphy-off = \"1120 ns\"\n[[node]]\nname = \"b\"\n");
+    let table = table.expect("a right table");
+    assert_eq!((table.messages.len(), table.phy_off), (1, 12));
+}
+
+/// What a table becomes is a scenario that can be run.
+#[test]
+fn a_table_becomes_a_scenario() {
+    let table = read(
+        "t.toml",
+        &format!("[segment]\ncable = \"25 m\"\n{HEAD}octets = 1600\nperiod = \"7 ms\"\nburst = 3\nphase = \"1 ms\"\n"),
+    );
+    let text = table.expect("a right table").scenario(150);
+    let (scenario, _) = Scenario::from_text(Path::new("s.toml"), text).expect("a scenario");
+    let plan = Plan::new(&scenario, None, &Overrides::default(), 1).expect("a plan");
+    assert_eq!((plan.medium.queue_limit, plan.stations.len(), plan.further.sources.len()), (150, 2, 2));
+    assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+}
+
+#[test]
+fn wrong_tables_are_named_with_place_key_and_what_would_be_right() {
+    for (further, wrong) in [
+        ("octets = 64\n", "t.toml:5:1: period: missing: write `period`, or `min-distance`"),
+        ("octets = 64\nperiod = \"1 ms\"\nmin-distance = \"1 ms\"\n", "min-distance: it has a `period` too"),
+        ("octets = 64\nperiod = 5\n", "t.toml:9:10: period: `5`: write a time above 0"),
+        ("octets = 17\nperiod = \"1 ms\"\n", "octets: `17`: write a whole number from 18 to 2000 (802.3, 3.2.7)"),
+        ("octets = -3\nperiod = \"1 ms\"\n", "octets: `-3`: write"),
+        ("octets = 64\nperoid = \"1 ms\"\n", "peroid: no such key of a message: did you mean `period`?"),
+        ("octets = 64\nmin-distance = \"1 ms\"\nphase = \"1 ms\"\n", "only a message with a `period` has a phase"),
+        ("octets = [64]\n", "octets: it has one value"),
+        ("octets = 64\nperiod = \"1 ms\"\n[[message]]\nnode = \"c\"\n", "no node is called `c`"),
+        ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"a\"\n", "name: `a` is there twice"),
+        ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nnode-id = 1\n", "node-id: b has the id 1 too"),
+        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nnode-cnt = 1\n", "not below the node count of 1"),
+        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nphy-on = \"20 BT\"\nphy-off = \"10 BT\"\n", "ends no sooner"),
+        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nphy-off = \"4 us\"\n", "take 40 BT: with 32 BT or more"),
+        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nto-tmr = 256\n", "(802.3, 30.16.1.1.5)"),
+        ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"bus\"\n", "bus"),
+        ("octets = 64\nperiod = \"1 ms\"\n[nodes]\nname = 3\n", "t.toml:10:2: nodes: a table has `[segment]`"),
+        ("octets = 64x\n", "t.toml:8:10: octets: `64x` is no TOML"),
+    ] {
+        let error = read("t.toml", &format!("{HEAD}{further}")).expect_err(further);
+        assert!(error.contains(wrong), "{further}: {error}");
+    }
+    for (csv, wrong) in [
+        ("", "t.csv:1:1: it is empty"),
+        ("node,name,octets,period\n", "0 messages: write 1 to 4096"),
+        ("node,name,octets,period\na,m,64\n", "t.csv:2:1: period: missing"),
+        ("node,name,octets,period\na,m,sixty,1ms\n", "t.csv:2:5: octets: `sixty`"),
+        ("node,name,octets,period\na,m,64,1ms,2\n", "5 values under 4 keys"),
+        ("nodes,name,octets,period\na,m,64,1ms\n", "did you mean `node`?"),
+    ] {
+        let error = read("t.csv", csv).expect_err(csv);
+        assert!(error.contains(wrong), "{csv}: {error}");
+    }
+    let no_coordinator =
+        "[[node]]\nname = \"a\"\nnode-id = 3\n[[message]]\nnode=\"a\"\nname=\"m\"\noctets=64\nperiod=\"1s\"\n";
+    let error = read("t.toml", no_coordinator).expect_err("no coordinator");
+    assert!(error.contains("t.toml:3:11: node-id: no node has id 0"), "{error}");
+}
+
+/// The page has every key, with its default.
+#[test]
+fn docs_have_every_key() {
+    let page = include_str!("../../../../../docs/plan.md");
+    for key in KEYS {
+        let default = if key.default.is_empty() { "none: write one" } else { key.default };
+        let row = format!("| `{}` | {} | {} |", key.name, key.about, default);
+        assert!(page.contains(&row), "docs/plan.md lacks `{row}`");
+    }
+}

@@ -1,0 +1,487 @@
+//! How a table of messages is read: TOML and CSV become entries, and entries become nodes and messages.
+
+use super::{Message, MessageTable, Node, RATE, wrong};
+use crate::scenario::check;
+use crate::scenario::file::{ScenarioError, SourceText};
+use crate::scenario::wrong::{FilePlace, Wrong, Wrongs, meant};
+use crate::words::interface::station_name;
+use crate::words::units::{self, Length};
+use medium::BitTimes;
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
+
+/// Reads a file that a table names.
+pub type Other<'a> = &'a dyn Fn(&Path) -> Result<String, ScenarioError>;
+
+/// A key of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct TableKey {
+    /// The section that has it.
+    pub section: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    takes: Takes,
+    /// What to write, after "write".
+    pub right: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Its default; empty if it has none.
+    pub default: &'static str,
+}
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+enum Takes {
+    Name,
+    Text,
+    Whole(u64, u64),
+    /// A time, in bit times from the first to the second.
+    Span(u64, u64),
+    Metres,
+}
+
+/// The most nodes: ids from 0 to 254.
+const MOST_NODES: usize = 255;
+/// The most messages.
+const MOST_MESSAGES: usize = 4_096;
+/// A day, in bit times.
+const DAY: u64 = 864_000_000_000;
+
+macro_rules! keys {
+    ($([$section:literal] $($name:literal $takes:expr, $right:literal, $about:literal, $default:literal;)*)*) => {
+        /// Every key of a table, as docs/plan.md has them.
+        pub const KEYS: &[TableKey] = &[$($(TableKey {
+            section: $section, name: $name, takes: $takes, right: $right, about: $about, default: $default,
+        },)*)*];
+    };
+}
+
+keys! {
+    ["segment"]
+        "to-tmr" Takes::Whole(1, 255), "a whole number from 1 to 255 (802.3, 30.16.1.1.5), like `to-tmr = 32`",
+            "aPLCATransmitOpportunityTimer of all nodes, in bit times", "32";
+        "node-cnt" Takes::Whole(1, 255), "a whole number from 1 to 255 (802.3, 30.16.1.1.3), like `node-cnt = 8`",
+            "aPLCANodeCount of the coordinator", "the highest id + 1";
+        "cable" Takes::Metres, "a length from 0 to 1000 m, like `cable = \"25 m\"`",
+            "the cable, on which the nodes are evenly spaced", "`0 m`";
+        "phy-on" Takes::Span(0, 512), "a time up to 512 BT, like `phy-on = \"0.44 us\"` or `\"4 BT\"`",
+            "from TX_EN to CRS as a signal begins", "`0 BT`";
+        "phy-off" Takes::Span(0, 512), "a time up to 512 BT, like `phy-off = \"1.12 us\"` or `\"11 BT\"`",
+            "the same as it ends", "`phy-on`";
+        "messages" Takes::Text, "the name of a file, like `messages = \"messages.csv\"`",
+            "a CSV file with the messages, beside this file", "none";
+    ["node"]
+        "name" Takes::Name, "a name of up to 15 letters, digits, `-`, `_`, `.`, like `name = \"brake\"`",
+            "its name", "";
+        "node-id" Takes::Whole(0, 254), "a whole number from 0 to 254 (802.3, 30.16.1.1.4), like `node-id = 3`",
+            "aPLCALocalNodeID; 0 is the coordinator", "in order of nodes";
+        "burst-cnt" Takes::Whole(0, 255), "a whole number from 0 to 255 (802.3, 30.16.1.1.6), like `burst-cnt = 0`",
+            "aPLCAMaxBurstCount", "0";
+        "burst-tmr" Takes::Whole(0, 255), "a whole number from 0 to 255 (802.3, 30.16.1.1.7), like `burst-tmr = 128`",
+            "aPLCABurstTimer, in bit times", "128";
+        "host-delay" Takes::Span(0, 10_000_000), "a time up to 1 s, like `host-delay = \"40 us\"` or `\"400 BT\"`",
+            "how long its host takes to hand over the frame at the head of the queue", "`0 BT`";
+    ["message"]
+        "node" Takes::Name, "the name of a node, like `node = \"brake\"`", "the node that sends it", "";
+        "name" Takes::Text, "a name, like `name = \"pedal\"`", "its name", "";
+        "octets" Takes::Whole(18, 2000), "a whole number from 18 to 2000 (802.3, 3.2.7), like `octets = 64`",
+            "from destination address to FCS; below 64 it is padded", "";
+        "period" Takes::Span(1, DAY), "a time above 0 and up to a day, like `period = \"10 ms\"`",
+            "from one release to the next", "";
+        "min-distance" Takes::Span(1, DAY), "a time above 0 and up to a day, like `min-distance = \"10 ms\"`",
+            "of a message that is not periodic, in place of `period`: the least time between two releases", "";
+        "jitter" Takes::Span(0, DAY), "a time up to a day, like `jitter = \"1 ms\"`",
+            "how much later than its even instant a frame may be released", "`0 ms`";
+        "deadline" Takes::Span(1, DAY), "a time above 0 and up to a day, like `deadline = \"5 ms\"`",
+            "from release to the last bit at the farthest node, at most", "`period` or `min-distance`";
+        "burst" Takes::Whole(1, 1000), "a whole number from 1 to 1000, like `burst = 1`",
+            "frames of one release", "1";
+        "phase" Takes::Span(0, DAY), "a time up to a day, like `phase = \"2 ms\"`",
+            "of a periodic message: the first release, by a clock that all messages of its node share", "unknown";
+}
+
+/// A key with its value as text.
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    value: String,
+    place: FilePlace,
+}
+
+/// The entries of one node or message.
+#[derive(Debug)]
+struct Section {
+    kind: &'static str,
+    entries: Vec<Entry>,
+    place: FilePlace,
+}
+
+/// A time on the medium: with a unit of time, rounded up to a bit time, or in bit times.
+fn bits(text: &str) -> Result<u64, String> {
+    let plain = text.trim();
+    if let Some(number) = plain.strip_suffix("ns") {
+        let nanoseconds = number.trim().parse::<u64>().ok().filter(|number| *number <= 1_000_000_000);
+        return nanoseconds.map(|number| number.div_ceil(100)).ok_or_else(|| format!("`{text}` is no time"));
+    }
+    match plain.ends_with("BT") || plain.ends_with("bt") {
+        true => units::bit_times(plain),
+        false if plain.ends_with(char::is_alphabetic) => {
+            Ok(BitTimes::within(units::duration_or_zero(plain)?, RATE).get())
+        }
+        false => Err(format!("`{text}` has no unit")),
+    }
+}
+
+/// A text of a line that is no longer than a table's column.
+fn is_a_name(text: &str) -> bool {
+    !text.trim().is_empty() && text.chars().count() <= 64 && !text.contains(char::is_control)
+}
+
+/// A value as the number that it means; 0 of names and texts.
+fn number(key: &TableKey, text: &str) -> Result<u64, String> {
+    let refuse = || format!("`{}`: write {}", text.trim(), key.right);
+    let within = |number: u64, least, most| if (least..=most).contains(&number) { Ok(number) } else { Err(refuse()) };
+    match key.takes {
+        Takes::Name => station_name(text.trim()).map(|()| 0),
+        Takes::Text if is_a_name(text) => Ok(0),
+        Takes::Text => Err(refuse()),
+        Takes::Whole(least, most) => {
+            let digits = text.trim().replace('_', "");
+            let is_plain = !digits.is_empty() && digits.bytes().all(|octet| octet.is_ascii_digit());
+            within(digits.parse().ok().filter(|_| is_plain).ok_or_else(refuse)?, least, most)
+        }
+        Takes::Span(least, most) => within(bits(text).map_err(|_| refuse())?, least, most),
+        Takes::Metres => match units::length(text) {
+            Ok(Length::Metres(metres)) if metres <= 1000.0 => Ok(0),
+            Ok(_) | Err(_) => Err(refuse()),
+        },
+    }
+}
+
+/// What a list of keys has, in words.
+fn known(section: &str) -> String {
+    let keys = KEYS.iter().filter(|key| key.section == section);
+    keys.map(|key| format!("`{}`", key.name)).collect::<Vec<_>>().join(", ")
+}
+
+impl Section {
+    /// Keeps what is right, and notes what is wrong.
+    fn checked(mut self, wrongs: &mut Vec<Wrong>) -> Section {
+        self.entries.retain(|entry| {
+            let keys = || KEYS.iter().filter(|key| key.section == self.kind);
+            let problem = match keys().find(|key| key.name == entry.name) {
+                Some(key) => number(key, &entry.value).err(),
+                None => {
+                    let near = meant(&entry.name, keys().map(|key| key.name));
+                    let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+                    Some(format!("no such key of a {}: {near}Known here: {}", self.kind, known(self.kind)))
+                }
+            };
+            let right = problem.is_none();
+            wrongs.extend(problem.map(|what| wrong(&entry.place, &entry.name, what)));
+            right
+        });
+        self
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.entry(name).map(|entry| entry.value.trim().to_owned())
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        let key = KEYS.iter().find(|key| key.section == self.kind && key.name == name)?;
+        number(key, &self.entry(name)?.value).ok()
+    }
+
+    fn place(&self, name: &str) -> &FilePlace {
+        self.entry(name).map_or(&self.place, |entry| &entry.place)
+    }
+}
+
+/// The table of a text.
+pub(super) fn table(
+    path: &Path,
+    text: &str,
+    other: Other<'_>,
+    wrongs: &mut Vec<Wrong>,
+) -> Result<Option<MessageTable>, ScenarioError> {
+    let is_csv = |path: &Path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
+    let mut sections = if is_csv(path) { csv(path, text, wrongs) } else { toml(path, text, wrongs) };
+    let beside = sections.iter().find(|section| section.kind == "segment").and_then(|it| it.text("messages"));
+    if let Some(name) = beside {
+        let beside: PathBuf = path.parent().unwrap_or(Path::new("")).join(name);
+        sections.extend(csv(&beside, &other(&beside)?, wrongs));
+    }
+    if !wrongs.is_empty() {
+        return Ok(None);
+    }
+    let sections: Vec<Section> = sections.into_iter().map(|section| section.checked(wrongs)).collect();
+    let table = if wrongs.is_empty() { build(path, &sections, wrongs) } else { None };
+    if let (Some(table), true) = (&table, wrongs.is_empty()) {
+        fits(table, &sections, path, wrongs);
+    }
+    Ok(table)
+}
+
+fn beginning(path: &Path) -> FilePlace {
+    FilePlace { file: path.display().to_string(), line: 1, column: 1 }
+}
+
+/// Nodes and messages of sections that are right by themselves.
+fn build(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<MessageTable> {
+    let of = |kind: &'static str| sections.iter().filter(move |section| section.kind == kind);
+    let count = of("message").count();
+    if count == 0 || count > MOST_MESSAGES {
+        let what = format!("{count} messages: write 1 to {MOST_MESSAGES}, each a `[[message]]` or a line of CSV");
+        wrongs.push(wrong(&beginning(path), "message", what));
+        return None;
+    }
+    let segment = of("segment").next();
+    let number = |name: &str| segment.and_then(|segment| segment.number(name));
+    let nodes = nodes(path, sections, wrongs)?;
+    let messages = of("message").map(|section| message(section, &nodes, wrongs)).collect::<Vec<_>>();
+    let messages = messages.into_iter().collect::<Option<Vec<_>>>()?;
+    let highest = nodes.iter().map(|node| node.id).max().unwrap_or(0);
+    let cable = segment.and_then(|segment| segment.text("cable")).and_then(|text| units::length(&text).ok());
+    let phy_on = number("phy-on").unwrap_or(0);
+    Some(MessageTable {
+        node_count: number("node-cnt").map_or(highest.saturating_add(1), |count| count as u8),
+        to_timer: number("to-tmr").unwrap_or(32) as u8,
+        cable: if let Some(Length::Metres(metres)) = cable { metres } else { 0.0 },
+        phy_on,
+        phy_off: number("phy-off").unwrap_or(phy_on),
+        nodes,
+        messages,
+    })
+}
+
+/// The nodes that have a section; without any, those that messages name.
+fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<Vec<Node>> {
+    let mut nodes: Vec<Node> = Vec::new();
+    let number = |section: &Section, name: &str, usual: u64| section.number(name).unwrap_or(usual);
+    for section in sections.iter().filter(|section| section.kind == "node") {
+        let Some(name) = section.text("name") else {
+            wrongs.push(wrong(&section.place, "name", "the node has no name: write one".to_owned()));
+            continue;
+        };
+        let id = number(section, "node-id", nodes.len().min(MOST_NODES) as u64);
+        if let Some(twin) = nodes.iter().find(|node| node.name == name || u64::from(node.id) == id) {
+            let (key, what) = match twin.name == name {
+                true => ("name", format!("`{name}` is there twice: write another name")),
+                false => ("node-id", format!("{} has the id {id} too: both would send in one turn", twin.name)),
+            };
+            wrongs.push(wrong(section.place(key), key, what));
+        }
+        nodes.push(Node {
+            name,
+            id: id.min(254) as u8,
+            burst_count: number(section, "burst-cnt", 0) as u8,
+            burst_timer: number(section, "burst-tmr", 128) as u8,
+            host_delay: number(section, "host-delay", 0),
+        });
+    }
+    if nodes.is_empty() {
+        for section in sections.iter().filter(|section| section.kind == "message") {
+            let name = section.text("node").unwrap_or_default();
+            if !name.is_empty() && nodes.iter().all(|node| node.name != name) {
+                let id = nodes.len().min(254) as u8;
+                nodes.push(Node { name, id, burst_count: 0, burst_timer: 128, host_delay: 0 });
+            }
+        }
+    }
+    if nodes.len() > MOST_NODES {
+        let what = format!("{} nodes: a segment has ids from 0 to 254 (802.3, 30.16.1.1.4)", nodes.len());
+        wrongs.push(wrong(&beginning(path), "node", what));
+    }
+    wrongs.is_empty().then_some(nodes)
+}
+
+fn message(section: &Section, nodes: &[Node], wrongs: &mut Vec<Wrong>) -> Option<Message> {
+    let mut missing =
+        |key: &str, right: &str| wrongs.push(wrong(&section.place, key, format!("missing: write {right}")));
+    for key in KEYS.iter().filter(|key| key.section == "message" && matches!(key.name, "node" | "name" | "octets")) {
+        if section.entry(key.name).is_none() {
+            missing(key.name, key.right);
+        }
+    }
+    let (period, distance) = (section.number("period"), section.number("min-distance"));
+    let every = match (period, distance) {
+        (Some(period), None) => Some(period),
+        (None, Some(distance)) => Some(distance),
+        (None, None) => {
+            missing("period", "`period`, or `min-distance` for a message that is not periodic");
+            None
+        }
+        (Some(_), Some(_)) => {
+            let what = "it has a `period` too: leave one of them out".to_owned();
+            wrongs.push(wrong(section.place("min-distance"), "min-distance", what));
+            None
+        }
+    };
+    let name = section.text("node").unwrap_or_default();
+    let node = nodes.iter().position(|node| node.name == name);
+    if node.is_none() && !name.is_empty() {
+        let near = meant(&name, nodes.iter().map(|node| node.name.as_str()));
+        let near = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
+        wrongs.push(wrong(section.place("node"), "node", format!("no node is called `{name}`{near}")));
+    }
+    if section.entry("phase").is_some() && period.is_none() {
+        let what = "only a message with a `period` has a phase: leave it out".to_owned();
+        wrongs.push(wrong(section.place("phase"), "phase", what));
+    }
+    let every = every?;
+    Some(Message {
+        node: node?,
+        name: section.text("name")?,
+        octets: section.number("octets")? as u32,
+        period: every,
+        is_periodic: period.is_some(),
+        jitter: section.number("jitter").unwrap_or(0),
+        deadline: section.number("deadline").unwrap_or(every),
+        burst: section.number("burst").unwrap_or(1),
+        phase: section.number("phase"),
+    })
+}
+
+/// What makes a segment on which no bound holds.
+fn fits(table: &MessageTable, sections: &[Section], path: &Path, wrongs: &mut Vec<Wrong>) {
+    let place = |kind: &str, key: &str, value: &str| {
+        let all = sections.iter().filter(|section| section.kind == kind);
+        let entry = all.filter_map(|section| section.entry(key)).find(|entry| value.is_empty() || entry.value == value);
+        entry.map_or_else(|| beginning(path), |entry| entry.place.clone())
+    };
+    if let Some(node) = table.nodes.iter().find(|node| node.id >= table.node_count) {
+        let what = format!(
+            "{} of {} is not below the node count of {}: its turn never comes (802.3, 148.4.4)",
+            node.id, node.name, table.node_count
+        );
+        wrongs.push(wrong(&place("node", "node-id", &node.id.to_string()), "node-id", what));
+    }
+    if table.nodes.iter().all(|node| node.id != 0) {
+        let what = "no node has id 0, so no node sends BEACONs (802.3, 148.4.4): give one `node-id = 0`".to_owned();
+        wrongs.push(wrong(&place("node", "node-id", ""), "node-id", what));
+    }
+    if table.phy_off < table.phy_on {
+        let what = format!("{} BT: a signal ends no sooner than it begins, {} BT", table.phy_off, table.phy_on);
+        wrongs.push(wrong(&place("segment", "phy-off", ""), "phy-off", what));
+    }
+    let (late, most) = (table.late().get() + table.phy_on, u64::from(table.to_timer).min(32));
+    if late >= most {
+        let key = if table.phy_off > 0 { "phy-off" } else { "cable" };
+        let what = format!(
+            "a signal, its answer and the PHYs take {late} BT: with {most} BT or more nodes do not hear in time that a turn is used, or that a gap has begun; take a shorter cable, faster PHYs, or `to-tmr = 32`"
+        );
+        wrongs.push(wrong(&place("segment", key, ""), key, what));
+    }
+}
+
+/// The sections of a table in TOML.
+fn toml(path: &Path, text: &str, wrongs: &mut Vec<Wrong>) -> Vec<Section> {
+    let source = SourceText::new(path, text.to_owned());
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        let all = Wrongs::new(errors.iter().map(|error| check::syntax(&source, error)).collect());
+        wrongs.extend(all.into_vec());
+        return Vec::new();
+    }
+    let mut sections = Vec::new();
+    for (name, value) in table.into_inner() {
+        let place = source.place(name.span());
+        let kind = ["segment", "node", "message"].into_iter().find(|kind| *kind == name.get_ref().as_ref());
+        let items = match (kind, value.into_inner()) {
+            (Some("segment"), DeValue::Table(table)) => vec![(place.clone(), table)],
+            (Some("node" | "message"), DeValue::Array(items)) => {
+                let tables = items.into_iter().filter_map(|item| match (item.span(), item.into_inner()) {
+                    (span, DeValue::Table(table)) => Some((source.place(span), table)),
+                    _ => None,
+                });
+                tables.collect()
+            }
+            _ => Vec::new(),
+        };
+        let Some(kind) = kind.filter(|_| !items.is_empty()) else {
+            let what = "a table has `[segment]`, and `[[node]]` and `[[message]]` for each of them: write one of these";
+            wrongs.push(wrong(&place, name.get_ref(), what.to_owned()));
+            continue;
+        };
+        for (place, table) in items {
+            let mut entries = Vec::new();
+            for (name, value) in table {
+                let (span, name) = (value.span(), name.get_ref().to_string());
+                let place = source.place(span.clone());
+                match value.into_inner() {
+                    DeValue::String(text) => entries.push(Entry { name, value: text.to_string(), place }),
+                    DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
+                        entries.push(Entry { name, value: source.text(&span).to_owned(), place });
+                    }
+                    DeValue::Array(_) | DeValue::Table(_) => {
+                        wrongs.push(wrong(
+                            &place,
+                            &name,
+                            "it has one value: write a number, or a text in quotes".to_owned(),
+                        ));
+                    }
+                }
+            }
+            sections.push(Section { kind, entries, place });
+        }
+    }
+    sections
+}
+
+/// The messages of a table in CSV: a line with the keys, and one for each message. `;` separates where the first line has no
+/// comma; lines that begin with `#` are comments.
+fn csv(path: &Path, text: &str, wrongs: &mut Vec<Wrong>) -> Vec<Section> {
+    let place = |line: usize, column: usize| FilePlace { file: path.display().to_string(), line, column };
+    let text = text.trim_start_matches('\u{feff}');
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let Some((_, header)) = lines.next() else {
+        let what = "it is empty: write a line of keys, like `node,name,octets,period,deadline`";
+        wrongs.push(wrong(&place(1, 1), "", what.to_owned()));
+        return Vec::new();
+    };
+    let separator = if header.contains(',') { ',' } else { ';' };
+    let names = fields(header, separator);
+    let mut sections = Vec::new();
+    for (number, line) in lines.take(MOST_MESSAGES + 1) {
+        let values = fields(line, separator);
+        if values.len() > names.len() {
+            let what =
+                format!("{} values under {} keys: a text with `{separator}` needs quotes", values.len(), names.len());
+            wrongs.push(wrong(&place(number, 1), "", what));
+            continue;
+        }
+        let filled = names.iter().zip(values).filter(|(_, (_, value))| !value.trim().is_empty());
+        let entry = |((_, name), (column, value)): (&(usize, String), (usize, String))| Entry {
+            name: name.trim().to_owned(),
+            value,
+            place: place(number, column),
+        };
+        sections.push(Section { kind: "message", entries: filled.map(entry).collect(), place: place(number, 1) });
+    }
+    sections
+}
+
+/// The fields of a line, each with its column; `"` encloses one, and `""` is a quote in it.
+fn fields(line: &str, separator: char) -> Vec<(usize, String)> {
+    let (mut all, mut field, mut quoted, mut begin) = (Vec::new(), String::new(), false, 1);
+    let mut characters = (1..).zip(line.chars()).peekable();
+    while let Some((column, character)) = characters.next() {
+        match character {
+            '"' if quoted && characters.next_if(|(_, next)| *next == '"').is_some() => field.push('"'),
+            '"' => quoted = !quoted,
+            _ if character == separator && !quoted => {
+                all.push((begin, std::mem::take(&mut field)));
+                begin = column + 1;
+            }
+            _ => field.push(character),
+        }
+    }
+    all.push((begin, field));
+    all
+}

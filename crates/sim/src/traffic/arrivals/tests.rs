@@ -1,0 +1,96 @@
+//! Forms of traffic as people write them, and the processes behind.
+
+use super::*;
+
+#[test]
+fn traffic_is_read_as_people_write_it() {
+    let times = (Duration::from_millis(1), Duration::from_secs(2));
+    let periodic = |phase, jitter| Arrivals::Periodic { every: Every::Load(0.4), phase, jitter };
+    let window = Window { frames: 3, reply: None, think: Duration::ZERO, timeout: Window::DEFAULT_TIMEOUT };
+    for (text, arrivals) in [
+        ("silent", Arrivals::Silent),
+        (" saturated ", Arrivals::Saturated),
+        ("poisson:40%", Arrivals::Poisson { load: 0.4 }),
+        ("periodic: 0.4", periodic(None, Duration::ZERO)),
+        ("periodic:0.4,phase=0", periodic(Some(Duration::ZERO), Duration::ZERO)),
+        ("periodic:0.4, phase=1ms", periodic(Some(times.0), Duration::ZERO)),
+        ("periodic:0.4,jitter=1ms", periodic(None, times.0)),
+        (
+            "periodic:every=2s,jitter=1ms,phase=0",
+            Arrivals::Periodic { every: Every::Period(times.1), phase: Some(Duration::ZERO), jitter: times.0 },
+        ),
+        ("window:3", Arrivals::Window(window)),
+        ("bernoulli:1%", Arrivals::Bernoulli { chance: 0.01 }),
+        (
+            "window:3,timeout=2s,reply=18,think=1ms",
+            Arrivals::Window(Window { reply: Some(18), think: times.0, timeout: times.1, ..window }),
+        ),
+        ("on_off:0.1", Arrivals::OnOff { load: 0.1, on: Arrivals::DEFAULT_ON, off: Arrivals::DEFAULT_OFF }),
+        ("on_off:0.001,off=2s,on=1ms", Arrivals::OnOff { load: 0.001, on: times.0, off: times.1 }),
+        ("replay:a:b,c.pcap", Arrivals::Replay { path: "a:b,c.pcap".into() }),
+    ] {
+        assert_eq!(text.parse(), Ok(arrivals.clone()), "{text}");
+        assert_eq!(arrivals.to_string().parse(), Ok(arrivals), "{text}");
+    }
+}
+
+#[test]
+fn wrong_traffic_is_named_with_what_would_be_right() {
+    for (text, right) in [
+        ("", "write `saturated`"),
+        ("poisson", "write `saturated`"),
+        ("poison:0.4", "`poisson:0.4`"),
+        ("replay:", "`replay:FILE`"),
+        ("poisson:saturated", "like `0.4`"),
+        ("poisson:0", "like `0.4`"),
+        ("poisson:11", "write up to `10` or `1000%`, or `saturated`"),
+        ("140%", "write `poisson:140%` or `periodic:140%`"),
+        ("bernoulli:1500%", "is no chance"),
+        ("periodic:0.4s", "like `0.4`"),
+        ("on_off:0.4,on=0s", "above zero"),
+        ("on_off:0.4,on=10ms,on=1ms", "comes twice"),
+        ("on_off:0.4,upon=10ms", "write `on=10ms`"),
+        ("on_off:0.4,on", "is no duration"),
+        ("periodic:0.4,phase", "is no duration"),
+        ("periodic:0.4,phase=1ms,phase=1ms", "`phase` comes twice"),
+        ("periodic:0.4,fase=1ms", "`fase=1ms` is nothing a periodic source has: write `phase=1ms` or `jitter=1ms`"),
+        ("periodic:every=0s", "above zero"),
+        ("periodic:every=10x", "is no duration"),
+        ("periodic:0.4,jitter=1ms,jitter=1ms", "`jitter` comes twice"),
+        ("window:", "like `window:4`"),
+        ("bernoulli:2", "2 is no chance"),
+        ("window:0", "0 is no window: write 1 to 65536 frames"),
+        ("window:+4", "`+4` is no window"),
+        ("window:4,reply=17", "17 octets are no frame"),
+        ("window:4,reply=", "like `reply=64`"),
+        ("window:4,timeout=0", "`timeout` is no time at all"),
+        ("window:4,wait=1s", "`wait=1s` is nothing a window has: write `reply=64`"),
+        ("on_off:0.4,on=1ms,off=1s", "a load of 400.4 while on"),
+    ] {
+        let error = text.parse::<Arrivals>().expect_err(text);
+        assert!(error.contains(right), "{text}: {error}");
+    }
+}
+
+/// Every arrival is within the jitter after its release, in order, and the releases do not drift.
+#[test]
+fn jitter_follows_the_release() {
+    for jitter in [1, 99, 250] {
+        let mut process = Process::periodic(100.0, Some(7.0), BitTimes::new(jitter), Generator::new(jitter));
+        let (mut last, mut moved) = (BitInstant::ZERO, 0);
+        for release in (0..1000).map(|number| 7 + 100 * number) {
+            let arrival = process.next().expect("time goes on");
+            assert!((release..=release + jitter).contains(&arrival.get()) && arrival >= last, "{arrival:?}");
+            (last, moved) = (arrival, moved + u64::from(arrival.get() != release));
+        }
+        assert!(moved > 400, "{moved} of 1000 with a jitter of {jitter} BT");
+    }
+}
+
+/// Gaps of 0.3 BT: the thousandth arrival comes at 300, though each instant is whole.
+#[test]
+fn fractions_of_a_bit_time_are_not_lost() {
+    let mut clock = Clock::default();
+    (0..1000).for_each(|_| clock.advance(0.3));
+    assert!((clock.whole as f64 + clock.fraction - 300.0).abs() < 1e-9, "{clock:?}");
+}

@@ -1,0 +1,58 @@
+//! `ethbus plan`: bounds of a table of messages, and what a simulation of it gives.
+
+use super::{CommandError, Outcome, print};
+use crate::cli::args::{PlanArgs, SimFormat};
+use crate::show::say;
+use crate::study::plan::bound::{Analysis, Bound};
+use crate::study::plan::search::search;
+use crate::study::plan::simulate::{SimulateError, simulate};
+use crate::study::plan::view::{Planned, simulation};
+use medium::BitTimes;
+use sim::scenario::messages::{MessageTable, RATE};
+use std::process::ExitCode;
+
+/// Prints the bounds; fails if a deadline is not kept by its bound.
+///
+/// # Errors
+/// A table that is wrong; output that cannot be written.
+pub fn plan(args: &PlanArgs) -> Outcome {
+    let table = MessageTable::read(&args.table)?;
+    table.warnings().iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    let searched = args.search.map(|most| search(&table, most, args.seed));
+    let (table, searched) = searched.map_or((table, None), |(best, searched)| (best, Some(searched)));
+    let bounds = Analysis::new(&table).bounds();
+    let queue = bounds.iter().flatten().map(|bound: &Bound| bound.backlog).max().unwrap_or(0);
+    if args.scenario {
+        print(&table.scenario(queue))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let observed = match args.simulate {
+        None => None,
+        Some(span) => {
+            let observed = simulate(&table, queue, BitTimes::within(span, RATE), args.seed);
+            Some((observed.map_err(refused)?, simulation(span.as_secs_f64(), args.seed)))
+        }
+    };
+    let observed = observed.as_ref().map(|(observed, how)| (&observed[..], how.clone()));
+    let planned = Planned::new(&table, &bounds, observed);
+    let planned = searched
+        .map(|searched| (&table, searched))
+        .into_iter()
+        .fold(planned, |planned, (table, searched)| planned.found(table, searched));
+    let text = match args.format {
+        SimFormat::Table => planned.text(),
+        SimFormat::Json => serde_json::to_string_pretty(&planned).expect("numbers and names") + "\n",
+        SimFormat::Csv => planned.csv().map_err(|error| CommandError::Output(error.into()))?,
+    };
+    print(&text)?;
+    Ok(if planned.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn refused(error: SimulateError) -> CommandError {
+    match error {
+        SimulateError::Scenario(error) => error.into(),
+        SimulateError::Plan(error) => error.into(),
+        SimulateError::Traffic(error) => error.into(),
+        SimulateError::Medium(error) => error.into(),
+    }
+}

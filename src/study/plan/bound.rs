@@ -1,0 +1,434 @@
+//! Bounds of a message table on a segment with PLCA: how long each message waits and takes, at most.
+//!
+//! The proof is in docs/plan.md. A node sends its frames in the order of their release (FIFO), in its turns, which come once
+//! a cycle (clause 148): response-time analysis of round robin between nodes, and of FIFO within one. In the time until a
+//! frame is sent, another node sends no more than its turns of these cycles allow, and no more than its messages release.
+//! Both limits hold, so the lower one counts. The second one needs response times, so it is a fixed point: each pass begins
+//! with sound response times, and makes them no longer.
+//!
+//! Everything is in bit times. It must never know how a table is written.
+
+use sim::figures::cycle::{DELIMITER, GAP, PREAMBLE, Turn, Turns};
+use sim::scenario::messages::{Message, MessageTable, Node};
+
+/// More frames than this in a row without an idle queue count as no bound.
+const LONGEST_BACKLOG: u64 = 1_000;
+/// Passes of the fixed point over all nodes.
+const PASSES: usize = 6;
+/// Instants at which a backlog may begin that are compared for a node with phases.
+const MOST_BEGINS: usize = 256;
+/// A wait above this, 29 hours, counts as no bound.
+const LONGEST_WAIT: u64 = 1 << 40;
+
+/// What a bound consists of, in bit times; the parts add up to the response time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// The host hands frames over.
+    pub host: u64,
+    /// A frame of another node is on the line, and the own turn passes within the gap after it.
+    pub blocking: u64,
+    /// BEACONs and turns without a frame.
+    pub cycles: u64,
+    /// Frames of other nodes.
+    pub others: u64,
+    /// Own frames that were released before, with their gaps.
+    pub queue: u64,
+    /// COMMIT, the frame with its preamble, and its way to the farthest node.
+    pub frame: u64,
+}
+
+impl Parts {
+    /// From release to the last bit at the farthest node.
+    pub fn response(&self) -> u64 {
+        self.host + self.blocking + self.cycles + self.others + self.queue + self.frame
+    }
+}
+
+/// The bound of one message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// From the head of the queue to the first bit.
+    pub access: u64,
+    /// What the response time consists of.
+    pub parts: Parts,
+    /// Cycles that pass until the frame is sent.
+    pub turns: u64,
+    /// Frames in the node's queue, this one included.
+    pub backlog: u64,
+}
+
+/// A segment with its messages, prepared for questions about bounds.
+pub struct Analysis<'a> {
+    table: &'a MessageTable,
+    turns: Turns,
+    /// The messages of each node, by index.
+    messages: Vec<Vec<usize>>,
+    /// How much later the end of a signal is heard.
+    late: u64,
+}
+
+impl<'a> Analysis<'a> {
+    /// The analysis of `table`.
+    pub fn new(table: &'a MessageTable) -> Analysis<'a> {
+        let late = table.late().get();
+        let own = |node: usize| (0..table.messages.len()).filter(|&at| table.messages[at].node == node).collect();
+        let messages: Vec<Vec<usize>> = (0..table.nodes.len()).map(own).collect();
+        let to = u64::from(table.to_timer);
+        let idle = Turn { length: to, is_kept: false };
+        let turns = Turns { turns: vec![idle; table.node_count.into()], to, late };
+        let mut this = Analysis { table, turns, messages, late };
+        for (number, node) in table.nodes.iter().enumerate() {
+            let length = this.longest_turn(number, 1 + u64::from(node.burst_count), None);
+            this.turns.turns[usize::from(node.id)] = Turn { length, is_kept: node.burst_count > 0 };
+        }
+        this
+    }
+
+    /// The bound of each message, in order of the table; none where frames come faster than they are sent.
+    pub fn bounds(mut self) -> Vec<Option<Bound>> {
+        let backlog = self.busy_bus();
+        let mut responses: Vec<Option<u64>> = vec![backlog; self.table.messages.len()];
+        let mut bounds = vec![None; self.table.messages.len()];
+        for _ in 0..PASSES {
+            self.shorten_turns(&responses);
+            for node in 0..self.table.nodes.len() {
+                self.node_bounds(node, &responses, &mut bounds);
+            }
+            let shorter = |(bound, response): (&Option<Bound>, &Option<u64>)| match (bound, response) {
+                (Some(bound), Some(response)) => Some(bound.parts.response().min(*response)),
+                (Some(bound), None) => Some(bound.parts.response()),
+                (None, response) => *response,
+            };
+            let next: Vec<Option<u64>> = bounds.iter().zip(&responses).map(shorter).collect();
+            if next == responses {
+                break;
+            }
+            responses = next;
+        }
+        bounds
+    }
+
+    /// The longest cycle: each node sends all that it may.
+    pub fn longest_cycle(&self) -> u64 {
+        self.turns.longest_cycle()
+    }
+
+    /// A cycle without a frame.
+    pub fn idle_cycle(&self) -> u64 {
+        self.turns.idle_cycle()
+    }
+
+    fn message(&self, at: usize) -> &'a Message {
+        &self.table.messages[at]
+    }
+
+    /// From a frame of a burst to the next one: the gap, or where frames may come late, burst_tmr.
+    fn burst_gap(node: &Node) -> u64 {
+        u64::from(node.burst_timer).max(GAP)
+    }
+
+    /// The longest turn of a node with up to `most` frames, and no more of a message than `limit` says. COMMIT comes first;
+    /// a burst that is not full keeps its turn for burst_tmr after the last frame.
+    fn longest_turn(&self, number: usize, most: u64, limit: Option<&dyn Fn(usize) -> u64>) -> u64 {
+        let node = &self.table.nodes[number];
+        let mut own = self.messages[number].clone();
+        own.sort_by_key(|&at| std::cmp::Reverse(self.message(at).octets));
+        let (mut left, mut length) = (most, 0);
+        for at in own {
+            let frames = limit.map_or(left, |limit| limit(at)).min(left);
+            length += frames * (Self::burst_gap(node) + frame(self.message(at)));
+            left -= frames;
+        }
+        if length == 0 {
+            return self.turns.to;
+        }
+        // The first frame follows COMMIT, which takes no longer than the gap.
+        let wait = if left > 0 { u64::from(node.burst_timer) } else { 0 };
+        length - Self::burst_gap(node) + GAP + DELIMITER + wait + self.late
+    }
+
+    /// Turns are no longer than the frames that a node can have in one.
+    fn shorten_turns(&mut self, responses: &[Option<u64>]) {
+        for (number, node) in self.table.nodes.iter().enumerate() {
+            let full = self.turns.turns[usize::from(node.id)].length;
+            let limit = |at: usize| match responses[at] {
+                Some(response) => self.message(at).released(full + response),
+                None => u64::MAX,
+            };
+            let turn = self.longest_turn(number, 1 + u64::from(node.burst_count), Some(&limit));
+            self.turns.turns[usize::from(node.id)].length = turn.min(full);
+        }
+    }
+
+    /// The longest time in which some node has a frame, where each frame takes a cycle of its own: above all response times.
+    fn busy_bus(&self) -> Option<u64> {
+        let host = self.table.nodes.iter().map(|node| node.host_delay).max().unwrap_or(0);
+        let around = host + self.turns.line_missed() + GAP + self.turns.to + self.turns.idle_cycle() + self.late;
+        let cost = |message: &Message| around + self.frame_cost(message);
+        let needed = |span: u64| -> u64 {
+            let all = self.table.messages.iter();
+            all.map(|message| message.released(span).saturating_mul(cost(message))).fold(0, u64::saturating_add)
+        };
+        fixed_point(needed).map(|span| span + around)
+    }
+
+    /// What a frame takes of the line where it is alone in its turn.
+    fn frame_cost(&self, message: &Message) -> u64 {
+        let node = &self.table.nodes[message.node];
+        let wait = if node.burst_count > 0 { Self::burst_gap(node) } else { 0 };
+        GAP + frame(message) + DELIMITER + self.late + wait
+    }
+
+    /// How many frames a node sends in a turn while it has some.
+    fn frames_a_turn(node: &Node) -> u64 {
+        // A host that is slow, or a timer that is short, ends a burst.
+        let goes_on = node.host_delay == 0 && u64::from(node.burst_timer) > GAP;
+        if goes_on { 1 + u64::from(node.burst_count) } else { 1 }
+    }
+
+    fn node_bounds(&self, number: usize, responses: &[Option<u64>], bounds: &mut [Option<Bound>]) {
+        let own = &self.messages[number];
+        if own.is_empty() {
+            return;
+        }
+        let mut found: Vec<Option<Bound>> = vec![None; bounds.len()];
+        let is_bound =
+            self.backlogs(number).iter().all(|releases| self.backlog(number, releases, responses, &mut found));
+        let access = self.access(number, responses);
+        for &at in own {
+            let bound = found[at].filter(|_| is_bound).map(|bound| Bound { access, ..bound });
+            bounds[at] = match (bound, bounds[at]) {
+                (Some(new), Some(old)) if old.parts.response() <= new.parts.response() => Some(old),
+                (Some(new), _) => Some(new),
+                (None, old) => old,
+            };
+        }
+    }
+
+    /// From the head of the queue to the first bit. A frame behind an own one is at the head when its MAC is done, which is
+    /// before the line is, by the delay line at most; then no MAC defers.
+    fn access(&self, number: usize, responses: &[Option<u64>]) -> u64 {
+        let node = &self.table.nodes[number];
+        let first = self.wait(number, 1, 0, responses).response();
+        let deferred = if node.host_delay > 0 { 0 } else { self.turns.deferred(node.id.into()) + self.turns.to };
+        let behind = first - deferred + self.turns.line() + self.again();
+        first.max(behind) - self.late
+    }
+
+    /// What a backlogged node may lose before each further turn: where others are silent, its turn comes within the gap after
+    /// its frame.
+    fn again(&self) -> u64 {
+        let others_idle = self.turns.idle_cycle() - self.turns.to;
+        if others_idle < GAP { GAP + self.turns.to } else { 0 }
+    }
+
+    /// The wait of the last of `frames` frames of a node in a backlog, of which those before take `queue`: its first bit, and
+    /// what comes before.
+    fn wait(&self, number: usize, frames: u64, queue: u64, responses: &[Option<u64>]) -> Parts {
+        let node = &self.table.nodes[number];
+        let id = usize::from(node.id);
+        let turns = frames.div_ceil(Self::frames_a_turn(node));
+        let deferred = self.turns.deferred(id) + self.turns.to;
+        // Where the host is slow, the line is used while it hands a frame over: each frame is the first of a backlog.
+        let begins = if node.host_delay > 0 { frames } else { 1 };
+        let blocking = begins * deferred + (turns - 1) * self.again() + turns * self.turns.line_missed();
+        let idle = self.turns.idle_cycle() - self.turns.to;
+        let ended = turns - 1;
+        let parts = Parts {
+            host: frames * node.host_delay,
+            blocking,
+            cycles: turns * idle,
+            others: 0,
+            queue: queue + ended * (DELIMITER + self.late),
+            frame: GAP + self.late,
+        };
+        let fixed = parts.response();
+        let others = |span: u64| -> u64 {
+            let of = |(other, node): (usize, &Node)| {
+                let turn = self.turns.turns[usize::from(node.id)].length;
+                let by_turns = turns.saturating_mul(turn.saturating_sub(self.turns.to));
+                by_turns.min(self.released(other, span, responses).unwrap_or(u64::MAX))
+            };
+            let others = self.table.nodes.iter().enumerate().filter(|(other, _)| *other != number);
+            others.map(of).fold(0, u64::saturating_add)
+        };
+        let span = fixed_point(|span| fixed.saturating_add(others(span))).unwrap_or(LONGEST_WAIT);
+        Parts { others: span - fixed, ..parts }
+    }
+
+    /// What the frames take that a node can send in `span`; unknown while a response time is.
+    fn released(&self, number: usize, span: u64, responses: &[Option<u64>]) -> Option<u64> {
+        let of = |&at: &usize| {
+            let message = self.message(at);
+            let frames = message.released(span.saturating_add(responses[at]?));
+            Some(frames.saturating_mul(self.frame_cost(message)))
+        };
+        self.messages[number].iter().map(of).try_fold(0_u64, |sum, more| Some(sum.saturating_add(more?)))
+    }
+
+    /// Goes through one backlog of a node, and notes the longest response of each message; false if it has no end.
+    fn backlog(
+        &self,
+        number: usize,
+        begin: &Begin<'_>,
+        responses: &[Option<u64>],
+        found: &mut [Option<Bound>],
+    ) -> bool {
+        let node = &self.table.nodes[number];
+        let (mut horizon, mut done, mut sum) = (0, 0_usize, 0_u64);
+        loop {
+            let all = begin.releases(horizon);
+            let mut end = 0;
+            while done < all.len() {
+                let (at, _) = all[done];
+                // Frames of one instant come in any order: each may be the last of them.
+                let group = all[done..].iter().take_while(|(other, _)| *other == at);
+                let (frames, bits) = group.fold((0, 0), |(frames, bits), (_, message)| {
+                    (frames + 1, bits + GAP + frame(self.message(*message)))
+                });
+                (done, sum) = (done + frames, sum + bits);
+                for (message, last) in begin.may_come(at) {
+                    let before = sum - GAP - frame(last) + (done as u64 - 1) * Self::later_gap(node);
+                    let parts = self.wait(number, done as u64, before, responses);
+                    let parts = Parts { frame: parts.frame + frame(last) + DELIMITER, ..parts };
+                    if parts.response() >= LONGEST_WAIT || done as u64 > LONGEST_BACKLOG {
+                        return false;
+                    }
+                    end = end.max(parts.response());
+                    let turns = (done as u64).div_ceil(Self::frames_a_turn(node));
+                    let bound = Bound { access: 0, turns, backlog: done as u64, parts: since(parts, at) };
+                    let longest = found[message].is_none_or(|old| old.parts.response() < bound.parts.response());
+                    found[message] = if longest { Some(bound) } else { found[message] };
+                }
+            }
+            // What is released by the end of the last frame belongs to the same backlog.
+            if end <= horizon {
+                return true;
+            }
+            horizon = end;
+        }
+    }
+
+    /// What a frame in a burst comes later than the gap, where its host is slow.
+    fn later_gap(node: &Node) -> u64 {
+        if node.host_delay > 0 { Self::burst_gap(node) - GAP } else { 0 }
+    }
+
+    /// The ways in which a backlog of a node can begin.
+    fn backlogs(&self, number: usize) -> Vec<Begin<'_>> {
+        let own: Vec<(usize, &Message)> = self.messages[number].iter().map(|&at| (at, self.message(at))).collect();
+        let with = |at| Begin { own: own.clone(), at };
+        match begins(&own) {
+            Some(begins) => begins.into_iter().map(Some).map(with).collect(),
+            None => vec![with(None)],
+        }
+    }
+}
+
+/// How a backlog of a node begins.
+struct Begin<'a> {
+    /// The node's messages, by their place in the table.
+    own: Vec<(usize, &'a Message)>,
+    /// The instant by the node's clock, where all its messages have phases; otherwise all are released at once.
+    at: Option<u64>,
+}
+
+impl Begin<'_> {
+    /// The releases up to `span` after the begin, each as early as the jitter of its message allows, in order: of which
+    /// message.
+    fn releases(&self, span: u64) -> Vec<(u64, usize)> {
+        let mut all = Vec::new();
+        for (place, message) in &self.own {
+            let phase = message.phase.filter(|_| self.at.is_some()).unwrap_or(0);
+            // Of the releases that can be at the begin, the first one is as late as its jitter allows.
+            let begin = self.at.unwrap_or(message.jitter);
+            let first = begin.saturating_sub(phase + message.jitter).div_ceil(message.period);
+            let releases = (first..).map(|number| (phase + number * message.period).saturating_sub(begin));
+            for release in releases.take_while(|release| *release <= span) {
+                all.extend((0..message.burst).map(|_| (release, *place)));
+                if all.len() as u64 > LONGEST_BACKLOG {
+                    break;
+                }
+            }
+        }
+        all.sort_unstable();
+        all
+    }
+
+    /// The messages that may be released at `at` after the begin.
+    fn may_come(&self, at: u64) -> impl Iterator<Item = (usize, &Message)> {
+        let may = move |message: &Message| match (self.at, message.phase) {
+            (Some(begin), Some(phase)) => {
+                (begin + at).checked_sub(phase).is_some_and(|since| since % message.period <= message.jitter)
+            }
+            _ => true,
+        };
+        self.own.iter().filter(move |(_, message)| may(message)).map(|(place, message)| (*place, *message))
+    }
+}
+
+/// A frame with its preamble.
+fn frame(message: &Message) -> u64 {
+    PREAMBLE + 8 * u64::from(message.octets.max(64))
+}
+
+/// Of a wait from the begin of a backlog on, what is left after `released`: what passed before is the queue's.
+fn since(parts: Parts, released: u64) -> Parts {
+    let mut left = released;
+    let mut less = |part: u64| {
+        let taken = part.min(left);
+        left -= taken;
+        part - taken
+    };
+    let queue = less(parts.queue);
+    let others = less(parts.others);
+    let cycles = less(parts.cycles);
+    let blocking = less(parts.blocking);
+    let host = less(parts.host);
+    Parts { host, blocking, cycles, others, queue, frame: parts.frame - left.min(parts.frame) }
+}
+
+/// When a backlog can begin, if the messages of a node all have a phase: as late as the jitter of one of them allows, in the
+/// time after which all repeats. Nothing where a message has no phase, or that time has too many.
+fn begins(own: &[(usize, &Message)]) -> Option<Vec<u64>> {
+    let all = own.len() > 1 && own.iter().all(|(_, message)| message.phase.is_some() && message.is_periodic);
+    let again = own.iter().try_fold(1_u64, |all, (_, message)| lcm(all, message.period)).filter(|_| all)?;
+    let first = own.iter().map(|(_, message)| message.phase.unwrap_or(0) + message.jitter).max()?;
+    let count: u64 = own.iter().map(|(_, message)| again / message.period + 1).sum();
+    if count > MOST_BEGINS as u64 {
+        return None;
+    }
+    let mut begins: Vec<u64> = Vec::new();
+    for (_, message) in own {
+        let phase = message.phase.unwrap_or(0) + message.jitter;
+        let numbers = (first - phase).div_ceil(message.period)..;
+        let instants = numbers.map(|number| phase + number * message.period);
+        begins.extend(instants.take_while(|at| *at <= first + again));
+    }
+    begins.sort_unstable();
+    begins.dedup();
+    Some(begins)
+}
+
+fn lcm(one: u64, other: u64) -> Option<u64> {
+    let (mut a, mut b) = (one, other);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    (one / a).checked_mul(other)
+}
+
+/// The least `span` that is at least `needed(span)`, if there is one; `needed` does not fall.
+fn fixed_point(needed: impl Fn(u64) -> u64) -> Option<u64> {
+    let mut span = needed(0);
+    loop {
+        let next = needed(span);
+        if next <= span {
+            return Some(span);
+        }
+        if next >= LONGEST_WAIT {
+            return None;
+        }
+        span = next;
+    }
+}
