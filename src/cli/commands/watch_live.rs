@@ -115,12 +115,16 @@ impl Iterator for Stream {
     fn next(&mut self) -> Option<Seen> {
         let line = self.lines.next()?.ok()?;
         let Notification { params: Events { missed, now, events }, .. } = serde_json::from_str(&line).ok()?;
-        let note = |line: &Box<RawValue>| match self.log.read_alone(line.get()).ok()? {
+        let note = |line: &RawValue| match self.log.read_alone(line.get()).ok()? {
             Entry::Medium(event) => Some(Note::Event(event)),
             Entry::Input { at, input } => Some(Note::Input { at, input }),
             Entry::Emulator(_) => None,
         };
-        Some(Seen { missed, now, notes: events.iter().filter_map(note).map(|note| Written::from(&note)).collect() })
+        Some(Seen {
+            missed,
+            now,
+            notes: events.iter().map(AsRef::as_ref).filter_map(note).map(|note| Written::from(&note)).collect(),
+        })
     }
 }
 
