@@ -256,19 +256,10 @@ fn keep(
     schedule.begin = Instant::now();
     let offers = prepared.begin()?;
     let (links, asked, tolerance, format) = (&links, VecDeque::new(), args.tolerance, args.format);
-    let serving = Serving {
-        plan,
-        plane,
-        record,
-        links,
-        tolerance,
-        format,
-        offers,
-        schedule,
-        asked,
-        watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
-        discards: Streams::new(plan.station_names()),
-    };
+    let watchers = Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names()));
+    let discards = Streams::new(plan.station_names());
+    let serving =
+        Serving { plan, plane, record, links, tolerance, format, offers, schedule, asked, watchers, discards };
     let mut ended = serving.until_its_end(&requests, interrupts)?;
     if let Err(error) = windows::finish(trailing) {
         say(&format!("ethbus: {}\n", with_causes(&error)));
