@@ -181,7 +181,7 @@ pub enum Command {
         after_help = "Examples:\n  ethbus plca get st1\n  ethbus plca status st1\n  ethbus plca set st3 enable on node-id 2"
     )]
     Plca(PlcaArgs),
-    /// Bound the response times of a table of messages on a bus with PLCA
+    /// Bound response times of a table of messages on PLCA
     ///
     /// For each message the longest wait and response, its deadline and slack, and what the bound consists of. Ends with 1
     /// if a deadline is not kept. See docs/plan.md.
