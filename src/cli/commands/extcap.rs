@@ -39,8 +39,10 @@ pub fn extcap(args: &ExtcapArgs) -> Outcome {
         let what = "Wireshark names the lab here; `ethbus capture` is for people".to_owned();
         return Err(PlanError::option("--extcap-interface", what).into());
     };
-    // While it is open, an error ends the capture: Wireshark waits for a writer of the pipe.
-    let _pipe = args.fifo.as_deref().map(|pipe| create(pipe, PCAPNG)).transpose().map_err(WriteError::from)?;
+    // With a writer of the pipe, an error ends the capture. The pipe stays open until the process has written the error's
+    // sentence and ends, since tshark reads the sentence as soon as the pipe ends.
+    let pipe = args.fifo.as_deref().map(|pipe| create(pipe, PCAPNG)).transpose().map_err(WriteError::from)?;
+    std::mem::forget(pipe);
     let filter = args.extcap_capture_filter.as_deref().filter(|filter| !filter.is_empty());
     let stations = station_names(&Inventory::of_running(lab)?);
     let checked = windows::wish("--extcap-capture-filter", args.plain, filter, &stations);
