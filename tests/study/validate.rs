@@ -270,7 +270,7 @@ fn a_medium_that_is_a_little_wrong_is_found() {
             &["50 users, S = 0.3, K = 60: backlog", "400 users, S = 0.32, K = 200: backlog"],
         ),
         (
-            |config| slotted_aloha(config, |own| own.ack_delay = 12),
+            |config| slotted_aloha(config, |own| own.ack_delay = if own.control.is_none() { 12 } else { 0 }),
             "aloha and slotted",
             &["50 users, S = 0.3, K = 60: delay"],
         ),
