@@ -50,7 +50,8 @@ pub fn watch(given: Option<&str>, projector: bool, interrupts: &Receiver<Signal>
     }
     let silent = |source| CommandError::Control { name: lab.clone(), source };
     // The stream begins before the results are made, so that no change falls between the two.
-    let mut stream = Stream::of(control::events(&lab).map_err(|error| CommandError::of_lab(&lab, error))?);
+    let events = control::events(&lab).and_then(Stream::of);
+    let mut stream = events.map_err(|error| CommandError::of_lab(&lab, error))?;
     let first = stream.next().ok_or(io::ErrorKind::UnexpectedEof.into()).map_err(silent)?;
     let first = BitInstant::new(first.now);
     let results = ask(&lab, &Control::Stats).map_err(silent)?;
@@ -102,10 +103,14 @@ struct Stream {
 
 impl Stream {
     /// Reads lines of the log that has `header`.
-    fn of((header, stream): (Header, BufReader<UnixStream>)) -> Stream {
-        let first = serde_json::to_vec(&header).expect("numbers and names");
+    ///
+    /// # Errors
+    /// The header of a lab of another version.
+    fn of((header, stream): (Header, BufReader<UnixStream>)) -> io::Result<Stream> {
+        let mut first = serde_json::to_vec(&header).expect("numbers and names");
+        first.push(b'\n');
         let log = EventLogReader::new(LineReader::new(Cursor::new(first), "events".to_owned()));
-        Stream { log: log.expect("a header"), lines: stream.lines() }
+        Ok(Stream { log: log.map_err(io::Error::other)?, lines: stream.lines() })
     }
 }
 
