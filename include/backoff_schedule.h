@@ -261,6 +261,7 @@ size_t backoff_schedule_compact_octets(uint32_t capacity) BACKOFF_DIRECT;
  * # Safety
  * As that of backoff_schedule_init.
  */
+BACKOFF_CHECKED
 backoff_status backoff_schedule_init_compact(void *memory, size_t octets, uint64_t now,
                                              struct backoff_schedule **schedule) BACKOFF_DIRECT;
 

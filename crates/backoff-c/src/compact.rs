@@ -6,7 +6,7 @@ use core::slice::from_raw_parts_mut;
 use backoff_core::internals::{Compact, CompactMemory, CompactShape, List, Node, Stop, Ticket as CoreTicket};
 
 use crate::Status;
-use crate::schedule::{Free, Schedule, Ticket, another_life, capacity_of, zero};
+use crate::schedule::{Free, Schedule, Ticket, another_life, capacity_in, zero};
 
 /// What tells a compact schedule from others and from memory that is none: "due_".
 const MARK: u64 = 0x6475_655F;
@@ -66,21 +66,17 @@ pub extern "C" fn backoff_schedule_compact_octets(capacity: u32) -> usize {
 /// # Safety
 /// As that of backoff_schedule_init.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn backoff_schedule_init_compact(
     memory: *mut core::ffi::c_void,
     octets: usize,
     now: u64,
     schedule: *mut *mut Schedule,
 ) -> Status {
-    if memory.is_null() || schedule.is_null() {
-        return Status::NullPointer;
-    }
-    let Some(capacity) = capacity_of(octets, octets_of) else {
-        return Status::Memory;
+    let capacity = match capacity_in(memory, octets, schedule, octets_of) {
+        Ok(capacity) => capacity,
+        Err(status) => return status,
     };
-    if !(memory as usize).is_multiple_of(8) {
-        return Status::Memory;
-    }
     let shape = CompactShape::of(capacity);
     let start = memory as usize + before_nodes(&shape);
     let head = Head {

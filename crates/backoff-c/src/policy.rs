@@ -270,14 +270,9 @@ pub unsafe extern "C" fn backoff_policy_draw(
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, `policy` is NULL or valid for its size.
-    match unsafe { read(policy, |policy| policy.at(failures, previous_ns, word)) } {
-        Ok(delay) => {
-            // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
-            unsafe { delay_ns.write(delay) };
-            Status::Ok
-        }
-        Err(status) => status,
-    }
+    let delay = unsafe { read(policy, |policy| policy.at(failures, previous_ns, word)) };
+    // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
+    unsafe { give(delay, delay_ns) }
 }
 
 /// Makes the state of an operation whose first attempt is made now: nothing has failed yet.
@@ -342,25 +337,15 @@ pub unsafe extern "C" fn backoff_retry_fail(
     hint_ns: u64,
     delay_ns: *mut u64,
 ) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
-    let Some(retry) = (unsafe { retry.as_mut() }) else {
-        return Status::NullPointer;
+    // SAFETY: by the contract above, which is that of `begun`.
+    let retry = match unsafe { begun(retry, policy, delay_ns) } {
+        Ok(retry) => retry,
+        Err(status) => return status,
     };
-    if delay_ns.is_null() || policy.is_null() {
-        return Status::NullPointer;
-    }
-    if retry.mark != MARK {
-        return Status::NotInitialised;
-    }
     // SAFETY: by the contract above, `policy` is valid for its size, and no thread writes to it meanwhile.
-    match unsafe { read(policy, |policy| retry.fail_by_structure(policy, now_ns, hint_ns)) } {
-        Ok(delay) => {
-            // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
-            unsafe { delay_ns.write(delay) };
-            Status::Ok
-        }
-        Err(status) => status,
-    }
+    let delay = unsafe { read(policy, |policy| retry.fail_by_structure(policy, now_ns, hint_ns)) };
+    // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
+    unsafe { give(delay, delay_ns) }
 }
 
 /// Counts a failure, and draws the delay before the next attempt: backoff_retry_fail for every policy.
@@ -387,16 +372,11 @@ pub unsafe extern "C" fn backoff_retry_fail_any(
     hint_ns: u64,
     delay_ns: *mut u64,
 ) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
-    let Some(retry) = (unsafe { retry.as_mut() }) else {
-        return Status::NullPointer;
+    // SAFETY: by the contract above, which is that of `begun`.
+    let retry = match unsafe { begun(retry, policy, delay_ns) } {
+        Ok(retry) => retry,
+        Err(status) => return status,
     };
-    if delay_ns.is_null() || policy.is_null() {
-        return Status::NullPointer;
-    }
-    if retry.mark != MARK {
-        return Status::NotInitialised;
-    }
     // SAFETY: by the contract above, `policy` is valid for its size, and no thread writes to it meanwhile. Only the
     // size is read here.
     if unsafe { policy.cast::<u32>().read() } as usize == size_of::<Policy>() {
@@ -515,6 +495,38 @@ pub unsafe extern "C" fn backoff_retry_reset(retry: *mut Retry, now_ns: u64) -> 
     Status::Ok
 }
 
+/// The operation whose failure is to be counted.
+///
+/// # Safety
+/// `retry` is NULL, or valid and used by no other thread during `'a`.
+#[inline(always)]
+unsafe fn begun<'a>(retry: *mut Retry, policy: *const Policy, delay_ns: *mut u64) -> Result<&'a mut Retry, Status> {
+    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
+    let Some(retry) = (unsafe { retry.as_mut() }) else {
+        return Err(Status::NullPointer);
+    };
+    if delay_ns.is_null() || policy.is_null() {
+        return Err(Status::NullPointer);
+    }
+    if retry.is_initialised() { Ok(retry) } else { Err(Status::NotInitialised) }
+}
+
+/// Writes the delay, if there is one.
+///
+/// # Safety
+/// `delay_ns` is valid for writes and used by no other thread during the call.
+#[inline(always)]
+unsafe fn give(delay: Result<u64, Status>, delay_ns: *mut u64) -> Status {
+    match delay {
+        Ok(delay) => {
+            // SAFETY: by the contract above.
+            unsafe { delay_ns.write(delay) };
+            Status::Ok
+        }
+        Err(status) => status,
+    }
+}
+
 /// What `take` makes of the law of one delay, for a call whose result would go nowhere if `no_result`.
 ///
 /// # Safety
@@ -547,14 +559,9 @@ unsafe fn fail_the_long_way(
     delay_ns: *mut u64,
 ) -> Status {
     // SAFETY: by the contract above, `policy` is valid for its size, and no thread writes to it meanwhile.
-    match unsafe { read(policy, |policy| retry.fail(policy, now_ns, hint_ns)) } {
-        Ok(delay) => {
-            // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
-            unsafe { delay_ns.write(delay) };
-            Status::Ok
-        }
-        Err(status) => status,
-    }
+    let delay = unsafe { read(policy, |policy| retry.fail(policy, now_ns, hint_ns)) };
+    // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
+    unsafe { give(delay, delay_ns) }
 }
 
 impl Retry {

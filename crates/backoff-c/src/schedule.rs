@@ -178,7 +178,7 @@ pub extern "C" fn backoff_schedule_octets(capacity: u32) -> usize {
 }
 
 /// The largest capacity for which `room` octets are enough, where `octets` says how many one takes.
-pub(crate) fn capacity_of(room: usize, octets: impl Fn(u32) -> Option<usize>) -> Option<u32> {
+fn capacity_of(room: usize, octets: impl Fn(u32) -> Option<usize>) -> Option<u32> {
     let fits = |capacity| octets(capacity).is_some_and(|octets| octets <= room);
     if !fits(0) {
         return None;
@@ -191,6 +191,22 @@ pub(crate) fn capacity_of(room: usize, octets: impl Fn(u32) -> Option<usize>) ->
         step /= 2;
     }
     Some(capacity)
+}
+
+/// The capacity of a schedule that is to begin in the caller's memory, where `octets_of` says how many octets one takes.
+pub(crate) fn capacity_in(
+    memory: *mut core::ffi::c_void,
+    octets: usize,
+    schedule: *mut *mut Schedule,
+    octets_of: impl Fn(u32) -> Option<usize>,
+) -> Result<u32, Status> {
+    if memory.is_null() || schedule.is_null() {
+        return Err(Status::NullPointer);
+    }
+    match capacity_of(octets, octets_of) {
+        Some(capacity) if (memory as usize).is_multiple_of(8) => Ok(capacity),
+        _ => Err(Status::Memory),
+    }
 }
 
 /// Makes an empty schedule in the caller's memory, for as many values as fit.
@@ -215,17 +231,12 @@ pub unsafe extern "C" fn backoff_schedule_init(
     now: u64,
     schedule: *mut *mut Schedule,
 ) -> Status {
-    if memory.is_null() || schedule.is_null() {
-        return Status::NullPointer;
-    }
-    let head = memory.cast::<Schedule>();
     let octets_of = |capacity| Some(Layout::of(&Shape::of(capacity), capacity)?.end);
-    let Some(capacity) = capacity_of(octets, octets_of) else {
-        return Status::Memory;
+    let capacity = match capacity_in(memory, octets, schedule, octets_of) {
+        Ok(capacity) => capacity,
+        Err(status) => return status,
     };
-    if !(memory as usize).is_multiple_of(8) {
-        return Status::Memory;
-    }
+    let head = memory.cast::<Schedule>();
     let shape = Shape::of(capacity);
     let Some(layout) = Layout::of(&shape, capacity) else {
         return Status::Memory;
