@@ -17,7 +17,7 @@ use crate::live::lab::inventory::Inventory;
 use answer::{Response, RpcError};
 use link::channel::Channel;
 use link::namespace::{Namespace, UserNamespace};
-use request::{Control, Subscription, Wanted};
+use request::{Control, JSON_RPC, Subscription, Wanted};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -92,7 +92,7 @@ pub fn refusal(error: &io::Error) -> Option<&RpcError> {
 /// # Errors
 /// No lab listens; it does not answer, or says why it cannot.
 pub fn results(name: &str, request: &Control) -> io::Result<Results> {
-    call(name, request, LONGEST_ANSWER)
+    results_within(name, request, LONGEST_ANSWER)
 }
 
 /// The same with another deadline.
@@ -166,7 +166,7 @@ pub struct Notification<T> {
 impl<T: Serialize> Notification<T> {
     /// As a line.
     pub fn line(method: &str, params: T) -> Vec<u8> {
-        let notification = Notification { jsonrpc: "2.0".to_owned(), method: method.to_owned(), params };
+        let notification = Notification { jsonrpc: JSON_RPC.to_owned(), method: method.to_owned(), params };
         let mut line = serde_json::to_vec(&notification).expect("numbers and names");
         line.push(b'\n');
         line

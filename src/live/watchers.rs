@@ -10,6 +10,7 @@ use sim::figures::results::Results;
 use sim::files::event_log::{Entry, Header, Names, append};
 use sim::run::view::Note;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -131,13 +132,17 @@ impl Watchers {
     /// Tells all who want events.
     pub fn tell(&mut self, seen: &Seen) {
         let Watchers { names, all, .. } = self;
-        let line = line(seen, names);
+        // That of all who want everything, and owe nothing.
+        let shared = OnceCell::new();
         all.retain_mut(|watcher| {
             let Some(filter) = &watcher.events else { return true };
             let own = filter.of(seen);
             let owed = std::mem::take(&mut watcher.owed);
             let is_shared = owed.is_empty() && matches!(own, Cow::Borrowed(_));
-            let own_line = if is_shared { line.clone() } else { self::line(&owed.clone().and(&own), names) };
+            let own_line = match is_shared {
+                true => shared.get_or_init(|| line(seen, names)).clone(),
+                false => line(&owed.clone().and(&own), names),
+            };
             match watcher.lines.try_send(own_line) {
                 Ok(()) => {}
                 Err(TrySendError::Full(_)) => watcher.owed = owed.and(&own).shortened(),

@@ -6,7 +6,7 @@ use crate::live::control::request::Control;
 use crate::live::control::{self, Events, Notification};
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
-use crate::live::plane::seen::{Seen, Written};
+use crate::live::plane::seen::shorten;
 use crate::show::program::program;
 use crate::show::watch::keys::Deed;
 use crate::show::watch::player::{Player, Source};
@@ -14,7 +14,7 @@ use crate::show::watch::screened::is_there;
 use crate::show::watch::terminal::{self, Bus, Manner, Titles};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use link::signals::Signal;
-use medium::{BitInstant, Config, Input, StationId};
+use medium::{BitInstant, Input, StationId};
 use serde_json::value::RawValue;
 use sim::figures::results::Results;
 use sim::files::event_log::{Entry, EventLogReader, Header};
@@ -53,18 +53,15 @@ pub fn watch(given: Option<&str>, projector: bool, interrupts: &Receiver<Signal>
     let events = control::events(&lab).and_then(Stream::of);
     let mut stream = events.map_err(|error| CommandError::of_lab(&lab, error))?;
     let first = stream.next().ok_or(io::ErrorKind::UnexpectedEof.into()).map_err(silent)?;
-    let first = BitInstant::new(first.now);
     let results = ask(&lab, &Control::Stats).map_err(silent)?;
-    let config =
-        Config::try_from(results.config.medium.clone()).map_err(|_| silent(io::ErrorKind::InvalidData.into()))?;
-    let names: Vec<String> = results.stations.iter().map(|station| station.name.clone()).collect();
+    let Header { stations: names, .. } = stream.log.header().clone();
+    let mut view = View::new(Arc::new(stream.log.header().config()));
     let ended = Arc::new(AtomicBool::new(false));
-    let source = follow(stream, names.len(), ended.clone()).map_err(silent)?;
-    let mut view = View::new(Arc::new(config));
-    for note in beginning(&results, first) {
+    let source = follow(stream, ended.clone()).map_err(silent)?;
+    for note in beginning(&results, first.now) {
         view.take(&note);
     }
-    view.begin_at(first);
+    view.begin_at(first.now);
     let titles = Titles { title: format!("lab {lab}"), names: names.clone() };
     let mut bus = Live { health: health(&results), polled: poll(&lab).map_err(silent)?, lab, names, ended, interrupts };
     let shown = terminal::watch(Player::new(view, source), &titles, &mut bus, Manner { projector, quiz: None });
@@ -95,6 +92,13 @@ fn beginning(results: &Results, at: BitInstant) -> Vec<Note> {
     notes.chain([Note::Missed { count: 0 }]).collect()
 }
 
+/// What happened, in order, after some events that are missing, and up to an instant.
+struct Stretch {
+    missed: u64,
+    notes: Vec<Note>,
+    now: BitInstant,
+}
+
 /// What the lab tells, stretch by stretch.
 struct Stream {
     log: EventLogReader<Cursor<Vec<u8>>>,
@@ -115,9 +119,9 @@ impl Stream {
 }
 
 impl Iterator for Stream {
-    type Item = Seen;
+    type Item = Stretch;
 
-    fn next(&mut self) -> Option<Seen> {
+    fn next(&mut self) -> Option<Stretch> {
         let line = self.lines.next()?.ok()?;
         let Notification { params: Events { missed, now, events }, .. } = serde_json::from_str(&line).ok()?;
         let note = |line: &RawValue| match self.log.read_alone(line.get()).ok()? {
@@ -125,31 +129,25 @@ impl Iterator for Stream {
             Entry::Input { at, input } => Some(Note::Input { at, input }),
             Entry::Emulator(_) => None,
         };
-        Some(Seen {
-            missed,
-            now,
-            notes: events.iter().map(AsRef::as_ref).filter_map(note).map(|note| Written::from(&note)).collect(),
-        })
+        let notes = events.iter().map(AsRef::as_ref).filter_map(note).collect();
+        Some(Stretch { missed, notes, now: BitInstant::new(now) })
     }
 }
 
 /// Reads what the lab tells in a thread.
-fn follow(stream: Stream, stations: usize, ended: Arc<AtomicBool>) -> io::Result<Source> {
+fn follow(stream: Stream, ended: Arc<AtomicBool>) -> io::Result<Source> {
     let (sender, source) = bounded(WAITING);
     let read = move || {
-        let mut owed = Seen::default();
-        for seen in stream {
-            let all = std::mem::take(&mut owed).and(&seen);
-            let mut notes = Vec::with_capacity(all.notes.len() + 2);
-            if all.missed > 0 {
-                notes.push(Note::Missed { count: all.missed });
-            }
-            notes.extend(all.notes.iter().filter_map(|note| note.note(stations)));
-            notes.push(Note::Passed { at: BitInstant::new(all.now) });
-            match sender.try_send(notes) {
-                Ok(()) => {}
+        let (mut missed, mut owed) = (0, Vec::new());
+        for stretch in stream {
+            missed += stretch.missed;
+            owed.extend(stretch.notes);
+            let before = (missed > 0).then_some(Note::Missed { count: missed });
+            let after = Note::Passed { at: stretch.now };
+            match sender.try_send(before.into_iter().chain(owed.iter().copied()).chain([after]).collect()) {
+                Ok(()) => (missed, owed) = (0, Vec::new()),
                 // The user looks at an earlier instant: the events that come meanwhile are counted.
-                Err(TrySendError::Full(_)) => owed = all.shortened(),
+                Err(TrySendError::Full(_)) => missed += shorten(&mut owed),
                 Err(TrySendError::Disconnected(_)) => return,
             }
         }

@@ -1,6 +1,6 @@
 //! What a lab answers: one line of JSON-RPC 2.0, and for some methods what follows it on the same stream.
 
-use super::request::{Asked, Control};
+use super::request::{Asked, Control, JSON_RPC};
 use crossbeam_channel::Sender;
 use link::channel::Channel;
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ impl Answer {
         // A notification has no answer.
         let Some(id) = &self.id else { return Vec::new() };
         let value = serde_json::to_string(value).expect("numbers and names");
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{what}\":{value}}}\n").into_bytes()
+        format!("{{\"jsonrpc\":\"{JSON_RPC}\",\"id\":{id},\"{what}\":{value}}}\n").into_bytes()
     }
 
     fn write(mut self, line: Vec<u8>) {

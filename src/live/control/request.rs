@@ -17,6 +17,8 @@ use std::io::{self, BufRead, Read};
 
 /// The version of the protocol. It changes with each change that a client of the version before could not understand.
 pub const VERSION: u32 = 1;
+/// The version of JSON-RPC.
+pub const JSON_RPC: &str = "2.0";
 /// The longest request, in octets: one that names a thousand stations.
 pub const LONGEST: u64 = 1 << 16;
 /// The least span between two results of a subscription, in seconds.
@@ -149,7 +151,7 @@ impl Control {
 
     /// The request as a line.
     pub fn line(&self) -> String {
-        let mut request = json!({ "jsonrpc": "2.0", "id": 1 });
+        let mut request = json!({ "jsonrpc": JSON_RPC, "id": 1 });
         let Value::Object(own) = serde_json::to_value(self).expect("numbers and names") else {
             unreachable!("a method and its parameters")
         };
@@ -245,8 +247,8 @@ impl Asked {
 fn request(value: Value) -> Result<Control, RpcError> {
     let envelope = serde_json::from_value(value).map_err(|error| RpcError::invalid_request(&error.to_string()))?;
     let Envelope { jsonrpc, method, params } = envelope;
-    if jsonrpc.as_deref() != Some("2.0") {
-        return Err(RpcError::invalid_request("`jsonrpc` is \"2.0\" in a request"));
+    if jsonrpc.as_deref() != Some(JSON_RPC) {
+        return Err(RpcError::invalid_request(&format!("`jsonrpc` is \"{JSON_RPC}\" in a request")));
     }
     let Some(method) = method else { return Err(RpcError::invalid_request("`method` names what is wanted")) };
     if !Control::METHODS.iter().chain(&Control::HIDDEN).any(|known| *known == method) {

@@ -116,23 +116,30 @@ impl Seen {
 
     /// What stays of a stretch that finds no room: the last input of each kind. Its events are missing.
     pub fn shortened(mut self) -> Seen {
-        let all = self.notes.len();
-        keep_last_inputs(&mut self.notes, |note| match note {
+        self.missed += keep_last_inputs(&mut self.notes, |note| match note {
             Written::I(_, done) => Some(done.changes()),
             Written::E(..) => None,
         });
-        self.missed += (all - self.notes.len()) as u64;
         self
     }
 }
 
-/// Keeps, of the notes that change the same, the last one, and no others.
-fn keep_last_inputs<T>(notes: &mut Vec<T>, changes: impl Fn(&T) -> Option<Changes>) {
-    let mut later = HashSet::new();
+/// The same of notes; gives how many are missing.
+pub fn shorten(notes: &mut Vec<Note>) -> u64 {
+    keep_last_inputs(notes, |note| match note {
+        Note::Input { input, .. } => Done::of(input).map(|done| done.changes()),
+        Note::Event(_) | Note::Passed { .. } | Note::Missed { .. } => None,
+    })
+}
+
+/// Keeps, of the notes that change the same, the last one, and no others; gives how many others there were.
+fn keep_last_inputs<T>(notes: &mut Vec<T>, changes: impl Fn(&T) -> Option<Changes>) -> u64 {
+    let (all, mut later) = (notes.len(), HashSet::new());
     let mut kept: Vec<T> =
         notes.drain(..).rev().filter(|note| changes(note).is_some_and(|what| later.insert(what))).collect();
     kept.reverse();
     *notes = kept;
+    (all - notes.len()) as u64
 }
 
 impl From<&Event> for Written {
@@ -244,12 +251,7 @@ impl Batch {
 
     /// The batch found no room: its inputs go with the next one.
     pub fn not_told(&mut self, missed: u64, mut notes: Vec<Note>) {
-        let all = notes.len();
-        keep_last_inputs(&mut notes, |note| match note {
-            Note::Input { input, .. } => Done::of(input).map(|done| done.changes()),
-            Note::Event(_) | Note::Passed { .. } | Note::Missed { .. } => None,
-        });
-        self.missed_before += missed + (all - notes.len()) as u64;
+        self.missed_before += missed + shorten(&mut notes);
         self.notes = notes;
     }
 }
