@@ -12,6 +12,7 @@ use crate::live::plane::discards::{Discard, Discards, HEAD};
 use crate::live::plane::protocol::Request;
 use crate::live::watchers::writer;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use medium::StationId;
 use sim::files::event_log::{Names, write_event, write_octets};
 use sim::run::view::Note;
 use std::fs::Permissions;
@@ -29,8 +30,7 @@ const MOST: usize = 8;
 /// See the module.
 #[derive(Debug)]
 pub struct Streams {
-    names: Vec<String>,
-    log_names: Names,
+    names: Names,
     stations: Vec<Option<Station>>,
     sender: Sender<(usize, UnixStream)>,
     /// Programs that have connected, with the number of their station.
@@ -41,6 +41,8 @@ pub struct Streams {
 #[derive(Debug)]
 struct Station {
     path: PathBuf,
+    /// The first line of its stream.
+    greeting: Vec<u8>,
     readers: Vec<Reader>,
 }
 
@@ -55,11 +57,9 @@ struct Reader {
 
 impl Streams {
     /// Streams of a lab of stations with these names, without a reader.
-    pub fn new(names: Vec<String>) -> Streams {
+    pub fn new(names: &[String]) -> Streams {
         let (sender, connected) = bounded(MOST);
-        let log_names = Names::new(&names);
-        let stations = names.iter().map(|_| None).collect();
-        Streams { names, log_names, stations, sender, connected }
+        Streams { names: Names::new(names), stations: names.iter().map(|_| None).collect(), sender, connected }
     }
 
     /// The path of the socket of `station`, which is bound if it was not.
@@ -67,7 +67,7 @@ impl Streams {
     /// # Errors
     /// There is no such station; its socket cannot be made.
     pub fn path(&mut self, record: &Inventory, station: &str) -> io::Result<PathBuf> {
-        let known = self.names.iter().position(|known| known == station);
+        let known = self.names.station(station).map(StationId::index);
         let number = known.ok_or_else(|| io::Error::other(format!("this lab has no station {station}")))?;
         if let Some(station) = &self.stations[number] {
             return Ok(station.path.clone());
@@ -81,7 +81,7 @@ impl Streams {
             let _ = listener.incoming().flatten().try_for_each(|stream| sender.send((number, stream)));
         };
         std::thread::Builder::new().name("discards".to_owned()).spawn(accept)?;
-        self.stations[number] = Some(Station { path: path.clone(), readers: Vec::new() });
+        self.stations[number] = Some(Station { path: path.clone(), greeting: greeting(station), readers: Vec::new() });
         Ok(path)
     }
 
@@ -97,12 +97,11 @@ impl Streams {
     /// Passes discards on, and gives what to ask the data plane for if no program reads them any more.
     pub fn tell(&mut self, discards: &Discards) -> Option<Request> {
         let number = usize::from(discards.station);
-        let (name, readers) = (self.names.get(number)?, &mut self.stations[number].as_mut()?.readers);
-        let frames: Vec<Vec<u8>> =
-            discards.frames.iter().filter_map(|frame| begin_line(&self.log_names, self.names.len(), frame)).collect();
+        let Station { greeting, readers, .. } = self.stations.get_mut(number)?.as_mut()?;
+        let frames: Vec<Vec<u8>> = discards.frames.iter().filter_map(|frame| begin_line(&self.names, frame)).collect();
         for reader in readers.iter_mut() {
             if !std::mem::replace(&mut reader.greeted, true) {
-                reader.write(greeting(name));
+                reader.write(greeting.clone());
             }
             reader.missed += discards.missed;
             frames.iter().for_each(|begin| reader.discard(begin));
@@ -149,8 +148,8 @@ fn greeting(station: &str) -> Vec<u8> {
 }
 
 /// The line of a discard up to its last column; nothing if the data plane names a station that is none.
-fn begin_line(names: &Names, stations: usize, Discard { event, head }: &Discard) -> Option<Vec<u8>> {
-    let Note::Event(event) = event.note(stations)? else { return None };
+fn begin_line(names: &Names, Discard { event, head }: &Discard) -> Option<Vec<u8>> {
+    let Note::Event(event) = event.note(names.len())? else { return None };
     let mut line = Vec::new();
     write_event(&mut line, names, &event);
     write_octets(&mut line, &head[..head.len().min(HEAD)]);
@@ -161,7 +160,7 @@ fn begin_line(names: &Names, stations: usize, Discard { event, head }: &Discard)
 mod tests {
     use super::*;
     use crate::live::plane::seen::Written;
-    use medium::{BitInstant, Event, FrameId, Kind, StationId};
+    use medium::{BitInstant, Event, FrameId, Kind};
     use serde_json::Value;
     use std::io::{BufRead, BufReader};
 
@@ -169,8 +168,8 @@ mod tests {
     #[test]
     fn a_slow_reader_learns_how_many_frames_it_missed() {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
-        let mut streams = Streams::new(vec!["st1".to_owned(), "st2".to_owned()]);
-        streams.stations[1] = Some(Station { path: PathBuf::new(), readers: Vec::new() });
+        let mut streams = Streams::new(&["st1".to_owned(), "st2".to_owned()]);
+        streams.stations[1] = Some(Station { path: PathBuf::new(), greeting: greeting("st2"), readers: Vec::new() });
         assert_eq!(streams.add(1, ours), Some(Request::Discards(1, true)));
         let discards = |serial| {
             let frame = FrameId { station: StationId::new(1), serial };

@@ -257,7 +257,7 @@ fn keep(
     let offers = prepared.begin()?;
     let (links, asked, tolerance, format) = (&links, VecDeque::new(), args.tolerance, args.format);
     let watchers = Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names()));
-    let discards = Streams::new(plan.station_names());
+    let discards = Streams::new(&plan.station_names());
     let serving =
         Serving { plan, plane, record, links, tolerance, format, offers, schedule, asked, watchers, discards };
     let mut ended = serving.until_its_end(&requests, interrupts)?;

@@ -8,10 +8,11 @@
 //! delay line.
 
 use super::{Answer, Refusal, Value};
+use medium::PlcaSettings;
 use sim::figures::cycle::{Bus, DELIMITER, GAP};
 
 /// burst_timer, as clause 30.16 has it by default.
-const BURST_TIMER: u64 = 128;
+const BURST_TIMER: u64 = PlcaSettings::new(0, 1).burst_timer as u64;
 
 /// What destination, source, type and FCS take of a frame.
 const HEADER: u64 = 18;

@@ -84,7 +84,7 @@ pub struct MessageTable {
 }
 
 impl MessageTable {
-    /// Reads the table `path`: CSV if it is called so, otherwise TOML; a name that ends in `.yaml` is a model of FLYNC.
+    /// Reads the table `path`: CSV if it is called so, otherwise TOML.
     ///
     /// # Errors
     /// A file that cannot be read; all that is wrong in it, with its place.

@@ -248,16 +248,23 @@ impl Engine<Reconciliation> {
         if !busy {
             self.pass_cycles(station);
         }
+        if self.report_beacon(station, busy, host) {
+            self.method.cycles.disturb();
+        }
+    }
+
+    /// Counts the BEACON that `station` is about to send, and reports it, unless it ends one more empty cycle.
+    pub(super) fn report_beacon<H: Host>(&mut self, station: StationId, busy: bool, host: &mut H) -> bool {
         let (now, cycles) = (self.core.instant, &mut self.method.cycles);
         let length = cycles.beacon(now, busy);
         if !busy && length.is_some() {
             cycles.untold += 1;
-            return;
+            return false;
         }
-        cycles.disturb();
         let empty = std::mem::take(&mut cycles.untold);
         let length = length.unwrap_or(BitTimes::ZERO);
         self.core.emit(station, nameless(station), Kind::Beacon { empty, length }, host);
+        true
     }
 
     /// The cycles of one coordinator count: the first that sends BEACONs, as long as it does.

@@ -6,7 +6,7 @@ use crate::scenario::file::{ScenarioError, SourceText};
 use crate::scenario::wrong::{FilePlace, Wrong, Wrongs, meant};
 use crate::words::interface::station_name;
 use crate::words::units::{self, Length};
-use medium::BitTimes;
+use medium::{BitTimes, PlcaSettings};
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
@@ -249,9 +249,10 @@ fn build(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<M
     let highest = nodes.iter().map(|node| node.id).max().unwrap_or(0);
     let cable = segment.and_then(|segment| segment.text("cable")).and_then(|text| units::length(&text).ok());
     let phy_on = number("phy-on").unwrap_or(0);
+    let usual = PlcaSettings::new(0, 1);
     Some(MessageTable {
         node_count: number("node-cnt").map_or(highest.saturating_add(1), |count| count as u8),
-        to_timer: number("to-tmr").unwrap_or(32) as u8,
+        to_timer: number("to-tmr").map_or(usual.to_timer, |timer| timer as u8),
         cable: if let Some(Length::Metres(metres)) = cable { metres } else { 0.0 },
         phy_on,
         phy_off: number("phy-off").unwrap_or(phy_on),
@@ -264,6 +265,7 @@ fn build(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<M
 fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<Vec<Node>> {
     let mut nodes: Vec<Node> = Vec::new();
     let number = |section: &Section, name: &str, usual: u64| section.number(name).unwrap_or(usual);
+    let usual = PlcaSettings::new(0, 1);
     for section in sections.iter().filter(|section| section.kind == "node") {
         let Some(name) = section.text("name") else {
             wrongs.push(wrong(&section.place, "name", "the node has no name: write one".to_owned()));
@@ -280,8 +282,8 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
         nodes.push(Node {
             name,
             id: id.min(254) as u8,
-            burst_count: number(section, "burst-cnt", 0) as u8,
-            burst_timer: number(section, "burst-tmr", 128) as u8,
+            burst_count: number(section, "burst-cnt", usual.burst_count.into()) as u8,
+            burst_timer: number(section, "burst-tmr", usual.burst_timer.into()) as u8,
             host_delay: number(section, "host-delay", 0),
         });
     }
@@ -290,7 +292,8 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
             let name = section.text("node").unwrap_or_default();
             if !name.is_empty() && nodes.iter().all(|node| node.name != name) {
                 let id = nodes.len().min(254) as u8;
-                nodes.push(Node { name, id, burst_count: 0, burst_timer: 128, host_delay: 0 });
+                let PlcaSettings { burst_count, burst_timer, .. } = usual;
+                nodes.push(Node { name, id, burst_count, burst_timer, host_delay: 0 });
             }
         }
     }

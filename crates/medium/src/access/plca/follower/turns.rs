@@ -4,14 +4,11 @@ use super::Turn;
 use super::edges::Concern;
 use super::hearing::Signal;
 use crate::access::plca::Reconciliation;
-use crate::access::plca::acts::nameless;
 use crate::access::plca::tables::{Control, Seen};
 use crate::access::plca::wire::Edge;
 use crate::engine::Engine;
-use crate::event::Kind;
 use crate::frame::StationId;
 use crate::inputs::Host;
-use crate::time::BitTimes;
 use crate::timers::{NEVER, instant, key, number};
 
 /// The first bit of `bits` from number `from` on.
@@ -104,15 +101,7 @@ impl Engine<Reconciliation> {
         let beacon = Signal { beacons, empty, ..Signal::beacon(station, now, self.method.plca.beacon) };
         self.method.follower.signals.push(beacon);
         self.plan_turn();
-        let cycles = &mut self.method.cycles;
-        let length = cycles.beacon(now, busy);
-        if !busy && length.is_some() {
-            cycles.untold += 1;
-            return;
-        }
-        let empty = std::mem::take(&mut cycles.untold);
-        let length = length.unwrap_or(BitTimes::ZERO);
-        self.core.emit(station, nameless(station), Kind::Beacon { empty, length }, host);
+        self.report_beacon(station, busy, host);
     }
 
     fn pass_cycles_by_follower(&mut self) {
