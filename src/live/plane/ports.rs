@@ -50,6 +50,32 @@ impl Ports {
         Ports { ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
     }
 
+    /// A station joins at the next seat, or takes its old one again; whether there is such a seat.
+    pub fn join(&mut self, station: StationId, port: Port, topology: &Topology) -> bool {
+        let (index, plug) = (station.index(), Plug { link: true, attached: true, gone: false });
+        if index > self.ports.len() || index >= topology.stations() {
+            return false;
+        }
+        self.leave(station);
+        self.by_index.insert(port.index, station);
+        self.by_mac.insert(port.mac, station);
+        if index == self.ports.len() {
+            self.ports.push(port);
+            self.plugs.push(plug);
+            let all: Vec<StationId> = (0..self.ports.len() as u16).map(StationId::new).collect();
+            self.hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
+        } else {
+            (self.ports[index], self.plugs[index]) = (port, plug);
+        }
+        true
+    }
+
+    /// A station's port belongs to nobody any more.
+    pub fn leave(&mut self, station: StationId) {
+        self.by_index.retain(|_, known| *known != station);
+        self.by_mac.retain(|_, known| *known != station);
+    }
+
     /// Notes the new state of a station's port; returns whether the station must be on the medium.
     pub fn note(&mut self, station: StationId, state: PortState) -> bool {
         let plug = &mut self.plugs[station.index()];

@@ -243,6 +243,7 @@ fn is_told(story: &Story, input: &Input) -> bool {
     let is_plca = matches!(story.config.method, Method::Plca(_));
     match *input {
         Input::Attach { station } | Input::Detach { station } => is_plca || concerns(station),
+        Input::Join { station, .. } | Input::Leave { station } => is_plca || concerns(station),
         Input::SetFault { station, .. } => !is_plca && concerns(station),
         Input::SetPlca { .. } => is_plca,
         Input::SetCut { .. } => !is_plca,

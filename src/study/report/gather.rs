@@ -329,8 +329,8 @@ fn ended(told: &Told, stations: usize) -> (Vec<bool>, Vec<Option<medium::Fault>>
     let (mut attached, mut faults, mut cut) = (vec![true; stations], vec![None; stations], None);
     for (_, _, input) in &told.inputs {
         match *input {
-            Input::Attach { station } => attached[station.index()] = true,
-            Input::Detach { station } => attached[station.index()] = false,
+            Input::Attach { station } | Input::Join { station, .. } => attached[station.index()] = true,
+            Input::Detach { station } | Input::Leave { station } => attached[station.index()] = false,
             Input::SetFault { station, fault } => faults[station.index()] = fault,
             Input::SetCut { cut: place } => cut = place.map(Cut::from),
             Input::Offer { .. } | Input::SetPlca { .. } => {}

@@ -128,7 +128,8 @@ impl Header {
         Config::try_from(header.configuration.clone())
             .map_err(|error| lines.wrong(format!("configuration: {error}")))?;
         let (named, stations) = (header.stations.len(), header.configuration.stations());
-        if named != stations {
+        // A station that has not joined has no name.
+        if !(stations - header.configuration.config().seats..=stations).contains(&named) {
             return Err(lines.wrong(format!("{named} names for {stations} stations: each has one")));
         }
         Ok(header)

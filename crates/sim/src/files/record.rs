@@ -91,6 +91,9 @@ impl Recorder {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&[u8]>) -> Result<(), WriteError> {
+        if let Input::Join { who, .. } = input {
+            self.names.join(who.name());
+        }
         let names = &self.names;
         self.output.line(|line| inputs::write(line, names, at, input, octets, None))?;
         self.inputs += 1;
@@ -151,6 +154,8 @@ enum Line {
     Offer { t: u64, station: String, size: u32, destination: To, tagged: bool, octets: Option<String> },
     Attach { t: u64, station: String },
     Detach { t: u64, station: String },
+    Join { t: u64, station: String, seat: u16, mac: String },
+    Leave { t: u64, station: String },
     SetFault { t: u64, station: String, fault: Option<FaultName> },
     SetPlca { t: u64, station: String, plca: SettingsText },
     SetCut { t: u64, cut: Option<Cut> },
@@ -235,6 +240,9 @@ impl<R: BufRead> RecordReader<R> {
         };
         let entry = entry.map_err(|what| self.lines.wrong(what))?;
         self.inputs += u64::from(matches!(entry, Entry::Input { .. }));
+        if let Entry::Input { input: Input::Join { who, .. }, .. } = &entry {
+            self.names.join(who.name());
+        }
         if matches!(entry, Entry::End { .. }) && self.lines.advance()? {
             return Err(self.lines.wrong("nothing comes after a record's end".to_owned()));
         }
@@ -251,6 +259,10 @@ impl<R: BufRead> RecordReader<R> {
             }
             Line::Attach { t, station } => input(t, Input::Attach { station: self.station(&station)? }),
             Line::Detach { t, station } => input(t, Input::Detach { station: self.station(&station)? }),
+            Line::Leave { t, station } => input(t, Input::Leave { station: self.station(&station)? }),
+            Line::Join { t, station, seat, mac } => {
+                input(t, inputs::joining(&self.names, self.topology.stations(), &station, seat, &mac)?)
+            }
             Line::SetPlca { t, station, plca } => {
                 input(t, Input::SetPlca { station: self.station(&station)?, settings: plca.into() })
             }

@@ -202,8 +202,10 @@ impl View {
         self.pass(at);
         self.signals.input(at, &input);
         match input {
-            Input::Attach { station } => self.stations[station.index()].detached = false,
-            Input::Detach { station } => self.stations[station.index()].detached = true,
+            Input::Attach { .. } | Input::Detach { .. } | Input::Join { .. } | Input::Leave { .. } => {
+                let plugs = input.plugs().into_iter();
+                plugs.for_each(|(station, attached)| self.stations[station.index()].detached = !attached);
+            }
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => self.cut = cut,
             Input::Offer { .. } | Input::SetPlca { .. } => {}

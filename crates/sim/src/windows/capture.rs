@@ -123,7 +123,7 @@ impl Capture {
             Framing::Whole => pcapng::MPACKET,
             Framing::Plain => pcapng::ETHERNET,
         };
-        for (number, (name, mac)) in known.header.stations.iter().zip(&known.macs).enumerate() {
+        for (number, (name, mac)) in known.names().iter().zip(&known.macs).enumerate() {
             let description = match where_is(&config.topology, number) {
                 (None, None) => "what this station sent".to_owned(),
                 (None, Some(bits)) => format!("what this station sent, {bits} BT from the cable's end"),
@@ -380,12 +380,15 @@ impl Observer for Capture {
                 return Ok(());
             }
             Input::SetFault { station, fault } => self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs),
-            Input::SetCut { .. } | Input::Attach { .. } | Input::Detach { .. } | Input::SetPlca { .. } => {}
+            Input::Join { station, who } => self.packets.call(*station, who),
+            Input::Attach { .. } | Input::Detach { .. } | Input::Leave { .. } => {}
+            Input::SetCut { .. } | Input::SetPlca { .. } => {}
         }
         self.signals.input(at, input);
         let station = match *input {
             Input::SetFault { station, .. } | Input::SetPlca { station, .. } => Some(station),
             Input::Attach { station } | Input::Detach { station } => Some(station),
+            Input::Join { station, .. } | Input::Leave { station } => Some(station),
             Input::SetCut { .. } | Input::Offer { .. } => None,
         };
         if !self.filter.takes_row(station) {

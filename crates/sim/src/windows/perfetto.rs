@@ -94,13 +94,13 @@ impl Perfetto {
         let mut perfetto = Perfetto {
             output: LineWriter::of(file, place, "packets", whole_packets),
             nanos: Nanos::new(config.rate),
-            names: Names::new(&known.header.stations),
+            names: Names::new(&known.names()),
             labels: Labels::new(known.macs.len()),
             instant: (BitInstant::new(u64::MAX), Vec::new()),
             arguments: Repeated::new(),
             event: Vec::new(),
             head: (0, Head::new(0, SEQUENCE)),
-            frames: Frames::new(&known.header.stations, &known.macs),
+            frames: Frames::new(&known.names(), &known.macs),
             stations: Stations::new(known.macs.len()),
             acts: vec![false; known.macs.len()],
             signals: has_signals(&config).then(|| Signals::new(Arc::new(config.clone()), 0)),
@@ -112,7 +112,7 @@ impl Perfetto {
             config,
         };
         let has_signals = perfetto.signals.is_some();
-        tracks::describe(&mut perfetto.output, &known.header.stations, has_signals)?;
+        tracks::describe(&mut perfetto.output, &known.names(), has_signals)?;
         perfetto.output.flush()?;
         Ok(perfetto)
     }
@@ -379,6 +379,12 @@ impl Observer for Perfetto {
             }
             Input::Attach { station } => ("attach", self.frames.name(*station).to_owned()),
             Input::Detach { station } => ("detach", self.frames.name(*station).to_owned()),
+            Input::Join { station, who } => {
+                self.names.call(*station, who.name());
+                self.frames.call(*station, who);
+                ("join", who.name().to_owned())
+            }
+            Input::Leave { station } => ("leave", self.frames.name(*station).to_owned()),
             Input::SetFault { station, .. } => ("set_fault", self.frames.name(*station).to_owned()),
             Input::SetPlca { station, .. } => ("set_plca", self.frames.name(*station).to_owned()),
             Input::SetCut { cut } => ("set_cut", if cut.is_some() { "cut" } else { "mended" }.to_owned()),

@@ -68,8 +68,8 @@ impl EventTable {
         Ok(EventTable {
             output: TableWriter::open(form, file, place, &columns)?,
             nanos: Nanos::new(known.header.configuration.rate()),
-            stations: known.header.stations.clone(),
-            names: Names::new(&known.header.stations),
+            stations: known.names(),
+            names: Names::new(&known.names()),
             fields,
             frame: String::new(),
             is_finished: false,

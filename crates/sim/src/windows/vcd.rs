@@ -129,7 +129,7 @@ impl Vcd {
         if turns.is_some() {
             text += "$var string 1 turn turn $end\n";
         }
-        for (number, name) in known.header.stations.iter().enumerate() {
+        for (number, name) in known.names().iter().enumerate() {
             let wire =
                 |kind: &str, wave, name: &str| format!("$var {kind} {} {name} $end\n", label(number as u16, wave));
             text += &format!("$scope module {name} $end\n");
@@ -151,7 +151,7 @@ impl Vcd {
             Change::Place(Some(false), None),
             Change::Collision(false),
         ];
-        for number in 0..known.header.stations.len() as u16 {
+        for number in 0..known.names().len() as u16 {
             let has = |change: &&Change| self.detects || !matches!(change, Change::Place(None, _));
             first.iter().filter(has).for_each(|change| text += &change.text(number));
         }
@@ -396,15 +396,9 @@ impl Observer for Vcd {
         }
         self.run_to(at)?;
         self.signals.input(at, input);
-        let (station, attached) = match input {
-            Input::Attach { station } => (station, true),
-            Input::Detach { station } => (station, false),
-            Input::Offer { .. } | Input::SetFault { .. } | Input::SetPlca { .. } | Input::SetCut { .. } => {
-                return Ok(());
-            }
-        };
+        let Some((station, attached)) = input.plugs() else { return Ok(()) };
         self.stations[station.index()].place.attached = attached;
-        self.hear(at, Row::of(*station))
+        self.hear(at, Row::of(station))
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {

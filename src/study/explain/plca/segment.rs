@@ -187,11 +187,11 @@ impl Segment {
         let mut next = Setup::from(at, self.setup().nodes.clone());
         let node = |station: StationId| station.index();
         let (station, away) = match input {
-            Input::Attach { station } => {
+            Input::Attach { station } | Input::Join { station, .. } => {
                 next.nodes[node(station)].attached = true;
                 (station, Away::Unplugged)
             }
-            Input::Detach { station } => {
+            Input::Detach { station } | Input::Leave { station } => {
                 let node = &mut next.nodes[node(station)];
                 (node.attached, node.ok) = (false, false);
                 self.fell_alone.retain(|&fell| fell != (at, station));

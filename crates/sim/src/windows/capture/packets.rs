@@ -10,7 +10,7 @@ use crate::files::inputs;
 use crate::scene::Signals;
 use crate::words::prose::Prose;
 use crate::words::sentences;
-use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, StationId, Topology};
+use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, Joiner, StationId, Topology};
 use std::sync::Arc;
 
 const PREAMBLE_AND_SFD: [u8; 8] = [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5];
@@ -67,7 +67,7 @@ pub(super) struct OpenRow {
 impl Packets {
     pub fn new(known: &Known, framing: Framing) -> Packets {
         let config = Arc::new(known.header.config());
-        let stations = &known.header.stations;
+        let stations = &known.names();
         let escaped = |name: &String| name.chars().any(|c| c.is_control() || c == '"' || c == '\\');
         Packets {
             framing,
@@ -78,6 +78,12 @@ impl Packets {
             is_plain: !stations.iter().any(escaped),
             config,
         }
+    }
+
+    /// From now on `station` is the one that joins.
+    pub fn call(&mut self, station: StationId, who: &Joiner) {
+        self.names.call(station, who.name());
+        self.frames.call(station, who);
     }
 
     /// Appends a frame that was sent to its last bit, with `size` octets from destination address to FCS.
@@ -270,6 +276,8 @@ impl Packets {
             Input::SetFault { station, fault: None } => format!("{} is right again", self.frames.name(*station)),
             Input::Attach { station } => format!("{} is back on the medium", self.frames.name(*station)),
             Input::Detach { station } => format!("{} is off the medium", self.frames.name(*station)),
+            Input::Join { station, .. } => format!("{} joins", self.frames.name(*station)),
+            Input::Leave { station } => format!("{} leaves", self.frames.name(*station)),
             Input::SetPlca { station, .. } => format!("{} has other settings of PLCA", self.frames.name(*station)),
             Input::SetCut { cut: Some(_) } => "the cable is cut".to_owned(),
             Input::SetCut { cut: None } => "the cable is mended".to_owned(),
