@@ -65,12 +65,6 @@ pub struct Known {
 }
 
 impl Known {
-    /// The stations' names, and what stands for that of each that has not joined.
-    pub fn names(&self) -> Vec<String> {
-        let (named, all) = (self.header.stations.len(), self.header.configuration.stations());
-        self.header.stations.iter().cloned().chain((named..all).map(|seat| format!("+{}", seat + 1))).collect()
-    }
-
     /// What is known of a run from its event log or record alone: stations have the addresses that ethbus gives them.
     pub fn of(header: Header) -> Known {
         let stations = header.configuration.stations();

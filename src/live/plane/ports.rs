@@ -2,7 +2,7 @@
 
 use super::learned::Behind;
 use super::protocol::Port;
-use medium::{BitTimes, Destination, StationId, Topology};
+use medium::{BitTimes, Destination, Joiner, StationId, Topology};
 use sim::words::choices::PortState;
 use std::collections::HashMap;
 
@@ -10,6 +10,8 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub struct Ports {
     ports: Vec<Port>,
+    /// How many there were as the bus began.
+    first: usize,
     by_index: HashMap<u32, StationId>,
     by_mac: HashMap<[u8; 6], StationId>,
     behind: Behind,
@@ -47,7 +49,7 @@ impl Ports {
         let all: Vec<StationId> = numbered().map(|(station, _)| station).collect();
         let hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
         let plugs = vec![Plug { link: true, attached: true, gone: false }; ports.len()];
-        Ports { ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
+        Ports { first: ports.len(), ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
     }
 
     /// A station joins at the next seat, or takes its old one again; whether there is such a seat.
@@ -68,6 +70,17 @@ impl Ports {
             (self.ports[index], self.plugs[index]) = (port, plug);
         }
         true
+    }
+
+    /// All stations that are there or were.
+    pub fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
+        (0..self.ports.len() as u16).map(StationId::new)
+    }
+
+    /// Who a station is that has joined since the bus began.
+    pub fn joiner(&self, station: StationId) -> Option<Joiner> {
+        let port = self.ports.get(station.index()).filter(|_| station.index() >= self.first)?;
+        Joiner::new(&port.name, port.mac)
     }
 
     /// A station's port belongs to nobody any more.

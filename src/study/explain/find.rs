@@ -61,9 +61,9 @@ impl Reading {
         let scene = Scene::new(header.config());
         Reading {
             wanted,
-            names: header.stations.clone(),
+            names: header.seats(),
             echo: echo(&scene.config),
-            offered: vec![None; header.stations.len()],
+            offered: vec![None; header.configuration.stations()],
             lives: Vec::new(),
             run: header.name.clone(),
             emulator: Vec::new(),

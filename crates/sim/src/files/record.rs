@@ -26,7 +26,7 @@ use medium::{BitInstant, BitTimes, Event, Frame, Host, Input, Medium, Octets, Pl
 use quick::Offer;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,8 +64,8 @@ impl Recorder {
     /// # Errors
     /// The header cannot be written.
     fn new(mut output: LineWriter, header: &Header) -> Result<Recorder, WriteError> {
-        let header = header.clone().of_format(FORMAT, VERSION);
-        output.line(|line| serde_json::to_writer(line, &header).expect("numbers and names"))?;
+        let own = header.as_begun().of_format(FORMAT, VERSION);
+        output.line(|line| serde_json::to_writer(line, &own).expect("numbers and names"))?;
         output.flush()?;
         Ok(Recorder { output, names: Names::new(&header.stations), inputs: 0, missing: 0, digest: None })
     }
@@ -205,6 +205,19 @@ pub struct RecordReader<R> {
     names: Names,
     topology: Topology,
     inputs: u64,
+}
+
+impl RecordReader<BufReader<File>> {
+    /// Opens a record.
+    ///
+    /// # Errors
+    /// It cannot be opened; what is no record, or one of a medium that cannot be.
+    pub fn open(path: &Path) -> Result<RecordReader<BufReader<File>>, ReadError> {
+        let mut record = RecordReader::new(LineReader::open(path)?)?;
+        record.header.look_ahead(path);
+        record.names = Names::new(&record.header.stations);
+        Ok(record)
+    }
 }
 
 impl<R: BufRead> RecordReader<R> {

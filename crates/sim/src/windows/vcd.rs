@@ -93,13 +93,16 @@ impl Vcd {
         // Only CSMA/CD holds these to their ranges; a log of another method may have any.
         let [gap, part_1] = [config.parameters.inter_packet_gap, config.parameters.inter_packet_gap_part_1]
             .map(|span| BitTimes::new(span.get().min(LONGEST_GAP)));
-        let silent = Place { deference: Deference::Free, signals: 0, attached: true, carrier: false };
-        let station = || OfStation { transmit: Transmit::Idle, place: silent, own_last: false, gap: 0 };
+        let silent = |attached| Place { deference: Deference::Free, signals: 0, attached, carrier: false };
+        let station =
+            |attached| OfStation { transmit: Transmit::Idle, place: silent(attached), own_last: false, gap: 0 };
         let mut vcd = Vcd {
             output: LineWriter::new(file, place, "changes"),
             nanos: Nanos::new(config.rate),
-            stations: known.macs.iter().map(|_| station()).collect(),
-            lines: Lines::all(known.macs.len() as u16),
+            stations: (0..known.macs.len() as u16)
+                .map(|number| station(!config.is_seat(StationId::new(number))))
+                .collect(),
+            lines: Lines::all(known.macs.len() as u16, known.header.stations.len() as u16),
             signals: Signals::new(Arc::new(config.clone()), 0),
             next_signal: 0,
             sending: 0,
@@ -129,7 +132,7 @@ impl Vcd {
         if turns.is_some() {
             text += "$var string 1 turn turn $end\n";
         }
-        for (number, name) in known.names().iter().enumerate() {
+        for (number, name) in known.header.stations.iter().enumerate() {
             let wire =
                 |kind: &str, wave, name: &str| format!("$var {kind} {} {name} $end\n", label(number as u16, wave));
             text += &format!("$scope module {name} $end\n");
@@ -151,7 +154,7 @@ impl Vcd {
             Change::Place(Some(false), None),
             Change::Collision(false),
         ];
-        for number in 0..known.names().len() as u16 {
+        for number in 0..known.header.stations.len() as u16 {
             let has = |change: &&Change| self.detects || !matches!(change, Change::Place(None, _));
             first.iter().filter(has).for_each(|change| text += &change.text(number));
         }

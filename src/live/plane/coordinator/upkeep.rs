@@ -180,8 +180,8 @@ impl Coordinator {
 
     /// Begins a capture on `stream`, with the frames that the medium has and what has been done to it.
     fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
-        let Coordinator { medium, frames, files: Both(_, captures), run_to, .. } = self;
-        let stations = || (0..frames.held.len() as u16).map(StationId::new);
+        let Coordinator { medium, frames, wires, files: Both(_, captures), run_to, .. } = self;
+        let stations = || wires.ports.stations();
         let held = stations().flat_map(|station| {
             // The medium is done with those before.
             let held = &frames.held[station.index()];
@@ -196,6 +196,7 @@ impl Coordinator {
             let settings = medium.plca_settings(station).filter(|settings| configured(station) != Some(*settings));
             let fault = medium.fault(station);
             [
+                wires.ports.joiner(station).map(|who| Input::Join { station, who }),
                 (!medium.attached(station)).then_some(Input::Detach { station }),
                 fault.map(|_| Input::SetFault { station, fault }),
                 settings.map(|settings| Input::SetPlca { station, settings }),

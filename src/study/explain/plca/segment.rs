@@ -145,7 +145,7 @@ impl Segment {
         let has_coordinator = first.coordinator().is_some();
         let spells = if has_coordinator { Vec::new() } else { vec![Spell::new(BitInstant::ZERO, None)] };
         Segment {
-            names: header.stations.clone(),
+            names: header.seats(),
             config: header.config(),
             cold: (plca.cold_start && has_coordinator).then(Cold::default),
             plca,

@@ -44,7 +44,11 @@ impl EventLogReader<BufReader<File>> {
     /// # Errors
     /// It cannot be opened; what is no event log, or one of a medium that cannot be.
     pub fn open(path: &Path) -> Result<EventLogReader<BufReader<File>>, ReadError> {
-        EventLogReader::new(LineReader::open(path)?)
+        let mut log = EventLogReader::new(LineReader::open(path)?)?;
+        log.header.look_ahead(path);
+        log.names = Names::new(&log.header.stations);
+        log.blocked.iter_mut().for_each(|blocked| blocked.know(log.header.stations.len()));
+        Ok(log)
     }
 }
 
@@ -132,7 +136,10 @@ impl<R: BufRead> EventLogReader<R> {
     /// Knows a station that joins.
     fn know(&mut self, entry: &Entry) {
         let Entry::Input { input: Input::Join { who, .. }, .. } = entry else { return };
-        self.names.join(who.name());
+        if self.names.station(who.name()).is_none() {
+            self.names.join(who.name());
+            self.header.stations.push(who.name().to_owned());
+        }
         self.blocked.iter_mut().for_each(|blocked| blocked.know(self.names.len()));
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Packets {
     /// What stamps have at bit instant 0, in nanoseconds.
     epoch: u64,
     names: Names,
+    /// The number of the interface "bus".
+    bus: u32,
     /// No station's name needs an escape in JSON.
     is_plain: bool,
 }
@@ -67,7 +69,7 @@ pub(super) struct OpenRow {
 impl Packets {
     pub fn new(known: &Known, framing: Framing) -> Packets {
         let config = Arc::new(known.header.config());
-        let stations = &known.names();
+        let stations = &known.header.seats();
         let escaped = |name: &String| name.chars().any(|c| c.is_control() || c == '"' || c == '\\');
         Packets {
             framing,
@@ -75,6 +77,7 @@ impl Packets {
             epoch: known.epoch.unwrap_or(0),
             names: Names::new(stations),
             frames: Frames::new(stations, &known.macs),
+            bus: known.header.stations.len() as u32,
             is_plain: !stations.iter().any(escaped),
             config,
         }
@@ -181,12 +184,14 @@ impl Packets {
     }
 
     fn begin(&self, into: &mut Vec<u8>, sent: &Transmission) -> Packet {
-        Packet::begin(into, sent.frame.station.index() as u32, self.nanos(sent.begin))
+        // Those of stations that joined come after the bus's.
+        let (number, bus) = (sent.frame.station.index() as u32, self.bus());
+        Packet::begin(into, number + u32::from(number >= bus), self.nanos(sent.begin))
     }
 
-    /// The number of the interface "bus", which comes after those of the stations.
+    /// The number of the interface "bus", which comes after those of the first stations.
     pub fn bus(&self) -> u32 {
-        self.frames.names().len() as u32
+        self.bus
     }
 
     /// The stamp of an instant.
