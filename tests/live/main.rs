@@ -9,6 +9,7 @@ mod api;
 mod at;
 mod bench;
 mod capture;
+mod cni;
 mod containers;
 mod cuts;
 mod demo;

@@ -4,6 +4,7 @@
 use super::request::Attachment;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where the folders are; it goes with the machine's labs at a reboot.
@@ -12,6 +13,8 @@ const FOLDER: &str = "/run/ethbus-cni";
 const LOCK: &str = ".lock";
 /// The file that says that the plugin brought the lab up.
 const OWNED: &str = ".owned";
+/// The scenario, while the lab comes up.
+const SCENARIO: &str = ".scenario.toml";
 
 /// The attachments of a network, while a call has them for itself.
 pub struct Attachments {
@@ -24,10 +27,27 @@ impl Attachments {
     /// Waits for other calls about the same network.
     pub fn of(network: &str) -> io::Result<Attachments> {
         let folder = Path::new(FOLDER).join(network);
-        fs::create_dir_all(&folder)?;
-        let lock = File::options().create(true).append(true).open(folder.join(LOCK))?;
-        lock.lock()?;
-        Ok(Attachments { folder, _lock: lock })
+        loop {
+            fs::create_dir_all(&folder)?;
+            let lock = match File::options().create(true).append(true).open(folder.join(LOCK)) {
+                // The last call before this one has removed the folder.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                lock => lock?,
+            };
+            lock.lock()?;
+            // The same with the file, while this call waited for it.
+            let is_same = fs::metadata(folder.join(LOCK)).is_ok_and(|there| {
+                lock.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (there.dev(), there.ino()))
+            });
+            if is_same {
+                return Ok(Attachments { folder, _lock: lock });
+            }
+        }
+    }
+
+    /// Where the scenario is while the lab comes up.
+    pub fn scenario(&self) -> PathBuf {
+        self.folder.join(SCENARIO)
     }
 
     fn file(&self, attachment: &Attachment) -> PathBuf {
@@ -74,15 +94,22 @@ impl Attachments {
         fs::write(self.folder.join(OWNED), "")
     }
 
-    /// The plugin brought the lab up, and no attachment is left. The folder goes with the lab.
-    pub fn give_up_if_last(&self) -> io::Result<bool> {
-        if !self.all()?.is_empty() {
-            return Ok(false);
-        }
-        let owned = self.folder.join(OWNED).exists();
-        if owned {
+    /// Whether the plugin brought the lab up.
+    pub fn is_owned(&self) -> bool {
+        self.folder.join(OWNED).exists()
+    }
+
+    /// Removes the folder, which has no attachment and no lab any more. The lock is the last file: another call that
+    /// waits for it makes a new folder.
+    pub fn forget(self) -> io::Result<()> {
+        if self.is_owned() {
             fs::remove_file(self.folder.join(OWNED))?;
         }
-        Ok(owned)
+        fs::remove_file(self.folder.join(LOCK))?;
+        match fs::remove_dir(&self.folder) {
+            // Another call is in it already.
+            Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+            _ => Ok(()),
+        }
     }
 }

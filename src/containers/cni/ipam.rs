@@ -1,12 +1,22 @@
-//! Addresses from another plugin: it is called with the same environment and the same network.
+//! Addresses from another plugin: it is called with the same network, and about one container as the program was.
 
 use super::answer::{Added, Failure, code};
-use super::request::Request;
+use super::request::{Attachment, Request};
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
-/// Calls the plugin; `None` if the network has none.
+/// Calls the plugin about the request's own container; `None` if the network has none.
 pub fn call(request: &Request, command: &str, input: &[u8]) -> Result<Option<Added>, Failure> {
+    call_about(&request.attachment, request, command, input)
+}
+
+/// Calls the plugin about any container.
+pub fn call_about(
+    attachment: &Attachment,
+    request: &Request,
+    command: &str,
+    input: &[u8],
+) -> Result<Option<Added>, Failure> {
     let Some(ipam) = request.network.ipam.as_ref().filter(|ipam| !ipam.program.is_empty()) else { return Ok(None) };
     let name = &ipam.program;
     if name.contains('/') {
@@ -21,7 +31,9 @@ pub fn call(request: &Request, command: &str, input: &[u8]) -> Result<Option<Add
     })?;
     let failed = |error: io::Error| Failure::new(code::IO, format!("{}: {error}", program.display()));
     let mut child = Command::new(&program);
-    child.env(super::COMMAND, command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    child.env(super::COMMAND, command);
+    child.env("CNI_CONTAINERID", &attachment.container).env("CNI_IFNAME", &attachment.ifname);
+    child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     let mut child = child.spawn().map_err(failed)?;
     // A plugin that reads nothing leaves a broken pipe: its answer says what matters.
     let _ = child.stdin.take().expect("a pipe").write_all(input);

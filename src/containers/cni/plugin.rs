@@ -15,6 +15,11 @@ use std::process;
 /// The longest name of a station.
 const LONGEST_NAME: usize = 15;
 
+/// How many containers a lab has places for if its scenario has no `capacity`.
+const PLACES: u32 = 16;
+/// The first version of the specification that has GC.
+const GC_SINCE: &str = "1.1.0";
+
 /// Does what the runtime asks, and gives what standard output gets: nothing for commands without a result.
 ///
 /// # Errors
@@ -70,7 +75,10 @@ fn add(request: &Request, input: &[u8]) -> Result<String, Failure> {
         let what = format!("{} of this container is station {station} of the lab already", attachment.ifname);
         return Err(Failure::new(code::LAB, what));
     }
-    bring_up(request, &attachments)?;
+    if let Err(failure) = bring_up(request, &attachments) {
+        let _ = bring_down(request, attachments);
+        return Err(failure);
+    }
     let given = ipam::call(request, "ADD", input);
     let added = given.and_then(|given| {
         join(request, &attachments, given.unwrap_or_default()).inspect_err(|_| {
@@ -78,10 +86,13 @@ fn add(request: &Request, input: &[u8]) -> Result<String, Failure> {
             let _ = ipam::call(request, "DEL", input);
         })
     });
-    let added = added.inspect_err(|_| {
-        let _ = bring_down(request, &attachments);
-    })?;
-    Ok(serde_json::to_string(&added).expect("texts"))
+    match added {
+        Ok(added) => Ok(serde_json::to_string(&added).expect("texts")),
+        Err(failure) => {
+            let _ = bring_down(request, attachments);
+            Err(failure)
+        }
+    }
 }
 
 /// Brings the lab up if the network has a scenario and the lab is not up.
@@ -94,9 +105,11 @@ fn bring_up(request: &Request, attachments: &Attachments) -> Result<(), Failure>
     let mut scenario = scenario.clone();
     if !["stations", "station"].iter().any(|key| scenario.contains_key(*key)) {
         scenario.insert("stations".to_owned(), json!(0));
+        scenario.entry("capacity").or_insert(json!(PLACES));
     }
     let text = toml::to_string(&scenario).map_err(|error| Failure::new(code::CONFIG, format!("scenario: {error}")))?;
-    let file = tempfile(lab, &text).map_err(on_disk)?;
+    let file = attachments.scenario();
+    std::fs::write(&file, &text).map_err(on_disk)?;
     let program = std::env::current_exe().map_err(on_disk)?;
     let mut up = process::Command::new(program);
     up.args(["up", "--background", "--name", lab]).arg(&file).env_remove(super::COMMAND);
@@ -105,34 +118,30 @@ fn bring_up(request: &Request, attachments: &Attachments) -> Result<(), Failure>
     let ended = ended.map_err(on_disk)?;
     if !ended.status.success() {
         let said = String::from_utf8_lossy(&ended.stderr);
-        // The scenario has no file for the user: places in it are told as keys.
-        let said = said.replace(&file, "scenario");
+        // The scenario has no file for the user.
+        let said = said.replace(&*file.to_string_lossy(), "scenario");
         return Err(Failure::new(code::CONFIG, said.trim().to_owned()));
     }
     attachments.own().map_err(on_disk)
 }
 
-/// A file that `ethbus up` reads.
-fn tempfile(lab: &str, text: &str) -> io::Result<String> {
-    let path = format!("/run/ethbus-cni/{lab}.{}.toml", process::id());
-    std::fs::write(&path, text)?;
-    Ok(path)
-}
-
 /// Takes the lab down if the plugin brought it up and no station is left.
-fn bring_down(request: &Request, attachments: &Attachments) -> Result<(), Failure> {
+fn bring_down(request: &Request, attachments: Attachments) -> Result<(), Failure> {
     let lab = lab(request);
-    if attachments.give_up_if_last().map_err(on_disk)? && is_up(lab) {
+    if !attachments.all().map_err(on_disk)?.is_empty() {
+        return Ok(());
+    }
+    if attachments.is_owned() && is_up(lab) {
         control::down(lab).map_err(|error| by_lab(lab, error))?;
     }
-    Ok(())
+    attachments.forget().map_err(on_disk)
 }
 
 /// Has the container's station join.
 fn join(request: &Request, attachments: &Attachments, given: Added) -> Result<Added, Failure> {
     let lab = lab(request);
     let netns = request.netns.as_deref().expect("ADD has a namespace");
-    let name = free_name(request, lab)?;
+    let name = free_name(request, attachments)?;
     let family = |is_v6: bool| given.ips.iter().find(|ip| ip.address.contains(':') == is_v6);
     let mut station = Map::from_iter([
         ("name".to_owned(), json!(name)),
@@ -175,8 +184,14 @@ fn join(request: &Request, attachments: &Attachments, given: Added) -> Result<Ad
     Ok(Added { cni_version, interfaces: vec![interface], ips, routes: given.routes, dns: given.dns })
 }
 
-/// A name that no station of the lab has: the pod's, or one of the container's id.
-fn free_name(request: &Request, lab: &str) -> Result<String, Failure> {
+/// A name that no station of the lab has: the pod's, or one of the container's id. Stations of a lab that was killed keep
+/// their names until DEL, which would remove another station of that name.
+fn free_name(request: &Request, attachments: &Attachments) -> Result<String, Failure> {
+    let lab = lab(request);
+    let mut taken = Vec::new();
+    for attachment in attachments.all().map_err(on_disk)? {
+        taken.extend(attachments.station(&attachment).map_err(on_disk)?);
+    }
     let content = Inventory::of_running(lab).map_err(|error| Failure::new(code::LAB, error.to_string()))?;
     let plain =
         |text: &str| text.chars().filter(char::is_ascii_alphanumeric).take(LONGEST_NAME - 4).collect::<String>();
@@ -184,7 +199,7 @@ fn free_name(request: &Request, lab: &str) -> Result<String, Failure> {
     let pod = request.pod.as_ref().map(|pod| pod.chars().take(LONGEST_NAME).collect::<String>());
     let later = (1..100).map(|number| format!("{id}-{number}"));
     let mut names = pod.into_iter().chain([id.clone()]).chain(later);
-    let is_free = |name: &String| content.stations.iter().all(|port| port.name != *name);
+    let is_free = |name: &String| !taken.contains(name) && content.stations.iter().all(|port| port.name != *name);
     names.find(is_free).ok_or_else(|| Failure::new(code::LAB, format!("lab {lab} has too many stations of {id}")))
 }
 
@@ -212,7 +227,7 @@ fn del(request: &Request, input: &[u8]) -> Result<String, Failure> {
     leave(request, &attachments, &request.attachment)?;
     // DEL comes again until it succeeds, also for what was never added: an IPAM plugin frees what it has.
     ipam::call(request, "DEL", input)?;
-    bring_down(request, &attachments)?;
+    bring_down(request, attachments)?;
     Ok(String::new())
 }
 
@@ -252,10 +267,14 @@ fn gc(request: &Request, input: &[u8]) -> Result<String, Failure> {
     for attachment in attachments.all().map_err(on_disk)? {
         if !request.network.valid.contains(&attachment) {
             leave(request, &attachments, &attachment)?;
+            ipam::call_about(&attachment, request, "DEL", input)?;
         }
     }
-    ipam::call(request, "GC", input)?;
-    bring_down(request, &attachments)?;
+    // Plugins of an earlier specification do not know the command.
+    if request.network.cni_version == GC_SINCE {
+        ipam::call(request, "GC", input)?;
+    }
+    bring_down(request, attachments)?;
     Ok(String::new())
 }
 
