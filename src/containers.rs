@@ -3,3 +3,5 @@
 //! These rooms hold no bus. They ask labs over the control socket, as any other program may (docs/api.md).
 
 pub mod cni;
+pub mod docker;
+mod labs;

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
+        Some(Command::Docker(args)) => commands::docker::docker(args),
         Some(Command::Metrics(args)) => commands::metrics::metrics(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),
         Some(Command::Watch(args)) => commands::watch::watch(args),

@@ -26,9 +26,9 @@ pub mod theory;
 mod windows;
 
 pub use self::labs::{
-    AddArgs, CutArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs,
-    PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs,
-    UpArgs, WatchArgs,
+    AddArgs, CutArgs, DockerArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs,
+    PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StationFault,
+    StatsArgs, UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
@@ -49,7 +49,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Engineering: a lab that is up",
         &[
             "shell", "capture", "send", "receive", "add", "remove", "plug", "unplug", "fault", "cut", "mend", "plca",
-            "keep", "metrics",
+            "keep", "metrics", "docker",
         ],
     ),
     (
@@ -149,6 +149,12 @@ pub enum Command {
     /// --metrics` serves one lab as long as it is up. See docs/seeing.md.
     #[command(after_help = "Examples:\n  ethbus metrics\n  ethbus metrics --listen 0.0.0.0:9610")]
     Metrics(MetricsArgs),
+    /// Serve Docker's daemon: a network of containers is a bus
+    ///
+    /// `docker network create -d ethbus -o access=plca -o topology=bus:25m t1s` brings a lab up, and a container of that
+    /// network is a station. Options are those of `ethbus up`. When the command ends, labs stay up.
+    #[command(after_help = "Example:\n  sudo ethbus docker")]
+    Docker(DockerArgs),
     /// Show a lab's bus as it is, drawn on the terminal
     ///
     /// Stations are at their places, signals travel between them, and collisions show where they are noticed. `?` tells

@@ -7,6 +7,7 @@ pub mod change;
 pub mod check;
 pub mod convert;
 pub mod demo;
+pub mod docker;
 pub mod doctor;
 pub mod down;
 pub mod exec;

@@ -140,13 +140,19 @@ fn containers_are_guests_of_a_lab_that_is_up() {
         return;
     }
     let _turn = Turn::shared();
-    let mut lab = Lab::up(&["--stations", "1"]);
+    let mut lab = Lab::up(&["--stations", "1", "--capacity", "2"]);
     let network = Network::new(json!({ "lab": lab.name, "ipam": {} }));
     let container = Named::new();
     let added = network.about("ADD", &container).json();
     let address = added["ips"][0]["address"].as_str().expect("an address").split('/').next().expect("one").to_owned();
     lab.ping("st1", &address);
+    refused(&network.call("ADD", "another", &netns(&container), &Value::Null), 100, "places are taken");
     network.about("DEL", &container).succeeded();
+    // The only place for guests has the name of one that left.
+    let named = |result: &Value| result["interfaces"][0]["mac"].clone();
+    let second = network.call("ADD", "another", &netns(&container), &Value::Null).json();
+    assert_eq!(named(&second), named(&added), "it is the same place");
+    network.call("DEL", "another", &netns(&container), &Value::Null).succeeded();
     check(&lab.settled_stats());
     lab.down().succeeded();
     lab.assert_nothing_left();

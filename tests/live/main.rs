@@ -14,6 +14,7 @@ mod containers;
 mod cuts;
 mod demo;
 mod discards;
+mod docker;
 mod endings;
 mod fan_out;
 mod faults;

@@ -389,6 +389,17 @@ pub struct ReceiveArgs {
     pub format: Format,
 }
 
+/// Options of `docker`.
+#[derive(Args, Clone, Debug)]
+pub struct DockerArgs {
+    /// Where the daemon finds the driver; the name of the file is that of the driver
+    #[arg(long, value_name = "PATH", default_value = "/run/docker/plugins/ethbus.sock")]
+    pub socket: std::path::PathBuf,
+    /// Where the driver keeps which network has which lab
+    #[arg(long, value_name = "FOLDER", default_value = "/var/lib/ethbus-docker")]
+    pub state: std::path::PathBuf,
+}
+
 /// Options of `metrics`.
 #[derive(Args, Clone, Debug)]
 pub struct MetricsArgs {

@@ -4,6 +4,7 @@ use super::answer::{Added, Address, Failure, Interface, Route, code};
 use super::attachments::Attachments;
 use super::request::{Attachment, Command, Request};
 use super::{VERSIONS, ipam};
+use crate::containers::labs::{self, PLACES, is_up};
 use crate::live::control;
 use crate::live::control::request::Control;
 use crate::live::lab::inventory::Inventory;
@@ -15,8 +16,6 @@ use std::process;
 /// The longest name of a station.
 const LONGEST_NAME: usize = 15;
 
-/// How many containers a lab has places for if its scenario has no `capacity`.
-const PLACES: u32 = 16;
 /// The first version of the specification that has GC.
 const GC_SINCE: &str = "1.1.0";
 
@@ -41,10 +40,6 @@ pub fn answer(request: &Request, input: &[u8]) -> Result<String, Failure> {
 /// The lab's name.
 fn lab(request: &Request) -> &str {
     request.network.lab.as_deref().unwrap_or(&request.network.name)
-}
-
-fn is_up(lab: &str) -> bool {
-    Inventory::of_running(lab).is_ok()
 }
 
 fn on_disk(error: io::Error) -> Failure {
@@ -110,18 +105,11 @@ fn bring_up(request: &Request, attachments: &Attachments) -> Result<(), Failure>
     let text = toml::to_string(&scenario).map_err(|error| Failure::new(code::CONFIG, format!("scenario: {error}")))?;
     let file = attachments.scenario();
     std::fs::write(&file, &text).map_err(on_disk)?;
-    let program = std::env::current_exe().map_err(on_disk)?;
-    let mut up = process::Command::new(program);
-    up.args(["up", "--background", "--name", lab]).arg(&file).env_remove(super::COMMAND);
-    let ended = up.stdin(process::Stdio::null()).output();
+    let ended = labs::bring_up(lab, &[&file]);
     let _ = std::fs::remove_file(&file);
-    let ended = ended.map_err(on_disk)?;
-    if !ended.status.success() {
-        let said = String::from_utf8_lossy(&ended.stderr);
-        // The scenario has no file for the user.
-        let said = said.replace(&*file.to_string_lossy(), "scenario");
-        return Err(Failure::new(code::CONFIG, said.trim().to_owned()));
-    }
+    // The scenario has no file for the user.
+    let wrong = |said: String| Failure::new(code::CONFIG, said.replace(&*file.to_string_lossy(), "scenario"));
+    ended.map_err(on_disk)?.map_err(wrong)?;
     attachments.own().map_err(on_disk)
 }
 
@@ -164,7 +152,7 @@ fn join(request: &Request, attachments: &Attachments, given: Added) -> Result<Ad
         let what = format!("{}: a station has one address of each family", second.1.address);
         return Err(Failure::new(code::CONFIG, what));
     }
-    let joined = control::add(lab, station).map_err(|error| by_lab(lab, error))?;
+    let joined = labs::add(lab, station).map_err(|error| by_lab(lab, error))?;
     let undone = |failure: Failure| {
         let _ = control::removed(lab, &Control::Remove { station: joined.name.clone() });
         failure

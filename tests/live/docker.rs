@@ -1,0 +1,173 @@
+//! A network of Docker is a lab. The daemon is Docker's own, with an image of busybox; the driver has a name of the test's.
+
+use crate::common::lab::{Unused, assert_nothing_of};
+use crate::common::process::{Finished, Running, ethbus, program, run};
+use crate::common::results::{check, number, station, stations};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A daemon, and the driver that it finds by its socket's name. Containers and networks go before they do.
+struct Docker {
+    folder: TempDir,
+    /// The driver's name.
+    name: Unused,
+    daemon: Option<Running>,
+    driver: Option<Running>,
+}
+
+impl Docker {
+    fn start() -> Docker {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut docker = Docker { folder, name: Unused::name(), daemon: None, driver: None };
+        docker.start_driver();
+        docker.start_daemon();
+        docker
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().expect("letters").to_owned()
+    }
+
+    fn socket(&self) -> PathBuf {
+        PathBuf::from(format!("/run/docker/plugins/{}.sock", self.name.0))
+    }
+
+    fn start_driver(&mut self) {
+        let socket = self.socket();
+        let arguments = ["docker", "--socket", socket.to_str().expect("letters"), "--state", &self.at("state")];
+        let mut driver = Running::start(ethbus(arguments), "");
+        driver.wait_for_stderr("finds the driver");
+        self.driver = Some(driver);
+    }
+
+    fn end_driver(&mut self, signal: &str) {
+        let driver = self.driver.take().expect("it runs");
+        driver.signal(signal);
+        driver.wait();
+    }
+
+    fn start_daemon(&mut self) {
+        let host = format!("unix://{}", self.at("docker.sock"));
+        let words = ["--iptables=false", "--bridge=none", "--storage-driver=vfs", "-H", &host];
+        let places = [("--data-root", "data"), ("--exec-root", "exec"), ("-p", "pid")];
+        let places: Vec<String> =
+            places.iter().flat_map(|(option, name)| [(*option).to_owned(), self.at(name)]).collect();
+        let daemon = program("dockerd", words.into_iter().chain(places.iter().map(String::as_str)));
+        self.daemon = Some(Running::start(daemon, ""));
+        wait_until(PATIENCE, "the daemon's answer", || self.run("version").code() == Some(0));
+    }
+
+    fn end_daemon(&mut self) {
+        let daemon = self.daemon.take().expect("it runs");
+        daemon.signal("TERM");
+        daemon.wait();
+    }
+
+    /// `docker` with these words.
+    fn run(&self, words: &str) -> Finished {
+        let mut command = program("docker", words.split(' '));
+        command.env("DOCKER_HOST", format!("unix://{}", self.at("docker.sock")));
+        run(command)
+    }
+
+    fn import_busybox(&self) {
+        let bin = self.folder.path().join("image/bin");
+        fs::create_dir_all(&bin).expect("own folder");
+        fs::copy("/bin/busybox", bin.join("busybox")).expect("the package busybox-static");
+        let mut import = program("sh", ["-c", "tar -C \"$1\" -c . | docker import - busybox", "sh", &self.at("image")]);
+        import.env("DOCKER_HOST", format!("unix://{}", self.at("docker.sock")));
+        run(import).succeeded();
+    }
+
+    fn create(&self, options: &str) -> Finished {
+        let (name, lab) = (&self.name.0, &self.name.0);
+        self.run(&format!("network create -d {name} --subnet 10.9.0.0/24 -o name={lab} {options} net"))
+    }
+
+    fn start_container(&self, name: &str) {
+        self.run(&format!("run -d --name {name} --network net busybox /bin/busybox sleep 600")).succeeded();
+    }
+
+    #[track_caller]
+    fn ping(&self, from: &str, to: &str) {
+        let pinged = self.run(&format!("exec {from} /bin/busybox ping -c 1 -W 5 {to}")).succeeded();
+        assert!(pinged.stdout.contains("1 packets received"), "{pinged:?}");
+    }
+
+    /// The address that the daemon gave a container.
+    fn address(&self, container: &str) -> String {
+        let path = "{{.NetworkSettings.Networks.net.IPAddress}}";
+        self.run(&format!("inspect --format {path} {container}")).succeeded().stdout.trim().to_owned()
+    }
+
+    fn stats(&self) -> Value {
+        run(ethbus(["stats", "--name", &self.name.0, "--format", "json"])).json()
+    }
+}
+
+impl Drop for Docker {
+    fn drop(&mut self) {
+        if self.daemon.is_some() {
+            self.run("rm -f web db");
+            self.run("network rm net");
+            self.end_daemon();
+        }
+        drop(self.driver.take());
+        let _ = fs::remove_file(self.socket());
+    }
+}
+
+/// Containers ping over a network with PLCA; daemon and driver are restarted; nothing is left at the end.
+#[test]
+fn a_network_of_docker_is_a_lab_while_daemon_and_driver_come_and_go() {
+    if skipped(&["ip", "dockerd", "docker", "busybox"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut docker = Docker::start();
+    docker.import_busybox();
+    for (option, words) in
+        [("-o rate=bad", "bad"), ("-o raet=10M", "-o raet: no such option"), ("-o topology=bus:x", "`x` is no length")]
+    {
+        docker.create(option).failed_with(1, &[words]);
+        assert_nothing_of(&docker.name.0);
+    }
+    docker.create("-o access=plca -o topology=bus:25m -o capacity=3 -o rate=10M").succeeded();
+    docker.start_container("web");
+    docker.start_container("db");
+    docker.ping("web", &docker.address("db"));
+    let results = docker.stats();
+    let names: Vec<&str> = stations(&results).iter().flat_map(|station| station["name"].as_str()).collect();
+    assert_eq!(names.len(), 2, "{results}");
+    names.iter().for_each(|name| assert!(number(station(&results, name), "frames_transmitted_ok") > 0, "{results}"));
+    check(&results);
+
+    // A driver that was killed leaves its socket, and the next one has the same networks.
+    docker.end_driver("KILL");
+    docker.ping("db", &docker.address("web"));
+    docker.start_driver();
+    docker.run("restart -t 0 db").succeeded();
+    docker.ping("web", &docker.address("db"));
+    docker.end_daemon();
+    docker.end_driver("TERM");
+    assert!(!docker.socket().exists(), "a driver that ends removes its socket");
+    docker.start_driver();
+    docker.start_daemon();
+    docker.run("rm -f web db").succeeded();
+    docker.start_container("web");
+    docker.start_container("db");
+    docker.ping("web", &docker.address("db"));
+    // A lab that is taken down comes up again with the next container.
+    docker.run("rm -f web db").succeeded();
+    run(ethbus(["down", "--name", &docker.name.0])).succeeded();
+    docker.start_container("web");
+    assert_eq!(stations(&docker.stats()).len(), 1);
+    docker.run("rm -f web").succeeded();
+    docker.run("network rm net").succeeded();
+    assert_nothing_of(&docker.name.0);
+    let left: Vec<_> = fs::read_dir(docker.at("state")).expect("own folder").flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
