@@ -83,6 +83,7 @@ install -D -m 644 "$made/completions/ethbus.bash" "$root/usr/share/bash-completi
 install -D -m 644 -t "$root/usr/share/zsh/vendor-completions" "$made/completions/_ethbus"
 install -D -m 644 -t "$root/usr/share/fish/vendor_completions.d" "$made/completions/ethbus.fish"
 install -D -m 644 packaging/ethbus@.service "$root/usr/lib/systemd/system/ethbus@.service"
+install -D -m 644 packaging/ethbus-docker.service "$root/usr/lib/systemd/system/ethbus-docker.service"
 install -D -m 644 packaging/ethbus.apparmor "$root/usr/share/ethbus/apparmor"
 # Where Debian's Wireshark looks for programs that capture.
 install -d "$root/usr/lib/$triplet/wireshark/extcap"

@@ -50,7 +50,7 @@ pub fn serve(socket: &Path, folder: &Path) -> io::Result<Serving> {
 
 fn answer(driver: &Driver, mut request: Request) {
     let mut body = Vec::new();
-    // What is missing makes no JSON, and the daemon is told so.
+    // A body that breaks off is no JSON, and the answer says so.
     let _ = request.as_reader().take(LONGEST).read_to_end(&mut body);
     let text = driver.answer(&request.url().to_owned(), &body).to_string();
     let kind = Header::from_bytes("Content-Type", KIND).expect("a header");
