@@ -52,7 +52,7 @@ fn answer(driver: &Driver, mut request: Request) {
     let mut body = Vec::new();
     // A body that breaks off is no JSON, and the answer says so.
     let _ = request.as_reader().take(LONGEST).read_to_end(&mut body);
-    let text = driver.answer(&request.url().to_owned(), &body).to_string();
+    let text = driver.answer(request.url(), &body).to_string();
     let kind = Header::from_bytes("Content-Type", KIND).expect("a header");
     // A daemon that has gone asks again.
     let _ = request.respond(Response::from_string(text).with_header(kind));
