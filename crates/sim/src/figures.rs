@@ -10,6 +10,7 @@ pub mod histogram;
 pub mod intervals;
 pub mod metrics;
 pub mod plca;
+pub mod registers;
 pub mod results;
 pub mod row;
 pub mod slotted;

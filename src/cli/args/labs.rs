@@ -247,12 +247,15 @@ pub enum PlcaCommand {
     /// Print whether a station takes turns, as `ethtool --get-plca-status`
     #[command(after_help = "Example:\n  ethbus plca status st1")]
     Status(PlcaStationArgs),
+    /// Print a station's registers, as chips have them (MMD 31)
+    #[command(after_help = "Example:\n  ethbus plca registers st1")]
+    Registers(PlcaStationArgs),
     /// Change a station's settings, as `ethtool --set-plca-cfg` does
     #[command(after_help = "Example:\n  ethbus plca set st3 enable on node-id 2")]
     Set(PlcaSetArgs),
 }
 
-/// Options of `plca get` and `plca status`.
+/// Options of `plca get`, `plca status` and `plca registers`.
 #[derive(Args, Clone, Debug)]
 pub struct PlcaStationArgs {
     /// Which lab.
