@@ -328,7 +328,7 @@ pub struct ExplainArgs {
     pub list: bool,
     /// Say what goes wrong on a segment with PLCA, and why
     ///
-    /// Each finding names its cause, what the log shows of it, and what to do. See docs/plca.md.
+    /// Each finding names its cause, what the log shows of it, and what to do. See docs/symptoms.md.
     #[arg(long, conflicts_with_all = ["frame", "pick", "list", "station"])]
     pub segment: bool,
     /// Tell only what its life comes to, in a few lines
