@@ -9,12 +9,13 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ._program import Error, options, program, run, run_json, scenario_file
 from .results import Results
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     else:
         from typing_extensions import Self
 
-# `read` ends with this process, however that ends: then the shell ends the lab, which cleans up.
-_GUARD = '"$@" < /dev/null & read -r _; kill "$!" 2> /dev/null; wait "$!"'
+# `read` ends with this process, however that ends: then the shell ends the lab, which cleans up. The shell itself holds no
+# standard output, so that the end of the lab's is seen.
+_GUARD = '"$@" < /dev/null & exec > /dev/null; read -r _; kill "$!" 2> /dev/null; wait "$!"'
 # How long a lab may take to come up and to go down, in seconds: many times what 1,024 stations take.
 _PATIENCE = 120.0
 
@@ -100,37 +102,53 @@ class _Connection:
     """One connection to a control socket: a line for each message."""
 
     def __init__(self, path: Path, timeout: Optional[float]) -> None:
+        self.timeout = timeout
+        self.octets = bytearray()
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(timeout)
         try:
             self.socket.connect(str(path))
         except OSError as error:
             self.socket.close()
             raise Error(1, f"no lab listens at {path}: {error.strerror}") from error
-        self.lines: IO[bytes] = self.socket.makefile("rb")
 
     def call(self, method: str, params: Mapping[str, Any]) -> Any:
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         self.socket.sendall(json.dumps(request).encode() + b"\n")
-        answer = self.message()
+        answer = self.message(_within(_PATIENCE))
         if answer is None:
             raise Error(1, f"the lab ended before it answered `{method}`")
         if "error" in answer:
             raise Error(answer["error"]["code"], answer["error"]["message"])
         return answer["result"]
 
-    def message(self) -> Any:
-        line = self.lines.readline()
-        return json.loads(line) if line.endswith(b"\n") else None
+    def message(self, end: Optional[float]) -> Any:
+        """The next message, or none after the last; a `TimeoutError` if it has not come by `end`."""
+        while (place := self.octets.find(b"\n")) < 0:
+            self.socket.settimeout(None if end is None else max(end - time.monotonic(), 0.001))
+            try:
+                more = self.socket.recv(1 << 16)
+            except socket.timeout:
+                raise TimeoutError("the lab sent nothing in time") from None
+            if not more:
+                return None
+            self.octets += more
+        line = bytes(self.octets[:place])
+        del self.octets[: place + 1]
+        return json.loads(line)
+
+    def rest(self) -> Iterator[bytes]:
+        """What comes after the messages, to the end."""
+        yield bytes(self.octets)
+        self.socket.settimeout(None)
+        while more := self.socket.recv(1 << 16):
+            yield more
 
     def close(self) -> None:
-        # Another thread may be reading.
-        try:
-            self.socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-        self.lines.close()
         self.socket.close()
+
+
+def _within(timeout: Optional[float]) -> Optional[float]:
+    return None if timeout is None else time.monotonic() + timeout
 
 
 class Events(Iterator[Event]):
@@ -139,23 +157,27 @@ class Events(Iterator[Event]):
     missed: int = 0
     header: dict[str, Any]
 
-    def __init__(self, connection: _Connection, kinds: Sequence[str], stations: Sequence[str]) -> None:
+    def __init__(self, connection: _Connection, kinds: Sequence[str], stations: Sequence[str], inputs: bool) -> None:
         self._connection = connection
-        self._kinds = frozenset(kinds)
+        self._inputs = inputs
         self._ready: Iterator[dict[str, Any]] = iter(())
         wanted = {"kinds": list(kinds), "stations": list(stations)}
         self.header = connection.call("subscribe", {"events": wanted})["header"]
 
     def __next__(self) -> Event:
+        end = _within(self._connection.timeout)
         while True:
             for event in self._ready:
                 # The lab filters no inputs.
-                if not self._kinds or event["kind"] in self._kinds:
+                if self._inputs or event.get("layer") != "input":
                     return Event(event)
             try:
-                told = self._connection.message()
-            except socket.timeout:
-                raise TimeoutError(f"no event within {self._connection.socket.gettimeout()} s") from None
+                # A message without events comes some twenty times a second.
+                if end is not None and time.monotonic() > end:
+                    raise TimeoutError
+                told = self._connection.message(end)
+            except TimeoutError:
+                raise TimeoutError(f"no event within {self._connection.timeout} s") from None
             if told is None:
                 raise StopIteration
             self.missed += told["params"]["missed"]
@@ -187,13 +209,12 @@ class Capture:
             path.unlink()
             connection.close()
             raise
-        connection.socket.settimeout(None)
         self._thread = threading.Thread(target=self._write, name=f"ethbus capture {path}", daemon=True)
         self._thread.start()
 
     def _write(self) -> None:
         try:
-            while octets := self._connection.lines.read1(1 << 16):  # type: ignore[attr-defined]
+            for octets in self._connection.rest():
                 self._file.write(octets)
         except OSError as error:
             self._failure = error
@@ -348,12 +369,21 @@ class Lab(Mapping[str, Station]):
         return self._changed("stats")
 
     def events(
-        self, kinds: Sequence[str] = (), stations: Sequence[str] = (), timeout: Optional[float] = None
+        self,
+        kinds: Sequence[str] = (),
+        stations: Sequence[str] = (),
+        *,
+        inputs: bool = False,
+        timeout: Optional[float] = None,
     ) -> Events:
-        """The events from now on, of these kinds and stations or of all. A wait above `timeout` seconds is a `TimeoutError`."""
+        """The events from now on, of these kinds and stations or of all.
+
+        With `inputs=True` also what is done to the lab: `attach`, `set_fault`, of all stations. A wait that takes longer than
+        `timeout` seconds raises `TimeoutError`.
+        """
         connection = _Connection(self._control, timeout)
         try:
-            return Events(connection, kinds, stations)
+            return Events(connection, kinds, stations, inputs)
         except BaseException:
             connection.close()
             raise

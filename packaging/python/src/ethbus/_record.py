@@ -122,7 +122,8 @@ class Run(Record):
         metrics = self.row()
         figures = [[words, metrics.get(name), unit] for name, (words, unit) in LABELS.items()]
         counters = [dict(station.numbers()) for station in self.stations]
-        columns = [name for name in counters[0] if any(each[name] for each in counters)] if counters else []
+        names = [name for name in counters[0] if not name.endswith("_bt")] if counters else []
+        columns = [name for name in names if any(each[name] for each in counters)]
         stations = [[station.name, *map(each.get, columns)] for station, each in zip(self.stations, counters)]
         verdict = f"<p>{html.escape(self.verdict)}</p>" if self.emulator else ""
         return verdict + _table(["metric", "", "unit"], [row for row in figures if row[1] is not None]) + _table(["station", *columns], stations)
