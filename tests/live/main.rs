@@ -27,6 +27,7 @@ mod owners;
 mod plca;
 mod ports;
 mod pressure;
+mod python;
 mod replay;
 mod rootless;
 mod security;
