@@ -18,6 +18,7 @@ mod fan_out;
 mod faults;
 mod filter;
 mod hostile;
+mod joins;
 mod keep;
 mod lab;
 mod metrics;

@@ -200,7 +200,7 @@ impl Slots {
 
     /// The medium is given an input at `at`; its events come next.
     pub fn input(&mut self, at: BitInstant, input: &Input) {
-        if let Input::Detach { station } = *input {
+        if let Some((station, false)) = input.plugs() {
             self.unplugged = Some((at, station));
         }
     }
