@@ -30,9 +30,8 @@ fn the_suite_of_the_package_passes_in_an_environment_of_its_own() {
     if skipped(&["ping"]) {
         return;
     }
-    let has = |modules: &str| {
-        Path::new(PYTHON).exists() && run_for(program(PYTHON, ["-c", modules]), LIMIT).status.success()
-    };
+    let has =
+        |modules: &str| Path::new(PYTHON).exists() && run_for(program(PYTHON, ["-c", modules]), LIMIT).status.success();
     if !has("import ensurepip, pytest, setuptools, wheel") {
         return skip("needs python3-venv, python3-pytest, python3-setuptools, python3-wheel");
     }

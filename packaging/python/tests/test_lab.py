@@ -82,6 +82,35 @@ def test_plca_changes_one_setting_and_keeps_the_others() -> None:
         assert (before.to_tmr, before.burst_cnt, after.to_tmr, after.burst_cnt) == (40, 0, 40, 3)
 
 
+def test_stations_join_and_leave() -> None:
+    with ethbus.lab(stations=2) as lab, lab.events(["delivered"], inputs=True, timeout=20) as events:
+        late = lab.add("late")
+        assert list(lab) == ["st1", "st2", "late"] and late.mac and late.ip
+        ping(lab, "late", "st1")
+        sent = lab.stats().station("late").frames_transmitted_ok
+        assert sent >= 2
+        results = lab["late"].remove()
+        assert list(lab) == ["st1", "st2"]
+        assert results.station("late").frames_transmitted_ok >= sent, "its counts stay"
+        kinds = []
+        while "leave" not in kinds:
+            kinds.append(next(events).kind)
+        assert "join" in kinds
+        with pytest.raises(ethbus.Error, match="st9"):
+            lab.call("remove", station="st9")
+
+
+def test_a_server_is_waited_for() -> None:
+    with ethbus.lab(stations=2) as lab:
+        server = "import socket; s = socket.create_server(('', 7000)); c, _ = s.accept(); c.sendall(b'hello')"
+        lab["st2"].start([sys.executable, "-c", server])
+        lab["st2"].wait_for_port(7000)
+        client = f"import socket; print(socket.create_connection(('{lab['st2'].ip}', 7000)).recv(5))"
+        assert lab["st1"].run([sys.executable, "-c", client]).stdout == "b'hello'\n"
+        with pytest.raises(TimeoutError, match="no program in station st1 listens at port 7001 within 0.1 s"):
+            lab["st1"].wait_for_port(7001, timeout=0.1)
+
+
 def test_a_cable_is_cut_and_mended() -> None:
     with ethbus.lab({"stations": 2, "medium": {"topology": "bus:500m"}}) as lab:
         assert lab.cut("st1", "st2").medium.cut is not None

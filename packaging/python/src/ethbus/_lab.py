@@ -304,6 +304,21 @@ class Station:
         self.lab._programs.append(started)
         return started
 
+    def wait_for_port(self, port: int, timeout: float = 10.0) -> None:
+        """Waits until a program in the station listens at this port of TCP or UDP: `start` does not wait for that."""
+        end = time.monotonic() + timeout
+        files = [f"/proc/net/{name}" for name in ("tcp", "tcp6", "udp", "udp6")]
+        while not _listens(self.run(["cat", *files], check=False).stdout, port):
+            if time.monotonic() > end:
+                raise TimeoutError(f"no program in station {self.name} listens at port {port} within {timeout} s")
+            time.sleep(0.02)
+
+    def remove(self) -> Results:
+        """Has the station leave the lab; its counts stay in the results."""
+        results = self.lab._changed("remove", station=self.name)
+        self.lab._stations.pop(self.name, None)
+        return results
+
     def fault(self, fault: Optional[str]) -> Results:
         """Makes the station `deaf`, `bad_fcs` or `babble`, or right again with `None`; gives the results after it."""
         return self.lab._changed("fault", station=self.name, fault=fault)
@@ -325,6 +340,12 @@ class Station:
         kept = {name: value for name, value in node.items() if name not in ("status", "counters")}
         kept.update({name.replace("_", "-"): value for name, value in settings.items()})
         return self.lab._changed("plca", station=self.name, settings=kept)
+
+
+def _listens(table: str, port: int) -> bool:
+    """Whether a table like /proc/net/tcp has a socket of TCP that listens (0A), or one of UDP without a peer (07), at this port."""
+    rows = (line.split() for line in table.splitlines())
+    return any(row[1].endswith(f":{port:04X}") and row[3] in ("0A", "07") for row in rows if len(row) > 3)
 
 
 class Lab(Mapping[str, Station]):
@@ -396,6 +417,14 @@ class Lab(Mapping[str, Station]):
         """Captures from now on into a file in pcapng; `filter` and `plain` are those of `ethbus capture`."""
         connection = _Connection(self._control, _PATIENCE)
         return Capture(connection, Path(path), {"framing": "plain" if plain else "whole", "filter": filter})
+
+    def add(self, name: Optional[str] = None, **keys: Any) -> Station:
+        """Has a station join: `keys` are those of a `[[station]]` section, like `netns` (docs/api.md)."""
+        given = {"name": name, **keys}
+        made = self.call("add", **{key: value for key, value in given.items() if value is not None})
+        station = Station(self, made["name"], made["mac"], made["addresses"])
+        self._stations[station.name] = station
+        return station
 
     def cut(self, one: str, other: str) -> Results:
         """Cuts the cable halfway between two stations."""
