@@ -18,6 +18,9 @@ class UpOptions(TypedDict, total=False):
     stations: Value
     """How many stations, 1 to 1024 [default: 4]"""
 
+    capacity: Value
+    """How many stations with those that join later [default: 64 more]"""
+
     access: Value
     """`csma-cd`, `plca`, `csma` or `tdma` [default: csma-cd]"""
 
