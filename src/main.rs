@@ -42,6 +42,8 @@ fn main() -> ExitCode {
         Some(Command::Watch(args)) => commands::watch::watch(args),
         Some(Command::Capture(args)) => commands::capture::capture(args),
         Some(Command::Extcap(args)) => commands::extcap::extcap(args),
+        Some(Command::Add(args)) => commands::add::add(args),
+        Some(Command::Remove(args)) => commands::add::remove(args),
         Some(Command::Plug(args)) => commands::change::plug(args),
         Some(Command::Unplug(args)) => commands::change::unplug(args),
         Some(Command::Fault(args)) => commands::change::fault(args),

@@ -26,9 +26,9 @@ pub mod theory;
 mod windows;
 
 pub use self::labs::{
-    CutArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs, PlcaCommand,
-    PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
-    WatchArgs,
+    AddArgs, CutArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs,
+    PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs,
+    UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
@@ -47,7 +47,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Teaching: pages and what theory says", &["story", "theory", "retry"]),
     (
         "Engineering: a lab that is up",
-        &["shell", "capture", "send", "receive", "plug", "unplug", "fault", "cut", "mend", "plca", "keep", "metrics"],
+        &[
+            "shell", "capture", "send", "receive", "add", "remove", "plug", "unplug", "fault", "cut", "mend", "plca",
+            "keep", "metrics",
+        ],
     ),
     (
         "Research: scenarios, many runs, logs",
@@ -163,6 +166,18 @@ pub enum Command {
         after_help = "Examples:\n  ethbus capture -o lab.pcapng --duration 10s\n  ethbus capture coax | wireshark -k -i -"
     )]
     Capture(CaptureArgs),
+    /// Add a station to a lab that is up
+    ///
+    /// It has a namespace of its own, unless an option says otherwise, and the next addresses of the lab. Prints its name.
+    #[command(
+        after_help = "Examples:\n  ethbus add\n  ethbus add web --netns docker:web\n  ethbus add vm --tap\n  ethbus add --lend eth1"
+    )]
+    Add(AddArgs),
+    /// Remove a station from a lab that is up
+    ///
+    /// Programs in its namespace are ended, and what was lent for it goes back. Its counts stay in the results.
+    #[command(after_help = "Example:\n  ethbus remove st5")]
+    Remove(PortArgs),
     /// Put a station back on the medium
     #[command(alias = "attach", after_help = "Example:\n  ethbus plug st3")]
     Plug(PortArgs),

@@ -1,5 +1,6 @@
 //! One file for each command: what it makes, in which order, and what it says.
 
+pub mod add;
 pub mod bench;
 pub mod capture;
 pub mod change;

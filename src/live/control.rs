@@ -118,6 +118,37 @@ pub fn keep(name: &str) -> io::Result<String> {
     call(name, &Control::Keep, LONGEST_ANSWER).map(|kept: Kept| kept.file)
 }
 
+/// What a lab answers to [`Control::Add`]: what the station has.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Added {
+    /// Its name.
+    pub name: String,
+    /// Its MAC address.
+    pub mac: String,
+    /// The addresses that it has from the lab, with the length of their prefixes.
+    pub addresses: Vec<String>,
+    /// What its interface is called in its namespace; nothing if its host is no namespace.
+    pub interface: Option<String>,
+    /// Its namespace: a name of `ip netns`, or what `netns` said; nothing for one without a name.
+    pub netns: Option<String>,
+}
+
+/// Has a station join the lab `name`.
+///
+/// # Errors
+/// As [`results`].
+pub fn add(name: &str, station: serde_json::Map<String, serde_json::Value>) -> io::Result<Added> {
+    call(name, &Control::Add(station), LONGEST_END)
+}
+
+/// Has a station leave the lab `name`: programs in it may take a while to end.
+///
+/// # Errors
+/// As [`results`].
+pub fn removed(name: &str, request: &Control) -> io::Result<Results> {
+    results_within(name, request, LONGEST_END)
+}
+
 /// What a lab answers to [`Control::Discards`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DiscardsAt {

@@ -62,6 +62,12 @@ impl Streams {
         Streams { names: Names::new(names), stations: names.iter().map(|_| None).collect(), sender, connected }
     }
 
+    /// A station joins.
+    pub fn join(&mut self, name: &str) {
+        self.names.join(name);
+        self.stations.resize_with(self.names.len(), || None);
+    }
+
     /// The path of the socket of `station`, which is bound if it was not.
     ///
     /// # Errors

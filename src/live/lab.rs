@@ -16,6 +16,7 @@ pub mod carrier;
 pub mod existing;
 mod fan_out;
 pub mod inventory;
+pub mod join;
 mod lent;
 pub mod links;
 mod outside;
@@ -213,7 +214,7 @@ impl Segment {
         let mut netlink = Netlink::in_namespace(&bus).map_err(|source| link_error(BUS, source))?;
         let mut ports = connect_all(&mut netlink, plan, &stations, protocols, &mut surroundings, &mut progress)?;
         let fan_out = FanOutMade::make(plan, &bus, &ports)?;
-        wait_for_carrier(&mut netlink, plan)?;
+        wait_for_carrier(&mut netlink, &plan.stations)?;
         let monitor = LinkMonitor::open(&bus)?.into_fd();
         let watch = watched::watch(plan, &bus, &stations, &mut ports)?;
         wait_for_stamps(PATIENCE)?;
@@ -240,7 +241,7 @@ fn namespaces(
         let whose = whose.to_owned();
         |source| MakeError::Namespace { whose, source }
     };
-    let is_own = |station: &&StationPlan| !matches!(station.host, Host::Bridge(_) | Host::Existing(_));
+    let is_own = |station: &&StationPlan| has_own_namespace(station);
     let mut make = |whose: &str| match progress(0) {
         true => Namespace::enter_new().map_err(failed(whose)),
         false => Err(MakeError::Interrupted),
@@ -272,6 +273,11 @@ fn namespaces(
         }
     }
     Ok((bus, stations))
+}
+
+/// Whether the lab makes a namespace for the station.
+fn has_own_namespace(station: &StationPlan) -> bool {
+    !matches!(station.host, Host::Bridge(_) | Host::Existing(_))
 }
 
 /// What `ip netns` calls the namespace of a station, or of the bus, of a lab.
@@ -376,12 +382,12 @@ fn beside(mac: MacAddr) -> MacAddr {
     MacAddr(mac.0 ^ 0x04, mac.1, mac.2, mac.3, mac.4, mac.5)
 }
 
-fn wait_for_carrier(netlink: &mut Netlink, plan: &Plan) -> Result<(), MakeError> {
+fn wait_for_carrier(netlink: &mut Netlink, stations: &[StationPlan]) -> Result<(), MakeError> {
     let begin = Instant::now();
     loop {
         let links = netlink.links().map_err(|source| link_error(BUS, source))?;
         let has_carrier = |name: &str| links.iter().any(|link| link.name == name && link.up && link.carrier);
-        match plan.stations.iter().find(|station| !has_carrier(&station.name)) {
+        match stations.iter().find(|station| !has_carrier(&station.name)) {
             None => return Ok(()),
             Some(station) if begin.elapsed() > PATIENCE => {
                 return Err(MakeError::NoCarrier { station: station.name.clone() });

@@ -97,7 +97,7 @@ pub fn run() -> Result<(), BusError> {
     // Each drops its own capabilities.
     let copiers = copiers(&setup, memories, &sender)?;
     let filter = watch.map(|watch| Filter::new(&setup.ports, LinkWatch::from_fd(watch)));
-    let delivery = Delivery::new(sender, copiers, filter.unwrap_or_default());
+    let delivery = Delivery::new(sender, copiers, setup.ports.len(), filter.unwrap_or_default());
     // Before there are other threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
     let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;

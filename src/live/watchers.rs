@@ -90,6 +90,14 @@ impl Watchers {
         Watchers { names: Names::new(&header.stations), header, all: Vec::new(), asked: false }
     }
 
+    /// A station joins: those who subscribe from now on find it in their header.
+    pub fn join(&mut self, name: &str) {
+        if self.names.station(name).is_none() {
+            self.names.join(name);
+            self.header.stations.push(name.to_owned());
+        }
+    }
+
     /// Whether events are wanted.
     pub fn want_events(&self) -> bool {
         self.all.iter().any(|watcher| watcher.events.is_some())

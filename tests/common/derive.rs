@@ -124,6 +124,9 @@ impl Derivation {
         } else if event["kind"] == "set_fault" {
             let station = self.log.names[event["station"].as_str().expect("a name")];
             self.log.stations[station].deaf = event["fault"] == "deaf";
+        } else if event["kind"] == "join" {
+            let name = event["station"].as_str().expect("a name").to_owned();
+            self.log.names.insert(name, number(&event, "seat") as usize);
         }
         Ok(())
     }
@@ -154,7 +157,8 @@ impl Log {
         };
         let list = header["stations"].as_array().expect("names");
         let names = list.iter().map(|name| name.as_str().expect("a name").to_owned()).zip(0..).collect();
-        let count = list.len();
+        // Behind those that have a name are seats.
+        let count = list.len() + configuration["seats"].as_u64().unwrap_or(0) as usize;
         let topology = &configuration["topology"];
         let star = topology["star"]["distance_bt"].as_u64();
         let bus = topology["bus"]["positions_bt"].as_array();

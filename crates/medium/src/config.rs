@@ -23,6 +23,7 @@ pub use plca::{Plca, PlcaNode, PlcaSettings};
 pub use slotted_aloha::{Control, SlottedAloha};
 pub use tdma::Tdma;
 
+use crate::frame::StationId;
 use crate::time::BitRate;
 use crate::topology::Topology;
 use backoff::Policy;
@@ -66,6 +67,8 @@ pub struct Config {
     pub backoff: Option<Policy>,
     /// Frames that a station's transmit queue holds, the one being sent included.
     pub queue_limit: usize,
+    /// The number of free seats: the last stations of the topology, which are off the medium until they are attached.
+    pub seats: usize,
     /// The source of every random draw, one stream a station.
     pub seed: u64,
     /// Keep events for [`Medium::poll_event`](crate::Medium::poll_event). The tally works without them.
@@ -89,6 +92,7 @@ impl Config {
             parameters: Parameters::at(rate),
             backoff: None,
             queue_limit: Config::DEFAULT_QUEUE_LIMIT,
+            seats: 0,
             seed,
             keep_events: true,
             keep_outputs: true,
@@ -105,6 +109,7 @@ impl Config {
             (1..=Config::MAX_STATIONS).contains(&stations).then_some(()).ok_or(ConfigError::Stations { stations }),
             rule(self.topology.fits(), "distance", "at most 2^31 BT"),
             rule(self.queue_limit > 0, "queue_limit", "at least 1 frame"),
+            rule(self.seats <= stations, "seats", "at most the number of stations"),
         ];
         rules.into_iter().collect::<Result<(), ConfigError>>()?;
         let Config { parameters, topology, .. } = self;
@@ -120,6 +125,11 @@ impl Config {
                 own.check(self.rate, parameters, stations)
             }
         }
+    }
+
+    /// Whether `station` is a seat: off the medium until it is attached.
+    pub fn is_seat(&self, station: StationId) -> bool {
+        station.index() >= self.topology.stations() - self.seats
     }
 
     /// The number of a frame's last attempt; `None`: no limit.

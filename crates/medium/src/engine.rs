@@ -28,12 +28,12 @@ pub(crate) struct Engine<A: Access> {
 }
 
 impl<A: Access> Engine<A> {
-    /// A silent medium at instant 0, all stations attached and idle.
+    /// A silent medium at instant 0, all stations but the seats attached, and all idle.
     pub fn new(config: Config) -> Result<Engine<A>, ConfigError> {
         config.check()?;
         let station = |number| {
             let id = StationId::new(number);
-            Station::new(id, A::mac(&config, id))
+            Station { attached: !config.is_seat(id), ..Station::new(id, A::mac(&config, id)) }
         };
         let timers = config.topology.stations() * A::TIMERS;
         let stations: Box<[Station<A::Mac>]> = (0..config.topology.stations() as u16).map(station).collect();
@@ -77,11 +77,11 @@ impl<A: FastPath> Engine<A> {
         self.core.instant = now;
         match input {
             Input::Offer { station, frame } => self.offer(station, frame, host),
-            Input::Detach { station } => {
+            Input::Detach { station } | Input::Leave { station } => {
                 self.station_mut(station).attached = false;
                 A::detached(self, station, host);
             }
-            Input::Attach { station } => {
+            Input::Attach { station } | Input::Join { station, .. } => {
                 self.station_mut(station).attached = true;
                 A::attached(self, station, host);
             }

@@ -27,6 +27,18 @@ pub enum Input {
         /// The station.
         station: StationId,
     },
+    /// A station joins at a [seat](crate::Config::seats), or joins again: as [`Input::Attach`].
+    Join {
+        /// The seat.
+        station: StationId,
+        /// Who it is.
+        who: Joiner,
+    },
+    /// The station leaves the medium: as [`Input::Detach`].
+    Leave {
+        /// The station.
+        station: StationId,
+    },
     /// The station has a fault from now on, or, with `None`, none.
     SetFault {
         /// The station.
@@ -51,6 +63,44 @@ pub enum Input {
         /// The place: stations at it and beyond it are on the far side.
         cut: Option<Place>,
     },
+}
+
+impl Input {
+    /// The station that comes onto the medium (`true`) or goes off it.
+    pub fn plugs(&self) -> Option<(StationId, bool)> {
+        match *self {
+            Input::Attach { station } | Input::Join { station, .. } => Some((station, true)),
+            Input::Detach { station } | Input::Leave { station } => Some((station, false)),
+            Input::Offer { .. } | Input::SetFault { .. } | Input::SetPlca { .. } | Input::SetCut { .. } => None,
+        }
+    }
+}
+
+/// What a host calls a station that joins. The engine passes it on and never reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joiner {
+    name: [u8; Joiner::LONGEST],
+    /// Its address.
+    pub address: [u8; 6],
+}
+
+impl Joiner {
+    /// Octets of the longest name.
+    pub const LONGEST: usize = 15;
+
+    /// One called `name`; nothing if that is empty, too long, or has an octet 0.
+    pub fn new(name: &str, address: [u8; 6]) -> Option<Joiner> {
+        let fits = (1..=Joiner::LONGEST).contains(&name.len()) && !name.contains('\0');
+        let mut octets = [0; Joiner::LONGEST];
+        octets.get_mut(..name.len())?.copy_from_slice(name.as_bytes());
+        fits.then_some(Joiner { name: octets, address })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        let length = self.name.iter().position(|octet| *octet == 0).unwrap_or(Joiner::LONGEST);
+        std::str::from_utf8(&self.name[..length]).expect("it was made from text")
+    }
 }
 
 /// A fault of a station.

@@ -54,7 +54,7 @@ pub use config::{Config, ConfigError, Control, Method, Parameters, Reach, Slotte
 pub use event::{Cause, Event, Kind, KindError, Shape, Value, Visitor};
 pub use event::{HostKind, MacKind, Part, PlcaKind, ReceiverKind, WirelessKind};
 pub use frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId};
-pub use inputs::{Fault, Host, Input};
+pub use inputs::{Fault, Host, Input, Joiner};
 pub use medium::Medium;
 pub use outputs::Output;
 pub use rules::{Carried, Span};

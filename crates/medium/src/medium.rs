@@ -69,7 +69,7 @@ impl Host for Kept<'_> {
 }
 
 impl Medium {
-    /// A silent medium at instant 0, all stations attached and idle.
+    /// A silent medium at instant 0, all stations but the seats attached, and all idle.
     ///
     /// # Errors
     /// A number of stations or a parameter that is out of its range.

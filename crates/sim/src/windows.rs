@@ -67,7 +67,8 @@ pub struct Known {
 impl Known {
     /// What is known of a run from its event log or record alone: stations have the addresses that ethbus gives them.
     pub fn of(header: Header) -> Known {
-        let macs = (0..header.stations.len()).map(|index| default_mac(&header.name, index).octets()).collect();
+        let stations = header.configuration.stations();
+        let macs = (0..stations).map(|index| default_mac(&header.name, index).octets()).collect();
         Known { header, macs, epoch: None }
     }
 }

@@ -193,7 +193,51 @@ pub struct WatchArgs {
     pub quiz: bool,
 }
 
-/// Options of `plug` and `unplug`.
+/// Options of `add`.
+#[derive(Args, Clone, Debug)]
+pub struct AddArgs {
+    /// The station's name [default: st and its number]
+    #[arg(value_name = "NAME")]
+    pub station: Option<String>,
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// A namespace that is there: a name, `pid:4711`, `docker:web` or a path
+    #[arg(long, value_name = "NETNS", group = "host")]
+    pub netns: Option<String>,
+    /// An interface of this machine, lent to the lab
+    #[arg(long, value_name = "INTERFACE", group = "host")]
+    pub lend: Option<String>,
+    /// A TAP device in the station's namespace, for a program
+    #[arg(long, group = "host")]
+    pub tap: bool,
+    /// A bridge of this machine; without a name one is made
+    #[arg(long, value_name = "BRIDGE", num_args = 0..=1, group = "host")]
+    pub bridge: Option<Option<String>>,
+    /// The machine at the other end of a tunnel
+    #[arg(long, value_name = "ADDRESS", group = "host")]
+    pub vxlan: Option<String>,
+    /// The tunnel's number [default: 1]
+    #[arg(long, value_name = "VNI", requires = "vxlan")]
+    pub vni: Option<u32>,
+    /// What its interface is called in NETNS [default: eth0]
+    #[arg(long, value_name = "NAME", requires = "netns")]
+    pub interface: Option<String>,
+    /// Its MAC address
+    #[arg(long, value_name = "MAC")]
+    pub mac: Option<String>,
+    /// Its IPv4 address with prefix length, or `none`
+    #[arg(long, value_name = "ADDRESS")]
+    pub ipv4: Option<String>,
+    /// Its IPv6 address with prefix length, or `none`
+    #[arg(long, value_name = "ADDRESS")]
+    pub ipv6: Option<String>,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}
+
+/// Options of `plug`, `unplug` and `remove`.
 #[derive(Args, Clone, Debug)]
 pub struct PortArgs {
     /// Which lab.

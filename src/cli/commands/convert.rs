@@ -7,7 +7,7 @@ use crate::show::say;
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use sim::files::event_log::{EventLog, EventLogReader, Header};
-use sim::files::json_lines::{LineReader, ReadError, WriteError};
+use sim::files::json_lines::{ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::output::Unfinished;
 use sim::files::record::{RecordReader, replay_before};
@@ -51,7 +51,7 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
         Ok((windows, trailing, unfinished))
     };
     let (written, trailing, unfinished) = if is_record(&args.input) {
-        let record = RecordReader::new(LineReader::open(&args.input)?)?;
+        let record = RecordReader::open(&args.input)?;
         let Header { name, stations, .. } = record.header().clone();
         let header = Header::new(&name, &record.header().config(), &stations);
         let (windows, trailing, unfinished) = open(header.clone())?;

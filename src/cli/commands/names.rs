@@ -9,7 +9,6 @@ use crate::cli::args::{Cli, NamesArgs};
 use crate::live::lab::inventory::Inventory;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use sim::files::event_log::EventLogReader;
-use sim::files::json_lines::LineReader;
 use sim::words::interface::BROADCAST;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -164,7 +163,7 @@ fn candidates(wanted: &Wanted) -> Vec<String> {
 
 /// The stations of an event log; none if it cannot be read.
 fn stations_of(log: &str) -> Vec<String> {
-    let opened = LineReader::open(Path::new(log)).and_then(EventLogReader::new);
+    let opened = EventLogReader::open(Path::new(log));
     opened.map(|log| log.header().stations.clone()).unwrap_or_default()
 }
 

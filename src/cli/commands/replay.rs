@@ -6,7 +6,6 @@ use crate::cli::windows::{self, named};
 use crate::show::{say, table};
 use sim::figures::results::{ConfigResults, Results};
 use sim::files::event_log::{EventLog, Header};
-use sim::files::json_lines::LineReader;
 use sim::files::observer::Both;
 use sim::files::record::{RecordReader, replay_before};
 use sim::windows::Known;
@@ -21,7 +20,7 @@ use std::process::ExitCode;
 pub fn replay(args: &ReplayArgs) -> Outcome {
     let [pcapng, perfetto, vcd] = named(&args.windows);
     refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
-    let record = RecordReader::new(LineReader::open(&args.record)?)?;
+    let record = RecordReader::open(&args.record)?;
     let Header { name, configuration, stations, .. } = record.header().clone();
     let header = Header::new(&name, &record.header().config(), &stations);
     let log = match &args.events {

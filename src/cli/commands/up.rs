@@ -2,6 +2,7 @@
 
 mod background;
 mod greeting;
+mod seats;
 mod serve;
 
 use super::metrics;
@@ -31,6 +32,7 @@ use crossbeam_channel::Receiver;
 use greeting::greeting;
 use link::confine::Inherited;
 use link::signals::Signal;
+use seats::Seats;
 use serve::{Schedule, Serving};
 use sim::figures::results::Results;
 use sim::files::event_log::Header;
@@ -138,7 +140,7 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     let mut overrides = Overrides::of(args.over.given())?.lending(args.lend.clone());
     overrides.even_default_route = args.even_default_route;
     let seed = draw_seed()?;
-    let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?.in_real_time()?;
+    let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?.in_real_time()?.with_room();
     let [pcapng, perfetto, vcd] = named(&args.windows);
     let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
     refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?;
@@ -213,7 +215,7 @@ fn keep(
     record: &mut Inventory,
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
-    lab::keep_least(plan.stations.len(), plan.filter)?;
+    lab::keep_least(plan.medium.topology.stations(), plan.filter)?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
     let greeting = match args.format {
@@ -255,11 +257,24 @@ fn keep(
     }
     schedule.begin = Instant::now();
     let offers = prepared.begin()?;
-    let (links, asked, tolerance, format) = (&links, VecDeque::new(), args.tolerance, args.format);
+    let (asked, tolerance, format) = (VecDeque::new(), args.tolerance, args.format);
+    let stations = Seats::new(plan);
     let watchers = Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names()));
     let discards = Streams::new(&plan.station_names());
-    let serving =
-        Serving { plan, plane, record, links, tolerance, format, offers, schedule, asked, watchers, discards };
+    let serving = Serving {
+        plan,
+        plane,
+        stations,
+        record,
+        links,
+        tolerance,
+        format,
+        offers,
+        schedule,
+        asked,
+        watchers,
+        discards,
+    };
     let mut ended = serving.until_its_end(&requests, interrupts)?;
     if let Err(error) = windows::finish(trailing) {
         say(&format!("ethbus: {}\n", with_causes(&error)));
@@ -312,13 +327,17 @@ fn start(
 
 /// The addresses that each station has from the lab; one that was there before keeps its own.
 fn addresses(plan: &Plan) -> Vec<(String, Vec<String>)> {
-    let of = |station: &StationPlan| match station.host {
+    plan.stations.iter().map(|station| (station.name.clone(), addresses_of(station))).collect()
+}
+
+/// The addresses that a station has from the lab.
+fn addresses_of(station: &StationPlan) -> Vec<String> {
+    match station.host {
         Host::Interface(_) | Host::Bridge(Some(_)) => Vec::new(),
         Host::Veth | Host::Existing(_) | Host::Tap | Host::Bridge(None) | Host::Vxlan(_) => {
             station.addresses.iter().map(|network| network.address.to_string()).collect()
         }
-    };
-    plan.stations.iter().map(|station| (station.name.clone(), of(station))).collect()
+    }
 }
 
 /// Stops the data plane, and tells the last results.

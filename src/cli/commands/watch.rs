@@ -89,7 +89,7 @@ fn shown<T: Send>(
     let (feeder, source) = Feeder::new();
     let stop = AtomicBool::new(false);
     let titles = Titles { title: title.to_owned(), names: header.stations.clone() };
-    let player = Player::new(View::new(Arc::new(header.config())), source);
+    let player = Player::new(View::new(Arc::new(header.config())).with(header.stations.len()), source);
     std::thread::scope(|scope| {
         let stop = &stop;
         let run = scope.spawn(move || run(feeder, stop));

@@ -55,7 +55,7 @@ pub fn watch(given: Option<&str>, projector: bool, interrupts: &Receiver<Signal>
     let first = stream.next().ok_or(io::ErrorKind::UnexpectedEof.into()).map_err(silent)?;
     let results = ask(&lab, &Control::Stats).map_err(silent)?;
     let Header { stations: names, .. } = stream.log.header().clone();
-    let mut view = View::new(Arc::new(stream.log.header().config()));
+    let mut view = View::new(Arc::new(stream.log.header().config())).with(stream.log.header().stations.len());
     let ended = Arc::new(AtomicBool::new(false));
     let source = follow(stream, ended.clone()).map_err(silent)?;
     for note in beginning(&results, first.now) {
@@ -83,9 +83,8 @@ fn beginning(results: &Results, at: BitInstant) -> Vec<Note> {
         if let Some(FaultName(fault)) = known.fault {
             inputs.push(Input::SetFault { station, fault: Some(fault) });
         }
-        if !known.attached {
-            inputs.push(Input::Detach { station });
-        }
+        // A station that has joined is at a seat, which is off the medium at first.
+        inputs.push(if known.attached { Input::Attach { station } } else { Input::Detach { station } });
     }
     let notes = inputs.into_iter().map(|input| Note::Input { at, input });
     // What stations do is not known before something is heard of them.
@@ -222,8 +221,8 @@ impl Bus for Live<'_> {
 
     fn act(&mut self, deed: Deed, station: StationId, view: &View) -> Option<String> {
         let done = match deed {
-            Deed::Inject => self.inject(station),
-            Deed::Plug => self.plug(station),
+            Deed::Inject => self.inject(&self.name(station, view)),
+            Deed::Plug => self.plug(&self.name(station, view), station),
             Deed::Cut => self.cut(station, view),
         };
         Some(done.unwrap_or_else(|what| what))
@@ -239,9 +238,13 @@ impl Bus for Live<'_> {
 }
 
 impl Live<'_> {
+    fn name(&self, station: StationId, view: &View) -> String {
+        let all = self.names.iter().chain(&view.joined);
+        all.skip(station.index()).map(String::clone).next().unwrap_or_default()
+    }
+
     /// As `ethbus send` does; a user who may not enter the station gets the error of that command.
-    fn inject(&self, station: StationId) -> Result<String, String> {
-        let from = &self.names[station.index()];
+    fn inject(&self, from: &str) -> Result<String, String> {
         let arguments = ["send", "--name", &self.lab, "--from", from, "--to", "broadcast", "--count", "1"];
         let sent = Command::new("/proc/self/exe").args(arguments).stdin(Stdio::null()).output();
         let sent = sent.map_err(|error| format!("{} cannot be run: {error}", program()))?;
@@ -252,9 +255,8 @@ impl Live<'_> {
     }
 
     /// The lab says whether the station is on the medium: the view may show an earlier instant.
-    fn plug(&self, station: StationId) -> Result<String, String> {
-        let name = &self.names[station.index()];
-        let attached = self.ask(&Control::Stats)?.stations[station.index()].attached;
+    fn plug(&self, name: &str, station: StationId) -> Result<String, String> {
+        let attached = self.ask(&Control::Stats)?.stations.get(station.index()).is_some_and(|known| known.attached);
         let (change, what) =
             if attached { (Change::Detach, "is unplugged") } else { (Change::Attach, "is plugged in again") };
         self.ask(&Control::change(name, change))?;
@@ -266,10 +268,12 @@ impl Live<'_> {
             self.ask(&Control::Mend)?;
             return Ok("the cable is mended".to_owned());
         }
-        let all = by_place(&view.config().topology);
+        let mut all = by_place(&view.config().topology);
+        all.retain(|known| known.index() < view.there);
         let place = all.iter().position(|known| *known == station).unwrap_or(0);
         let next = *all.get(place + 1).ok_or("no station comes after this one: choose another")?;
-        let names = [station, next].map(|one| self.names[one.index()].as_str());
+        let own = [station, next].map(|one| self.name(one, view));
+        let names = own.each_ref().map(String::as_str);
         let cut = Cut::between(&view.config().topology, names, [station.index(), next.index()])?;
         self.ask(&Control::Cut(cut))?;
         Ok(format!("the cable is cut between {} and {}", names[0], names[1]))

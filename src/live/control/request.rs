@@ -8,7 +8,7 @@ use super::answer::RpcError;
 use crate::live::plane::protocol::Change;
 use medium::Kind;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sim::windows::capture::Framing;
 use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
@@ -50,6 +50,13 @@ pub enum Control {
     },
     /// Take a station off the medium, and tell the results after that.
     Detach {
+        /// Its name.
+        station: String,
+    },
+    /// Have a station join, and tell what it has.
+    Add(Map<String, Value>),
+    /// Have a station leave, and tell the results after that.
+    Remove {
         /// Its name.
         station: String,
     },
@@ -119,7 +126,7 @@ pub struct Wanted {
 
 impl Control {
     /// The methods that documents have, in their order there.
-    pub const METHODS: [&str; 14] = [
+    pub const METHODS: [&str; 16] = [
         "version",
         "stats",
         "subscribe",
@@ -128,6 +135,8 @@ impl Control {
         "down",
         "attach",
         "detach",
+        "add",
+        "remove",
         "fault",
         "plca",
         "cut",
@@ -280,6 +289,8 @@ mod tests {
     fn all() -> Vec<Control> {
         let station = || "a-name-of-15.oc".to_owned();
         let settings = SettingsText::from(PlcaSettings { burst_count: 255, ..PlcaSettings::off() });
+        let keys = ["name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault"];
+        let added = keys.into_iter().chain(["ipv4", "ipv6"]).map(|key| (key.to_owned(), json!("a"))).collect();
         let wanted = Wanted { stations: vec![station()], kinds: vec!["collision".to_owned()] };
         let filter = "collisions,station=a-name-of-15.oc,address=02:eb:00:00:00:01".to_owned();
         vec![
@@ -291,6 +302,8 @@ mod tests {
             Control::Down,
             Control::Attach { station: station() },
             Control::Detach { station: station() },
+            Control::Add(added),
+            Control::Remove { station: station() },
             Control::Fault { station: station(), fault: Some(FaultName(Fault::BadFcs)) },
             Control::Plca { station: station(), settings },
             Control::Cut(Cut { segment: 1023, position_bt: u64::MAX }),

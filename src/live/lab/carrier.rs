@@ -5,8 +5,8 @@ use super::{AnyError, INTERFACE, MakeError, OUTSIDE, Segment};
 use link::namespace::Namespace;
 use link::netlink::{LinkMonitor, MonitorError, Netlink};
 use link::wait::Waiter;
-use sim::scenario::plan::Plan;
 use sim::scenario::plan::host::Host;
+use sim::scenario::plan::{Plan, StationPlan};
 
 /// A station's namespace, and what its link was last made.
 struct FollowedLink {
@@ -22,8 +22,20 @@ struct FollowedLink {
 /// # Errors
 /// Any refusal of the kernel.
 pub fn follow(plan: &Plan, segment: &Segment) -> Result<(), MakeError> {
+    follow_each(plan.stations.iter().zip(&segment.stations))
+}
+
+/// The same of one station that joins.
+///
+/// # Errors
+/// As [`follow`].
+pub fn follow_one(station: &StationPlan, namespace: &Namespace) -> Result<(), MakeError> {
+    follow_each(std::iter::once((station, namespace)))
+}
+
+fn follow_each<'a>(stations: impl Iterator<Item = (&'a StationPlan, &'a Namespace)>) -> Result<(), MakeError> {
     let is_followed = |host: &Host| matches!(host, Host::Interface(_) | Host::Vxlan(_));
-    let stations = plan.stations.iter().zip(&segment.stations).filter(|(station, _)| is_followed(&station.host));
+    let stations = stations.filter(|(station, _)| is_followed(&station.host));
     let failed = |station: &str| {
         let station = station.to_owned();
         move |source| MakeError::Link { station, source }

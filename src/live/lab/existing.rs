@@ -8,6 +8,7 @@ use link::sysctl::has_ipv6;
 use sim::scenario::plan::host::{Engine, Existing, Host, Netns};
 use sim::scenario::plan::{Plan, StationPlan};
 use std::io::{self, Read};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -61,6 +62,7 @@ pub enum ExistingError {
 pub fn open(station: &StationPlan, existing: &Existing) -> Result<Namespace, MakeError> {
     let opened = match &existing.netns {
         Netns::Named(name) => Namespace::open_listed(name).map_err(ExistingError::from),
+        Netns::Path(path) => Namespace::open_path(Path::new(path)).map_err(ExistingError::from),
         Netns::Process(number) => Namespace::open_of_process(*number).map_err(ExistingError::from),
         Netns::Container { engine, name } => {
             process_of(*engine, name).and_then(|pid| Ok(Namespace::open_of_process(pid)?))
@@ -75,18 +77,24 @@ pub fn open(station: &StationPlan, existing: &Existing) -> Result<Namespace, Mak
 /// # Errors
 /// As [`open`].
 pub fn adapt(plan: &mut Plan) -> Result<(), MakeError> {
-    for station in &mut plan.stations {
-        let Host::Existing(existing) = &station.host else { continue };
-        let namespace = open(station, existing)?;
-        let with_ipv6 = namespace.run(has_ipv6).map_err(|source| MakeError::Existing {
-            station: station.name.clone(),
-            netns: existing.netns.to_string(),
-            source: source.into(),
-        })?;
-        if !with_ipv6 && station.addresses.iter().any(|network| network.address.is_ipv6()) {
-            say(&without_ipv6(&station.name, &existing.netns));
-            station.addresses.retain(|network| network.address.is_ipv4());
-        }
+    plan.stations.iter_mut().try_for_each(adapt_station)
+}
+
+/// The same of one station.
+///
+/// # Errors
+/// As [`open`].
+pub fn adapt_station(station: &mut StationPlan) -> Result<(), MakeError> {
+    let Host::Existing(existing) = &station.host else { return Ok(()) };
+    let namespace = open(station, existing)?;
+    let with_ipv6 = namespace.run(has_ipv6).map_err(|source| MakeError::Existing {
+        station: station.name.clone(),
+        netns: existing.netns.to_string(),
+        source: source.into(),
+    })?;
+    if !with_ipv6 && station.addresses.iter().any(|network| network.address.is_ipv6()) {
+        say(&without_ipv6(&station.name, &existing.netns));
+        station.addresses.retain(|network| network.address.is_ipv4());
     }
     Ok(())
 }
@@ -96,7 +104,7 @@ fn without_ipv6(station: &str, netns: &Netns) -> String {
         Netns::Container { engine, .. } => {
             format!("; `{engine} run --sysctl net.ipv6.conf.all.disable_ipv6=0` switches it on")
         }
-        Netns::Named(_) | Netns::Process(_) => String::new(),
+        Netns::Named(_) | Netns::Path(_) | Netns::Process(_) => String::new(),
     };
     format!("ethbus: IPv6 is off in the namespace {netns}, so {station} has no IPv6 address{remedy}\n")
 }

@@ -125,7 +125,7 @@ impl Inventory {
         if lock(&folder)?.is_some() {
             return Err(not_up());
         }
-        read(&folder)?.filter(|content| !content.stations.is_empty() && !content.ending).ok_or_else(not_up)
+        read(&folder)?.filter(|content| content.rate > 0 && !content.ending).ok_or_else(not_up)
     }
 
     /// Checks that the lab of a station that this process has entered is still up, and not about to end.
@@ -365,7 +365,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Notes that the lab is up.
+    /// Notes that the lab is up. It has a rate from then on.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -383,6 +383,23 @@ impl Inventory {
     /// Whether the record is still at the path where commands look for it.
     pub fn is_there(&self) -> bool {
         is_at(&self.lock, &self.folder.join("lock"))
+    }
+
+    /// The namespace of a station, or of the bus, as the record has it.
+    pub fn claim_of(&self, whose: &str) -> Option<&Claim> {
+        self.content.namespaces.iter().find(|claim| claim.whose == whose)
+    }
+
+    /// Notes that a station has joined, and its addresses.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn join(&mut self, port: &Port, addresses: Vec<String>) -> Result<(), InventoryError> {
+        self.content.stations.push(port.clone());
+        let mut all = std::mem::take(&mut self.content.addresses);
+        all.push((port.name.clone(), addresses));
+        self.be_reached_at(all)?;
+        self.write()
     }
 
     /// How many namespaces the record has.

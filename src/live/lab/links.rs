@@ -37,14 +37,17 @@ struct Station {
 impl Links {
     /// The links of the lab with this record.
     pub fn new(plan: &Plan, record: &Inventory, ports: &[Port]) -> Links {
-        let claim = |whose: &str| record.namespaces().iter().find(|claim| claim.whose == whose).cloned();
-        let station = |(port, plan): (&Port, &StationPlan)| {
-            let claim = claim(&port.name);
-            let there = claim.as_ref().filter(|_| port.outside).map_or_else(Vec::new, |claim| known_in(record, claim));
-            let plain = matches!(plan.host, Host::Veth | Host::Existing(_));
-            Station { port: port.clone(), plain, claim, lost_before: lost_outside(&there) }
-        };
-        Links { bus: claim(BUS), stations: ports.iter().zip(&plan.stations).map(station).collect() }
+        let stations = ports.iter().zip(&plan.stations).map(|(port, plan)| Station::new(plan, record, port)).collect();
+        Links { bus: record.claim_of(BUS).cloned(), stations }
+    }
+
+    /// A station joins at its place, or joins again.
+    pub fn join(&mut self, place: usize, plan: &StationPlan, record: &Inventory, port: &Port) {
+        let station = Station::new(plan, record, port);
+        match self.stations.get_mut(place) {
+            Some(known) => *known = station,
+            None => self.stations.push(station),
+        }
     }
 
     /// Whether the bus's namespace can be reached no more, because its name was removed.
@@ -84,6 +87,15 @@ impl Links {
             })
         };
         self.stations.iter().filter_map(of_station).collect()
+    }
+}
+
+impl Station {
+    fn new(plan: &StationPlan, record: &Inventory, port: &Port) -> Station {
+        let claim = record.claim_of(&port.name).cloned();
+        let there = claim.as_ref().filter(|_| port.outside).map_or_else(Vec::new, |claim| known_in(record, claim));
+        let plain = matches!(plan.host, Host::Veth | Host::Existing(_));
+        Station { port: port.clone(), plain, claim, lost_before: lost_outside(&there) }
     }
 }
 

@@ -276,8 +276,9 @@ impl Coordinator {
             while !self.observers.reports.is_full()
                 && let Ok((request, stream)) = self.observers.requests.try_recv()
             {
+                let is_last = request == Request::Stop;
                 self.answer(request, stream)?;
-                if request == Request::Stop {
+                if is_last {
                     self.observers.finish();
                     return Ok(());
                 }

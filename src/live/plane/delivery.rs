@@ -5,6 +5,7 @@
 
 use super::filter::Filter;
 use super::ports::Ports;
+use super::protocol::Port;
 use link::fanout::Copiers;
 use link::packet::{SendError, Sender};
 use medium::StationId;
@@ -23,6 +24,8 @@ const LONGEST_COPIED: usize = 1514;
 pub struct Delivery {
     sender: Sender,
     copiers: Option<Copiers>,
+    /// Stations with numbers below this have the ports that the hubs copy to.
+    copied: usize,
     /// Whom a frame means nothing to.
     pub filter: Filter,
     sent: Vec<Result<(), SendError>>,
@@ -32,8 +35,16 @@ pub struct Delivery {
 
 impl Delivery {
     /// Through `sender`, and through hubs if there are any, to whom `filter` lets it.
-    pub fn new(sender: Sender, copiers: Option<Copiers>, filter: Filter) -> Delivery {
-        Delivery { sender, copiers, filter, sent: Vec::new(), places: Vec::new(), results: Vec::new() }
+    pub fn new(sender: Sender, copiers: Option<Copiers>, copied: usize, filter: Filter) -> Delivery {
+        Delivery { sender, copiers, copied, filter, sent: Vec::new(), places: Vec::new(), results: Vec::new() }
+    }
+
+    /// A station joins, or joins again. Copies by the kernel go to those that were there from the beginning only.
+    pub fn join(&mut self, station: StationId, port: &Port) {
+        if station.index() < self.copied {
+            self.copied = station.index();
+        }
+        self.filter.join(station, port);
     }
 
     /// Has helpers leave SCHED_FIFO, as the coordinator has.
@@ -54,15 +65,17 @@ impl Delivery {
         ports: &Ports,
         counts: &mut EmulatorResults,
     ) -> &[Result<(), SendError>] {
-        let Delivery { sender, copiers, sent, places, results, .. } = self;
+        let Delivery { sender, copiers, copied, sent, places, results, .. } = self;
         results.clear();
         let interface = |place: usize| (ports.index(stations[place]), octets);
+        // In order of their numbers.
+        let copies = stations.partition_point(|station| station.index() < *copied);
         if let Some(copiers) = copiers
-            && stations.len() >= FEWEST_HEARERS
+            && copies >= FEWEST_HEARERS
             && octets.len() <= LONGEST_COPIED
         {
             places.clear();
-            places.extend(stations.iter().map(|station| station.index()));
+            places.extend(stations[..copies].iter().map(|station| station.index()));
             let copied = copiers.send(sender, octets, places, results);
             counts.copying.helped_copies += copied.helped as u64;
             counts.copying.fan_out_failures += u64::from(!copied.missing.is_empty());
@@ -72,6 +85,11 @@ impl Delivery {
             let missing = |place: usize| copied.missing.contains(&place);
             let by_kernel = results.iter().enumerate().filter(|(place, result)| result.is_ok() && !missing(*place));
             counts.copying.kernel_copies += by_kernel.count() as u64;
+            let joined: Vec<(u32, &[u8])> = (copies..stations.len()).map(interface).collect();
+            if !joined.is_empty() {
+                sender.send(&joined, sent);
+                results.extend(sent.iter().copied());
+            }
         } else {
             let all: Vec<(u32, &[u8])> = (0..stations.len()).map(interface).collect();
             sender.send(&all, results);

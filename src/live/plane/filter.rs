@@ -65,6 +65,14 @@ impl Filter {
         Filter { watch: Some(watch), stations: stations.collect(), by_namespace: watched.collect() }
     }
 
+    /// A station joins, and hears everything: nothing is known of what is done to its interface.
+    pub fn join(&mut self, station: StationId, port: &Port) {
+        if let Some(known) = self.stations.get_mut(station.index()) {
+            *known = Station { mac: port.mac, host: None };
+            self.by_namespace.retain(|_, place| *place != station.index());
+        }
+    }
+
     /// What to wait for.
     pub fn watch(&self) -> Option<&LinkWatch> {
         self.watch.as_ref()

@@ -2,7 +2,7 @@
 
 use super::learned::Behind;
 use super::protocol::Port;
-use medium::{BitTimes, Destination, StationId, Topology};
+use medium::{BitTimes, Destination, Joiner, StationId, Topology};
 use sim::words::choices::PortState;
 use std::collections::HashMap;
 
@@ -10,6 +10,8 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub struct Ports {
     ports: Vec<Port>,
+    /// How many there were as the bus began.
+    first: usize,
     by_index: HashMap<u32, StationId>,
     by_mac: HashMap<[u8; 6], StationId>,
     behind: Behind,
@@ -47,7 +49,44 @@ impl Ports {
         let all: Vec<StationId> = numbered().map(|(station, _)| station).collect();
         let hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
         let plugs = vec![Plug { link: true, attached: true, gone: false }; ports.len()];
-        Ports { ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
+        Ports { first: ports.len(), ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
+    }
+
+    /// A station joins at the next seat, or takes its old one again; whether there is such a seat.
+    pub fn join(&mut self, station: StationId, port: Port, topology: &Topology) -> bool {
+        let (index, plug) = (station.index(), Plug { link: true, attached: true, gone: false });
+        if index > self.ports.len() || index >= topology.stations() {
+            return false;
+        }
+        self.leave(station);
+        self.by_index.insert(port.index, station);
+        self.by_mac.insert(port.mac, station);
+        if index == self.ports.len() {
+            self.ports.push(port);
+            self.plugs.push(plug);
+            let all: Vec<StationId> = (0..self.ports.len() as u16).map(StationId::new).collect();
+            self.hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
+        } else {
+            (self.ports[index], self.plugs[index]) = (port, plug);
+        }
+        true
+    }
+
+    /// All stations that are there or were.
+    pub fn stations(&self) -> impl Iterator<Item = StationId> + use<> {
+        (0..self.ports.len() as u16).map(StationId::new)
+    }
+
+    /// Who a station is that has joined since the bus began.
+    pub fn joiner(&self, station: StationId) -> Option<Joiner> {
+        let port = self.ports.get(station.index()).filter(|_| station.index() >= self.first)?;
+        Joiner::new(&port.name, port.mac)
+    }
+
+    /// A station's port belongs to nobody any more.
+    pub fn leave(&mut self, station: StationId) {
+        self.by_index.retain(|_, known| *known != station);
+        self.by_mac.retain(|_, known| *known != station);
     }
 
     /// Notes the new state of a station's port; returns whether the station must be on the medium.

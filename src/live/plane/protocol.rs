@@ -97,7 +97,7 @@ impl Kept {
 }
 
 /// A station's port: the bus's end of its link.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Port {
     /// The station's name.
     pub name: String,
@@ -135,7 +135,8 @@ impl Setup {
     /// A value that is out of its range; never from a supervisor that checked its plan.
     pub fn medium(&self) -> Result<Config, ConfigError> {
         let config = Config::try_from(self.configuration.clone())?;
-        assert_eq!(config.topology.stations(), self.ports.len(), "the supervisor makes one port for each station");
+        let stations = config.topology.stations() - config.seats;
+        assert_eq!(stations, self.ports.len(), "the supervisor makes one port for each station");
         Ok(Config { keep_events: true, keep_outputs: true, ..config })
     }
 
@@ -149,8 +150,11 @@ impl Setup {
     /// # Errors
     /// As [`Setup::medium`].
     pub fn known(&self, epoch: u64) -> Result<Known, ConfigError> {
-        let header = Header::new(&self.name, &self.medium()?, &self.names());
-        Ok(Known { header, macs: self.ports.iter().map(|port| port.mac).collect(), epoch: Some(epoch) })
+        let known = Known::of(Header::new(&self.name, &self.medium()?, &self.names()));
+        // Seats have an address when a station joins.
+        let seats = known.macs.into_iter().skip(self.ports.len());
+        let macs = self.ports.iter().map(|port| port.mac).chain(seats).collect();
+        Ok(Known { header: known.header, macs, epoch: Some(epoch) })
     }
 
     /// The stations' names, in order of station number.
@@ -160,7 +164,7 @@ impl Setup {
 }
 
 /// What the supervisor asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// Count from zero from now on.
@@ -192,6 +196,15 @@ pub enum Request {
         /// What changes.
         change: Change,
     },
+    /// A station joins at a seat, or joins again.
+    Join {
+        /// Its number.
+        station: u16,
+        /// Its port.
+        port: Port,
+    },
+    /// A station leaves; its port is about to vanish.
+    Leave(u16),
     /// Cut the cable, or mend it.
     Cable(Option<Cut>),
 }

@@ -9,7 +9,7 @@ use super::threads;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use link::channel::Arriving;
 use link::wait::Wake;
-use medium::BitInstant;
+use medium::{BitInstant, Joiner, StationId};
 use sim::figures::results::{Results, Snapshot};
 use sim::run::view::Note;
 use std::io::{BufRead, BufReader, Write};
@@ -30,6 +30,8 @@ pub enum Report {
     Seen(u64, BitInstant, Vec<Note>),
     /// For programs of this station: its frames that the medium gave up.
     Discards(u16, Batch),
+    /// A station joins: results have it from now on.
+    Joined(StationId, Joiner),
     /// To be made into results.
     Snapshot(Box<Snapshot>),
 }
@@ -91,9 +93,14 @@ fn read_requests(mut input: BufReader<Arriving>, requests: &Sender<(Request, Opt
 }
 
 fn write_reports(mut stream: UnixStream, reports: &Receiver<Report>, setup: &Setup) {
-    let names = setup.names();
+    let mut names = setup.names();
     for report in reports {
         let told = match report {
+            // Seats are taken one after the other, and a station that joins again has its old one.
+            Report::Joined(station, who) => {
+                names.extend((station.index() == names.len()).then(|| who.name().to_owned()));
+                continue;
+            }
             Report::Told(told) => told,
             Report::Seen(missed, now, notes) => {
                 Told::Seen(Seen { missed, now: now.get(), notes: notes.iter().map(Written::from).collect() })

@@ -7,8 +7,9 @@
 //! An event may be missing, an input never: without it a viewer would show a wrong state for good. Without a viewer, no
 //! notes are kept.
 
-use medium::{BitInstant, Event, FrameId, Input, Kind, StationId, Value};
+use medium::{BitInstant, Event, FrameId, Input, Joiner, Kind, StationId, Value};
 use serde::{Deserialize, Serialize};
+use sim::figures::results::check::is_plain;
 use sim::run::view::Note;
 use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
@@ -59,6 +60,10 @@ pub enum Done {
     Attach(u16),
     /// A station was taken off.
     Detach(u16),
+    /// A station joined; its name and its address.
+    Join(u16, Joined),
+    /// A station left.
+    Leave(u16),
     /// Something is wrong with a station, or nothing any more.
     Fault(u16, Option<FaultName>),
     /// A station's PLCA got other settings.
@@ -67,10 +72,30 @@ pub enum Done {
     Cut(Option<Cut>),
 }
 
+/// Who joined, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "(String, [u8; 6])", try_from = "(String, [u8; 6])")]
+pub struct Joined(Joiner);
+
+impl From<Joined> for (String, [u8; 6]) {
+    fn from(Joined(who): Joined) -> (String, [u8; 6]) {
+        (who.name().to_owned(), who.address)
+    }
+}
+
+impl TryFrom<(String, [u8; 6])> for Joined {
+    type Error = &'static str;
+    fn try_from((name, address): (String, [u8; 6])) -> Result<Joined, &'static str> {
+        let plain = Some(name).filter(|name| is_plain(name));
+        plain.and_then(|name| Joiner::new(&name, address)).map(Joined).ok_or("no station can be called so")
+    }
+}
+
 /// What an input changes: of several inputs that change the same, the last one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Changes {
     Plug(u16),
+    Join(u16),
     Fault(u16),
     Plca(u16),
     Cable,
@@ -83,6 +108,8 @@ impl Done {
         match *input {
             Input::Attach { station } => Some(Done::Attach(number(station))),
             Input::Detach { station } => Some(Done::Detach(number(station))),
+            Input::Join { station, who } => Some(Done::Join(number(station), Joined(who))),
+            Input::Leave { station } => Some(Done::Leave(number(station))),
             Input::SetFault { station, fault } => Some(Done::Fault(number(station), fault.map(FaultName))),
             Input::SetPlca { station, settings } => Some(Done::Plca(number(station), settings.into())),
             Input::SetCut { cut } => Some(Done::Cut(cut.map(Cut::from))),
@@ -92,7 +119,8 @@ impl Done {
 
     fn changes(&self) -> Changes {
         match *self {
-            Done::Attach(station) | Done::Detach(station) => Changes::Plug(station),
+            Done::Attach(station) | Done::Detach(station) | Done::Leave(station) => Changes::Plug(station),
+            Done::Join(station, _) => Changes::Join(station),
             Done::Fault(station, _) => Changes::Fault(station),
             Done::Plca(station, _) => Changes::Plca(station),
             Done::Cut(_) => Changes::Cable,
@@ -194,6 +222,8 @@ impl Written {
                 let input = match *done {
                     Done::Attach(number) => Input::Attach { station: station(number)? },
                     Done::Detach(number) => Input::Detach { station: station(number)? },
+                    Done::Join(number, Joined(who)) => Input::Join { station: station(number)?, who },
+                    Done::Leave(number) => Input::Leave { station: station(number)? },
                     Done::Fault(number, fault) => {
                         Input::SetFault { station: station(number)?, fault: fault.map(|FaultName(fault)| fault) }
                     }

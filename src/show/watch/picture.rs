@@ -125,7 +125,7 @@ pub fn row_bt(screen: &Screen<'_>, height: u16) -> u64 {
 /// Draws the medium with `shown`, at least one, beside each other: a row of names, then time.
 pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut Buffer) {
     let width = area.width.saturating_sub(MARGIN + 4);
-    let layout = Layout::new(screen.view.config());
+    let layout = screen.view.layout();
     let places = places(screen, &layout, shown, width);
     let columns = match layout.shape {
         Shape::Cable => cable(&places, width),
@@ -157,7 +157,7 @@ pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut B
 /// The station that is drawn nearest to a column of the screen.
 pub fn station_at(screen: &Screen<'_>, shown: &[StationId], area: Rect, x: u16) -> Option<StationId> {
     let width = area.width.saturating_sub(MARGIN + 4);
-    let places = places(screen, &Layout::new(screen.view.config()), shown, width);
+    let places = places(screen, &screen.view.layout(), shown, width);
     let x = x.checked_sub(area.x + MARGIN)?;
     places.into_iter().min_by_key(|(_, middle)| middle.abs_diff(x)).map(|(station, _)| station)
 }

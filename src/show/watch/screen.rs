@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use sim::run::view::{Turn, View};
-use sim::scene::{Doing, Layout};
+use sim::scene::Doing;
 use sim::words::fault::FaultName;
 use sim::words::sentences::{TIED, frame_name, nanos, real};
 use sim::words::units::{group, many};
@@ -161,7 +161,7 @@ pub fn station_at(screen: &Screen<'_>, area: Rect, x: u16, y: u16) -> Option<Sta
         return picture::station_at(screen, &shown(screen, picture::fits(screen, area.width)), areas.picture, x);
     }
     let row = usize::from((y.saturating_sub(areas.table.y)).checked_sub(1)?);
-    let all = Layout::new(screen.view.config()).order;
+    let all = screen.view.layout().order;
     let rows = usize::from(areas.table.height - 1).max(1);
     around(&all, screen.chosen, rows).get(row).copied().filter(|_| is_in(areas.table))
 }
@@ -194,7 +194,7 @@ fn heading(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
 
 /// Stations that are drawn beside each other: as many as fit, the chosen one among them.
 fn shown(screen: &Screen<'_>, fits: usize) -> Vec<StationId> {
-    let all = Layout::new(screen.view.config()).order;
+    let all = screen.view.layout().order;
     around(&all, screen.chosen, fits).to_vec()
 }
 
@@ -233,7 +233,7 @@ fn table(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
         table_width(screen, area),
         Style::default().add_modifier(Modifier::UNDERLINED),
     );
-    let all = Layout::new(screen.view.config()).order;
+    let all = screen.view.layout().order;
     let (rows, width) = (usize::from(area.height.saturating_sub(1)).max(1), table_width(screen, area));
     for (station, y) in around(&all, screen.chosen, rows).iter().zip(area.y + 1..) {
         let text: String = row(screen, *station).chars().take(width).collect();

@@ -13,7 +13,6 @@ use ratatui::crossterm::event::{
 use ratatui::crossterm::execute;
 use ratatui::layout::Rect;
 use sim::run::view::View;
-use sim::scene::Layout;
 use sim::words::sentences::frame_name;
 use sim::words::units::{self, group};
 use std::io;
@@ -137,6 +136,8 @@ fn show(player: Player, titles: &Titles, bus: &mut dyn Bus, manner: Manner) -> i
 struct Watching<'a> {
     player: Player,
     titles: &'a Titles,
+    /// The stations' names, with those that have joined since.
+    names: Vec<String>,
     bus: &'a mut dyn Bus,
     pace: Pace,
     /// Bit times a second, if the view's time has that speed.
@@ -161,7 +162,7 @@ struct Watching<'a> {
 impl<'a> Watching<'a> {
     fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus, manner: Manner) -> Watching<'a> {
         let player = if manner.quiz.is_some() { player.gated(quiz::is_asked) } else { player };
-        let chosen = Layout::new(player.view().config()).order[0];
+        let chosen = player.view().layout().order.first().copied().unwrap_or(StationId::new(0));
         // A run in virtual time would be past its first collision before the user has looked.
         let (pace, message) = match bus.first() {
             _ if bus.is_live() => (Pace::Live, ""),
@@ -171,6 +172,7 @@ impl<'a> Watching<'a> {
         Watching {
             player,
             titles,
+            names: titles.names.clone(),
             bus,
             pace,
             speed: SLOW,
@@ -215,7 +217,7 @@ impl<'a> Watching<'a> {
             return;
         }
         if let (Some(quiz), None, Some(event)) = (&self.manner.quiz, &self.asked, self.player.waits_for()) {
-            let question = quiz.question(&event, &frame_name(&self.titles.names, event.frame));
+            let question = quiz.question(&event, &frame_name(&self.names, event.frame));
             self.asked = Some(Asked::new(Question::Draw, question));
             (self.pace, self.chosen, self.changed) = (Pace::Paused, event.station, true);
         }
@@ -285,7 +287,7 @@ impl<'a> Watching<'a> {
 
     /// Chooses the station of that name, or the first one whose name begins so.
     fn find(&mut self, name: &str) {
-        let names = &self.titles.names;
+        let names = &self.names;
         let found =
             names.iter().position(|known| known == name).or(names.iter().position(|known| known.starts_with(name)));
         match found {
@@ -415,7 +417,10 @@ impl<'a> Watching<'a> {
     }
 
     fn choose(&mut self, way: Way, count: usize) {
-        let all = Layout::new(self.player.view().config()).order;
+        let all = self.player.view().layout().order;
+        if all.is_empty() {
+            return;
+        }
         let place = all.iter().position(|station| *station == self.chosen).unwrap_or(0);
         let count = count % all.len();
         let next = match way {
@@ -434,7 +439,7 @@ impl<'a> Watching<'a> {
         self.followed = if ends { None } else { frame };
         self.message = match self.followed {
             Some(frame) => {
-                format!("following {}: only its events are told", frame_name(&self.titles.names, frame))
+                format!("following {}: only its events are told", frame_name(&self.names, frame))
             }
             None if ends => "following no frame any more".to_owned(),
             None => "this station has no frame to follow yet".to_owned(),
@@ -455,6 +460,8 @@ impl<'a> Watching<'a> {
 
     fn draw(&mut self, area: Rect, buffer: &mut ratatui::buffer::Buffer) {
         self.area = area;
+        let joined = self.names.len() - self.titles.names.len();
+        self.names.extend(self.player.view().joined.iter().skip(joined).cloned());
         self.screen(|screen| screen::draw(screen, area, buffer));
     }
 
@@ -463,7 +470,7 @@ impl<'a> Watching<'a> {
         let asked = self.asked.as_ref().map(Asked::line);
         with(&Screen {
             view: self.player.view(),
-            names: &self.titles.names,
+            names: &self.names,
             title: &self.titles.title,
             pace: &self.pace(),
             health: &self.health,

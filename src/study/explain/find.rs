@@ -61,9 +61,9 @@ impl Reading {
         let scene = Scene::new(header.config());
         Reading {
             wanted,
-            names: header.stations.clone(),
+            names: header.seats(),
             echo: echo(&scene.config),
-            offered: vec![None; header.stations.len()],
+            offered: vec![None; header.configuration.stations()],
             lives: Vec::new(),
             run: header.name.clone(),
             emulator: Vec::new(),
@@ -243,6 +243,7 @@ fn is_told(story: &Story, input: &Input) -> bool {
     let is_plca = matches!(story.config.method, Method::Plca(_));
     match *input {
         Input::Attach { station } | Input::Detach { station } => is_plca || concerns(station),
+        Input::Join { station, .. } | Input::Leave { station } => is_plca || concerns(station),
         Input::SetFault { station, .. } => !is_plca && concerns(station),
         Input::SetPlca { .. } => is_plca,
         Input::SetCut { .. } => !is_plca,

@@ -79,8 +79,8 @@ impl Scene {
         self.now = at;
         self.signals.input(at, input);
         match *input {
-            Input::Attach { station } => self.attached.push((at, station, true)),
-            Input::Detach { station } => {
+            Input::Attach { station } | Input::Join { station, .. } => self.attached.push((at, station, true)),
+            Input::Detach { station } | Input::Leave { station } => {
                 self.attached.push((at, station, false));
                 self.ok[station.index()] = false;
             }

@@ -7,7 +7,7 @@ use sim::figures::intervals::{Samples, intervals};
 use sim::figures::metrics::Sums;
 use sim::figures::results::{ConfigResults, EmulatorResults, MediumResults, Results, Snapshot};
 use sim::files::event_log::{EmulatorEvent, EmulatorKind, EventLog, EventLogReader, Header};
-use sim::files::json_lines::{LineReader, ReadError, WriteError};
+use sim::files::json_lines::{ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::record::{End, RecordReader, ReplayError, replay_before};
 use sim::scene::Stations;
@@ -192,6 +192,11 @@ impl Observer for Told {
         if !matches!(input, Input::Offer { .. }) {
             self.inputs.push((self.events.len(), at, *input));
         }
+        if let Input::Join { who, .. } = input
+            && !self.header.stations.iter().any(|known| known == who.name())
+        {
+            self.header.stations.push(who.name().to_owned());
+        }
         Ok(())
     }
 
@@ -233,7 +238,7 @@ impl Observer for Told {
 }
 
 fn of_record(path: &Path) -> Result<Told, GatherError> {
-    let record = RecordReader::new(LineReader::open(path)?)?;
+    let record = RecordReader::open(path)?;
     let Header { name, stations, .. } = record.header().clone();
     let header = Header::new(&name, &record.header().config(), &stations);
     let mut told = Told::new(header.clone());
@@ -329,8 +334,8 @@ fn ended(told: &Told, stations: usize) -> (Vec<bool>, Vec<Option<medium::Fault>>
     let (mut attached, mut faults, mut cut) = (vec![true; stations], vec![None; stations], None);
     for (_, _, input) in &told.inputs {
         match *input {
-            Input::Attach { station } => attached[station.index()] = true,
-            Input::Detach { station } => attached[station.index()] = false,
+            Input::Attach { station } | Input::Join { station, .. } => attached[station.index()] = true,
+            Input::Detach { station } | Input::Leave { station } => attached[station.index()] = false,
             Input::SetFault { station, fault } => faults[station.index()] = fault,
             Input::SetCut { cut: place } => cut = place.map(Cut::from),
             Input::Offer { .. } | Input::SetPlca { .. } => {}

@@ -311,7 +311,8 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
     let words: serde_json::Map<String, Value> =
         templates(&config).into_iter().map(|(name, text)| (name.to_owned(), json!(text.replace(TIED, " ")))).collect();
     let Layout { order, shape } = Layout::new(&config);
-    let places: Vec<usize> = order.into_iter().map(StationId::index).collect();
+    let places: Vec<usize> =
+        order.into_iter().map(StationId::index).filter(|index| *index < told.header.stations.len()).collect();
     let end = last(told, events, begin);
     json!({
         "names": told.header.stations,

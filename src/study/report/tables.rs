@@ -26,6 +26,8 @@ pub fn changes(told: &Told) -> Vec<(u64, String)> {
     let change = |input: &Input| match *input {
         Input::Attach { station } => format!("{} is back on the medium", name(station)),
         Input::Detach { station } => format!("{} is off the medium", name(station)),
+        Input::Join { who, .. } => format!("{} joins", who.name()),
+        Input::Leave { station } => format!("{} leaves", name(station)),
         Input::SetFault { station, fault: Some(fault) } => format!("{} is {}", name(station), FaultName(fault)),
         Input::SetFault { station, fault: None } => format!("{} has no fault any more", name(station)),
         Input::SetCut { cut: Some(cut) } => {

@@ -85,6 +85,12 @@ impl Namespace {
         look_at(name, OFlag::empty())?.namespace(name)
     }
 
+    /// Opens the namespace at an absolute path, as Docker and CNI name one. Its owner removes it, so it is only entered.
+    pub fn open_path(path: &Path) -> Result<Namespace, NamespaceError> {
+        let name = path.display().to_string();
+        look_at_path(path, OFlag::empty())?.namespace(&name)
+    }
+
     /// The identity of the namespace called `name`; `None` if there is no such name.
     pub fn identity_of_named(name: &str) -> Result<Option<NamespaceId>, NamespaceError> {
         match Namespace::open_named(name) {
@@ -190,7 +196,10 @@ fn look_up(name: &str) -> Result<Found, NamespaceError> {
 }
 
 fn look_at(name: &str, flags: OFlag) -> Result<Found, NamespaceError> {
-    let path = path_of(name)?;
+    look_at_path(&path_of(name)?, flags)
+}
+
+fn look_at_path(path: &Path, flags: OFlag) -> Result<Found, NamespaceError> {
     // Not blocking: it could be a pipe.
     let flags = OFlag::O_NONBLOCK | flags;
     let file = match OpenOptions::new().read(true).custom_flags(flags.bits()).open(path) {

@@ -114,6 +114,7 @@ impl Access for Reconciliation {
 
     fn mac(config: &Config, station: StationId) -> Own {
         let mut node = Node::new(config.plca().nodes[station.index()]);
+        node.attached = !config.is_seat(station);
         config.plca().settled_turns().into_iter().for_each(|turns| node.settle(turns));
         Own {
             mac: Mac::new(config, station),

@@ -286,10 +286,10 @@ impl Model<'_> {
     fn input(&mut self, now: u64, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
-            Input::Attach { station } => self.attached[station.index()] = true,
+            Input::Attach { station } | Input::Join { station, .. } => self.attached[station.index()] = true,
             Input::SetFault { station, fault } => self.bad[station.index()] = fault == Some(Fault::BadFcs),
             Input::SetCut { .. } | Input::SetPlca { .. } => panic!("a star has no cable, and no PLCA"),
-            Input::Detach { station } => {
+            Input::Detach { station } | Input::Leave { station } => {
                 self.attached[station.index()] = false;
                 let ids: Vec<FrameId> = (self.packets.iter())
                     .filter(|it| {

@@ -625,10 +625,10 @@ impl Model {
     fn input(&mut self, now: u64, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
-            Input::Attach { station } => self.stations[station.index()].attached = true,
+            Input::Attach { station } | Input::Join { station, .. } => self.stations[station.index()].attached = true,
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => self.cut = cut,
-            Input::Detach { station } => self.detach(now, station.index()),
+            Input::Detach { station } | Input::Leave { station } => self.detach(now, station.index()),
             Input::SetPlca { .. } => panic!("a method without PLCA"),
         }
     }

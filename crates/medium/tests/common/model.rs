@@ -382,8 +382,8 @@ impl Model<'_> {
     fn input(&mut self, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(station.index(), frame),
-            Input::Detach { station } => self.detach(station.index()),
-            Input::Attach { station } => self.stations[station.index()].attached = true,
+            Input::Detach { station } | Input::Leave { station } => self.detach(station.index()),
+            Input::Attach { station } | Input::Join { station, .. } => self.stations[station.index()].attached = true,
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => self.cut = cut,
             Input::SetPlca { .. } => {}

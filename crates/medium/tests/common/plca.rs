@@ -458,11 +458,11 @@ impl Model<'_> {
     fn input(&mut self, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(station.index(), frame),
-            Input::Attach { station } => {
+            Input::Attach { station } | Input::Join { station, .. } => {
                 self.nodes[station.index()].attached = true;
                 self.settle(station.index());
             }
-            Input::Detach { station } => {
+            Input::Detach { station } | Input::Leave { station } => {
                 let station = station.index();
                 self.nodes[station].attached = false;
                 let on_line = self.nodes[station].signal.is_some();

@@ -388,6 +388,8 @@ fn number(input: Input) -> Option<StationId> {
     match input {
         Input::Offer { station, .. }
         | Input::Detach { station }
+        | Input::Join { station, .. }
+        | Input::Leave { station }
         | Input::Attach { station }
         | Input::SetFault { station, .. } => Some(station),
         Input::SetPlca { station, .. } => Some(station),

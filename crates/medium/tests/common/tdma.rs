@@ -202,11 +202,11 @@ impl Model<'_> {
     fn input(&mut self, now: u64, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
-            Input::Attach { station } => self.nodes[station.index()].attached = true,
+            Input::Attach { station } | Input::Join { station, .. } => self.nodes[station.index()].attached = true,
             Input::SetFault { station, fault } => self.nodes[station.index()].bad = fault == Some(Fault::BadFcs),
             Input::SetCut { cut } => self.cut = cut,
             Input::SetPlca { .. } => panic!("no PLCA"),
-            Input::Detach { station } => {
+            Input::Detach { station } | Input::Leave { station } => {
                 let place = station.index();
                 self.nodes[place].attached = false;
                 let kept = usize::from(self.nodes[place].head != Head::Slot);

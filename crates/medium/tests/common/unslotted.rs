@@ -367,11 +367,11 @@ impl Model {
     fn input(&mut self, now: u64, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
-            Input::Attach { station } => self.attached[station.index()] = true,
+            Input::Attach { station } | Input::Join { station, .. } => self.attached[station.index()] = true,
             Input::SetFault { station, fault } => self.faults[station.index()] = fault,
             Input::SetCut { cut } => self.cut = cut,
             Input::SetPlca { .. } => panic!("a method without PLCA"),
-            Input::Detach { station } => {
+            Input::Detach { station } | Input::Leave { station } => {
                 self.attached[station.index()] = false;
                 let gone = |phase| !matches!(phase, Phase::Sent(_) | Phase::Told { .. });
                 let frames: Vec<FrameId> = (self.packets.iter())

@@ -46,6 +46,12 @@ impl Sums {
         }
     }
 
+    /// The same of a medium with this number of stations: a seat where no station has been has no part in fairness.
+    pub fn of_first(mut self, stations: usize) -> Sums {
+        self.station_octets.truncate(stations);
+        self
+    }
+
     /// The sums since `earlier`, which was taken from the same tally.
     pub fn since(&self, earlier: &Sums) -> Sums {
         let mut stretch = self.clone();

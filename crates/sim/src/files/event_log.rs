@@ -13,6 +13,7 @@
 pub mod binary;
 mod check;
 mod emulator;
+mod joined;
 mod line;
 mod names;
 mod pen;
@@ -128,10 +129,35 @@ impl Header {
         Config::try_from(header.configuration.clone())
             .map_err(|error| lines.wrong(format!("configuration: {error}")))?;
         let (named, stations) = (header.stations.len(), header.configuration.stations());
-        if named != stations {
+        // A station that has not joined has no name.
+        if !(stations - header.configuration.config().seats..=stations).contains(&named) {
             return Err(lines.wrong(format!("{named} names for {stations} stations: each has one")));
         }
         Ok(header)
+    }
+
+    /// The stations' names, and for each seat where no station has been a text that is no name.
+    pub fn seats(&self) -> Vec<String> {
+        let (named, all) = (self.stations.len(), self.configuration.stations());
+        self.stations.iter().cloned().chain((named..all).map(|seat| format!("+{}", seat + 1))).collect()
+    }
+
+    /// The same with the names of those that were there from the beginning: the others have lines of their own.
+    pub(super) fn as_begun(&self) -> Header {
+        let mut own = self.clone();
+        own.stations.truncate(self.configuration.stations() - self.configuration.config().seats);
+        own
+    }
+
+    /// Knows the stations that join in the file that this is the first line of: each window has them from its beginning.
+    ///
+    /// Of a pipe nothing is known before it is read.
+    pub(super) fn look_ahead(&mut self, path: &Path) {
+        let room = self.configuration.stations() - self.stations.len();
+        if room > 0 && path.is_file() {
+            let joined = joined::names(path, &self.stations).unwrap_or_default();
+            self.stations.extend(joined.into_iter().take(room));
+        }
     }
 
     /// What the medium was made from, events and outputs not kept.
@@ -183,7 +209,7 @@ impl EventLog {
     /// # Errors
     /// The header cannot be written.
     fn new(mut output: LineWriter, is_binary: bool, header: &Header) -> Result<EventLog, WriteError> {
-        let own = Header { checked: true, binary: is_binary.then(Binary::new), ..header.clone() };
+        let own = Header { checked: true, binary: is_binary.then(Binary::new), ..header.as_begun() };
         let mut text = serde_json::to_vec(&own).expect("numbers and names");
         text.push(b'\n');
         output.unit(|line| line.extend_from_slice(&text))?;

@@ -2,11 +2,12 @@
 
 use crate::files::columns::{key, number, string, truth};
 use crate::files::event_log::Names;
+use crate::words::MacAddr;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
 use crate::words::prose::push_number;
-use medium::{BitInstant, Destination, Frame, Input, StationId};
+use medium::{BitInstant, Destination, Frame, Input, Joiner, StationId};
 use serde::{Deserialize, Serialize};
 
 /// What `layer` says in an event log's lines about inputs.
@@ -39,8 +40,22 @@ pub(super) fn station(names: &Names, name: &str) -> Result<StationId, String> {
     names.station(name).ok_or_else(|| format!("no station is called `{name}`"))
 }
 
+/// Who joins at which seat, as a line says it: the next one, or the one that a station of this name has already.
+///
+/// # Errors
+/// Another seat, no address, or a name that no station can have.
+pub(super) fn joining(names: &Names, seats: usize, name: &str, seat: u16, mac: &str) -> Result<Input, String> {
+    let (right, station) = (names.station(name).map_or(names.len(), StationId::index), StationId::new(seat));
+    if station.index() != right || right >= seats {
+        return Err(format!("`seat` is {seat} for {name}: the next one is {right}, and the last {}", seats - 1));
+    }
+    let address: MacAddr = mac.parse().map_err(|_| format!("`mac` is `{mac}`, which is no address"))?;
+    let who = Joiner::new(name, address.octets()).ok_or_else(|| format!("no station can be called `{name}`"))?;
+    Ok(Input::Join { station, who })
+}
+
 /// The names of all kinds of inputs.
-pub(crate) const KINDS: [&str; 6] = ["offer", "attach", "detach", "set_fault", "set_plca", "set_cut"];
+pub(crate) const KINDS: [&str; 8] = ["offer", "attach", "detach", "set_fault", "set_plca", "set_cut", "join", "leave"];
 
 /// The name of an input's kind.
 pub(crate) fn kind(input: &Input) -> &'static str {
@@ -51,6 +66,8 @@ pub(crate) fn kind(input: &Input) -> &'static str {
         Input::SetFault { .. } => 3,
         Input::SetPlca { .. } => 4,
         Input::SetCut { .. } => 5,
+        Input::Join { .. } => 6,
+        Input::Leave { .. } => 7,
     }]
 }
 
@@ -66,6 +83,7 @@ pub(crate) fn write(
     let station = match input {
         Input::Offer { station, .. } | Input::Attach { station } | Input::Detach { station } => Some(station),
         Input::SetFault { station, .. } | Input::SetPlca { station, .. } => Some(station),
+        Input::Join { station, .. } | Input::Leave { station } => Some(station),
         Input::SetCut { .. } => None,
     };
     line.extend_from_slice(b"{\"t\":");
@@ -78,7 +96,11 @@ pub(crate) fn write(
         string(line, "station", names.escaped(*station));
     }
     match input {
-        Input::Attach { .. } | Input::Detach { .. } => {}
+        Input::Attach { .. } | Input::Detach { .. } | Input::Leave { .. } => {}
+        Input::Join { station, who } => {
+            number(line, "seat", station.index() as u64);
+            string(line, "mac", &MacAddr::from(who.address).to_string());
+        }
         Input::Offer { frame, .. } => {
             number(line, "size", frame.size.get().into());
             write_destination(line, names, frame);

@@ -213,6 +213,7 @@ struct Past {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Changes {
     Plug(StationId),
+    Join(StationId),
     Fault(StationId),
     Plca(StationId),
     Cable,
@@ -262,7 +263,8 @@ impl Past {
     fn input(&mut self, input: &Input, fact: Fact) {
         let changes = match *input {
             Input::Offer { .. } => return self.offers.push_back((self.count, fact)),
-            Input::Attach { station } | Input::Detach { station } => Changes::Plug(station),
+            Input::Attach { station } | Input::Detach { station } | Input::Leave { station } => Changes::Plug(station),
+            Input::Join { station, .. } => Changes::Join(station),
             Input::SetFault { station, .. } => Changes::Fault(station),
             Input::SetPlca { station, .. } => Changes::Plca(station),
             Input::SetCut { .. } => Changes::Cable,

@@ -26,7 +26,7 @@ use medium::{BitInstant, BitTimes, Event, Frame, Host, Input, Medium, Octets, Pl
 use quick::Offer;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,8 +64,8 @@ impl Recorder {
     /// # Errors
     /// The header cannot be written.
     fn new(mut output: LineWriter, header: &Header) -> Result<Recorder, WriteError> {
-        let header = header.clone().of_format(FORMAT, VERSION);
-        output.line(|line| serde_json::to_writer(line, &header).expect("numbers and names"))?;
+        let own = header.as_begun().of_format(FORMAT, VERSION);
+        output.line(|line| serde_json::to_writer(line, &own).expect("numbers and names"))?;
         output.flush()?;
         Ok(Recorder { output, names: Names::new(&header.stations), inputs: 0, missing: 0, digest: None })
     }
@@ -91,6 +91,9 @@ impl Recorder {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&[u8]>) -> Result<(), WriteError> {
+        if let Input::Join { who, .. } = input {
+            self.names.join(who.name());
+        }
         let names = &self.names;
         self.output.line(|line| inputs::write(line, names, at, input, octets, None))?;
         self.inputs += 1;
@@ -151,6 +154,8 @@ enum Line {
     Offer { t: u64, station: String, size: u32, destination: To, tagged: bool, octets: Option<String> },
     Attach { t: u64, station: String },
     Detach { t: u64, station: String },
+    Join { t: u64, station: String, seat: u16, mac: String },
+    Leave { t: u64, station: String },
     SetFault { t: u64, station: String, fault: Option<FaultName> },
     SetPlca { t: u64, station: String, plca: SettingsText },
     SetCut { t: u64, cut: Option<Cut> },
@@ -202,6 +207,19 @@ pub struct RecordReader<R> {
     inputs: u64,
 }
 
+impl RecordReader<BufReader<File>> {
+    /// Opens a record.
+    ///
+    /// # Errors
+    /// It cannot be opened; what is no record, or one of a medium that cannot be.
+    pub fn open(path: &Path) -> Result<RecordReader<BufReader<File>>, ReadError> {
+        let mut record = RecordReader::new(LineReader::open(path)?)?;
+        record.header.look_ahead(path);
+        record.names = Names::new(&record.header.stations);
+        Ok(record)
+    }
+}
+
 impl<R: BufRead> RecordReader<R> {
     /// Reads the header.
     ///
@@ -235,6 +253,9 @@ impl<R: BufRead> RecordReader<R> {
         };
         let entry = entry.map_err(|what| self.lines.wrong(what))?;
         self.inputs += u64::from(matches!(entry, Entry::Input { .. }));
+        if let Entry::Input { input: Input::Join { who, .. }, .. } = &entry {
+            self.names.join(who.name());
+        }
         if matches!(entry, Entry::End { .. }) && self.lines.advance()? {
             return Err(self.lines.wrong("nothing comes after a record's end".to_owned()));
         }
@@ -251,6 +272,10 @@ impl<R: BufRead> RecordReader<R> {
             }
             Line::Attach { t, station } => input(t, Input::Attach { station: self.station(&station)? }),
             Line::Detach { t, station } => input(t, Input::Detach { station: self.station(&station)? }),
+            Line::Leave { t, station } => input(t, Input::Leave { station: self.station(&station)? }),
+            Line::Join { t, station, seat, mac } => {
+                input(t, inputs::joining(&self.names, self.topology.stations(), &station, seat, &mac)?)
+            }
             Line::SetPlca { t, station, plca } => {
                 input(t, Input::SetPlca { station: self.station(&station)?, settings: plca.into() })
             }

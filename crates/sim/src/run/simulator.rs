@@ -156,11 +156,11 @@ impl Simulator {
 
     /// Gives the medium an input that is no frame, and tells the station's host of a cable that is pulled or put back.
     fn change<O: Observer>(&mut self, at: BitInstant, input: Input, observer: &mut O) -> Result<(), O::Error> {
-        if let Input::Detach { station } = input {
+        if let Some((station, false)) = input.plugs() {
             self.hosts.unplug(station);
         }
         self.give(at, input, observer)?;
-        if let Input::Attach { station } = input {
+        if let Some((station, true)) = input.plugs() {
             self.hosts.plug(at, station);
         }
         Ok(())

@@ -3,7 +3,8 @@
 //! It decides nothing: where a signal is at an instant follows from the event that began it and from the distances.
 
 use crate::figures::cycle::Bus;
-use crate::scene::{Signals, Station, Stations};
+
+use crate::scene::{Layout, Signals, Station, Stations};
 use medium::{
     BitInstant, BitTimes, Config, Event, Fault, HostKind, Input, MacKind, Method, Part, Place, PlcaKind, StationId,
 };
@@ -114,6 +115,10 @@ pub struct View {
     plca_fell: bool,
     /// Notes that are missing.
     pub missed: u64,
+    /// How many stations are there or were; behind them are seats.
+    pub there: usize,
+    /// The names of those that joined.
+    pub joined: Vec<String>,
     /// Bits of frames that were transmitted in each step of [`STEP`] bit times, the newest last.
     course: VecDeque<u32>,
     /// The number of the newest step.
@@ -124,7 +129,10 @@ pub struct View {
 impl View {
     /// A medium without any note so far.
     pub fn new(config: Arc<Config>) -> View {
-        let stations = vec![StationView::default(); config.topology.stations()];
+        let station =
+            |number| StationView { detached: config.is_seat(StationId::new(number)), ..StationView::default() };
+        let stations: Vec<StationView> = (0..config.topology.stations() as u16).map(station).collect();
+        let there = stations.len() - config.seats;
         View {
             signals: Signals::new(config.clone(), KEPT),
             doings: Stations::new(stations.len()),
@@ -141,10 +149,26 @@ impl View {
             longest_frame: 0,
             plca_fell: false,
             missed: 0,
+            there,
+            joined: Vec::new(),
             course: VecDeque::new(),
             step: 0,
             begin: BitInstant::ZERO,
         }
+    }
+
+    /// The same of a medium where this number of stations are there.
+    #[must_use]
+    pub fn with(mut self, stations: usize) -> View {
+        self.there = self.there.max(stations);
+        self
+    }
+
+    /// Where its stations are in a picture; seats are in none.
+    pub fn layout(&self) -> Layout {
+        let mut layout = Layout::new(&self.config);
+        layout.order.retain(|station| station.index() < self.there);
+        layout
     }
 
     /// What the medium was made from.
@@ -202,8 +226,16 @@ impl View {
         self.pass(at);
         self.signals.input(at, &input);
         match input {
-            Input::Attach { station } => self.stations[station.index()].detached = false,
-            Input::Detach { station } => self.stations[station.index()].detached = true,
+            Input::Attach { .. } | Input::Detach { .. } | Input::Join { .. } | Input::Leave { .. } => {
+                let plugs = input.plugs().into_iter();
+                plugs.for_each(|(station, attached)| self.stations[station.index()].detached = !attached);
+                if let Input::Join { station, who } = input
+                    && station.index() >= self.there
+                {
+                    self.there = station.index() + 1;
+                    self.joined.push(who.name().to_owned());
+                }
+            }
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => self.cut = cut,
             Input::Offer { .. } | Input::SetPlca { .. } => {}

@@ -9,9 +9,9 @@ pub use crate::settings::sections::{
 };
 pub use crate::settings::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, ControlText, DurationText, FaultText, InstantText,
-    LengthText, MacText, MachineText, Network, OctetsNumber, PersistenceText, PhyText, PlaceText, PopulationChoice,
-    PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText, UntilText,
-    WindowText,
+    LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText, PhyText, PlaceText,
+    PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText,
+    UntilText, WindowText,
 };
 
 use crate::scenario::check;

@@ -10,6 +10,7 @@ mod csma_ca;
 mod cuts;
 pub mod endless;
 pub mod host;
+pub mod join;
 mod medium;
 mod offered;
 mod plca;
@@ -57,8 +58,10 @@ pub struct Plan {
     pub name: String,
     /// The medium.
     pub medium: Config,
-    /// The stations, in order of station number.
+    /// The stations, in order of station number. After them the medium has seats for those that join.
     pub stations: Vec<StationPlan>,
+    /// Where stations get their IPv4 and IPv6 addresses from, if the scenario says so.
+    networks: [Option<Network>; 2],
     /// What is done to stations and cable while the medium runs, in order of time.
     pub changes: Vec<(BitInstant, Input)>,
     /// What each station offers in virtual time; a load is its own.
@@ -85,6 +88,8 @@ pub struct Plan {
     pub has_traffic: Vec<bool>,
     /// Where the scenario cuts or mends a cable later than at the first instant.
     timed_cut: Option<FilePlace>,
+    /// The scenario says how many stations there can be.
+    has_capacity: bool,
     /// The scenario says how long a slot of TDMA is.
     has_slot: bool,
     /// Where the scenario gives the medium's rate.
@@ -330,14 +335,16 @@ impl<'a> Planner<'a> {
         let placed = ["", "medium", "station", "segment", "repeater"];
         let topology =
             rate.and_then(|rate| self.if_sound(&placed).and_then(|()| self.keep(self.topology(&sections, rate))));
-        let (run, pace, rate, stations) = (run?, pace?, rate?, stations?);
+        let seats = self.keep(self.seats(sections.len()));
+        let (run, pace, rate, stations, seats) = (run?, pace?, rate?, stations?, seats?);
         let seed = value(&self.scenario.seed).unwrap_or(drawn_seed);
-        let (topology, parameters) = (topology?, parameters?);
+        let (topology, parameters) = (join::with_seats(topology?, seats), parameters?);
+        let with_seats = join::and_seats(&sections, seats);
         let (method, backoff) =
-            self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&sections, &parameters, &topology)))?;
+            self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&with_seats, &parameters, &topology)))?;
         self.keep(self.check_until(&run, &method));
         let config = Config::new(rate, topology, seed);
-        let medium = Config { method, backoff, parameters, queue_limit, ..config };
+        let medium = Config { method, backoff, parameters, queue_limit, seats, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let slot = slot(&medium.method).unwrap_or(medium.parameters.slot_time);
         let run = self.keep(self.run(slot, medium.rate))?;
@@ -364,6 +371,8 @@ impl<'a> Planner<'a> {
         Some(Plan {
             name,
             stations,
+            networks: [value(&self.scenario.ipv4), value(&self.scenario.ipv6)],
+            has_capacity: self.scenario.capacity.is_some(),
             changes,
             traffic,
             further,

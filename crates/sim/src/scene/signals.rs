@@ -142,8 +142,9 @@ impl Signals {
             Input::SetCut { cut } => self.set_cut(cut),
             Input::SetPlca { station, settings } => self.set_plca(at, station, settings),
             Input::SetFault { station, fault } => self.set_fault(station, fault),
-            Input::Attach { station } => self.attach(station, true),
-            Input::Detach { station } => self.attach(station, false),
+            Input::Attach { .. } | Input::Detach { .. } | Input::Join { .. } | Input::Leave { .. } => {
+                input.plugs().into_iter().for_each(|(station, attached)| self.attach(station, attached));
+            }
             Input::Offer { .. } => {}
         }
     }

@@ -31,11 +31,18 @@ macro_rules! settings {
                         live: Some(("Seed of every draw [default: drawn, and printed]", "")), ..Opt::NEW
                     };
                 /// how many, 1 to 1024
-                stations: Given<usize>, Whole(1, 1024), "a whole number from 1 to 1024, like `stations = 4`",
+                stations: Given<usize>, Whole(0, 1024), "a whole number from 0 to 1024, like `stations = 4`",
                     default "4, or one for each `[[station]]`",
                     option Opt {
                         long: "stations", short: Some('n'), value: "N", place: 10, on: ALL, in_short: true,
                         help: "How many stations, 1 to 1024 [default: 4]", ..Opt::NEW
+                    };
+                /// how many there can be with those that join later
+                capacity: Given<usize>, Whole(1, 1024), "a whole number from 1 to 1024, like `capacity = 100`",
+                    default "live: 64 more than `stations`, with PLCA and TDMA none; sim: none more",
+                    option Opt {
+                        long: "capacity", value: "N", place: 15, on: UP,
+                        help: "How many stations with those that join later [default: 64 more]", ..Opt::NEW
                     };
                 /// *live*: where stations get their IPv4 addresses from, in order
                 ipv4: Given<Network>, Text(text::<Network>), "a network in quotes, like `ipv4 = \"10.77.0.0/16\"`",
@@ -576,13 +583,13 @@ macro_rules! settings {
                 /// `"deaf"`, `"bad_fcs"` or `"babble"`; see [fidelity.md](fidelity.md)
                 fault: Given<FaultText>, Text(text::<FaultText>), "a fault in quotes, like `fault = \"deaf\"`",
                     default "`\"none\"`";
-                /// *live*: its IPv4 address with prefix length
-                ipv4: Given<Network>, Text(text::<Network>),
-                    "an address with prefix length in quotes, like `ipv4 = \"10.77.0.1/16\"`",
+                /// *live*: its IPv4 address with prefix length; `"none"` leaves that to others
+                ipv4: Given<OwnAddress>, Text(text::<OwnAddress>),
+                    "`\"none\"`, or an address with prefix length in quotes, like `ipv4 = \"10.77.0.1/16\"`",
                     default "from the lab's network";
-                /// *live*: its IPv6 address with prefix length
-                ipv6: Given<Network>, Text(text::<Network>),
-                    "an address with prefix length in quotes, like `ipv6 = \"fd77::1/64\"`",
+                /// *live*: its IPv6 address with prefix length; `"none"` leaves that to others
+                ipv6: Given<OwnAddress>, Text(text::<OwnAddress>),
+                    "`\"none\"`, or an address with prefix length in quotes, like `ipv6 = \"fd77::1/64\"`",
                     default "from the lab's network";
                 /// the segment's name
                 segment: Given<String>, Text(any), "the segment's name in quotes, like `segment = \"a\"`",

@@ -212,6 +212,17 @@ impl FromStr for Network {
     }
 }
 
+/// A station's own address, or `none`: somebody else gives it one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnAddress(pub Option<Network>);
+
+impl FromStr for OwnAddress {
+    type Err = String;
+    fn from_str(text: &str) -> Result<OwnAddress, String> {
+        if text.trim() == "none" { Ok(OwnAddress(None)) } else { text.parse().map(|own| OwnAddress(Some(own))) }
+    }
+}
+
 /// A topology as written: which one, and its size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TopologyText {
@@ -452,6 +463,7 @@ macro_rules! deserialize_from_text {
 }
 deserialize_from_text!(
     Network,
+    OwnAddress,
     TopologyText,
     LengthText,
     MacText,

@@ -68,6 +68,8 @@ pub struct Capture {
     now: BitInstant,
     /// Blocks that wait, by number.
     drafts: Vec<Draft>,
+    /// How many stations have an interface: one that joins gets its own then.
+    declared: usize,
     /// Numbers of those that have been written. They are used again: allocating each would cost more than filling it.
     spare: Vec<usize>,
 }
@@ -100,6 +102,7 @@ impl Capture {
             drafts: Vec::new(),
             spare: Vec::new(),
             packets,
+            declared: 0,
         };
         capture.begin(known)?;
         // The reader of a pipe sees the interfaces at once; and an output that cannot be written fails at once.
@@ -119,24 +122,32 @@ impl Capture {
             name => format!("{name}: {time}; seed {}", config.seed),
         };
         self.output.unit(|into| pcapng::section(into, &known.header.program, &comment))?;
-        let link_type = match self.packets.framing {
-            Framing::Whole => pcapng::MPACKET,
-            Framing::Plain => pcapng::ETHERNET,
-        };
-        for (number, (name, mac)) in known.header.stations.iter().zip(&known.macs).enumerate() {
-            let description = match where_is(&config.topology, number) {
-                (None, None) => "what this station sent".to_owned(),
-                (None, Some(bits)) => format!("what this station sent, {bits} BT from the cable's end"),
-                (Some(segment), bits) => {
-                    format!("what this station sent, on segment {segment} at {} BT", bits.unwrap_or(0))
-                }
-            };
-            let own = Interface { link_type, name, description: &description, mac: Some(*mac), speed };
-            self.output.unit(|into| pcapng::interface(into, &own))?;
+        let stations = (0..).map(StationId::new).zip(&known.header.stations).zip(&known.macs);
+        for ((station, name), mac) in stations {
+            self.declare(station, name, *mac)?;
         }
         let description = "what is no frame: collisions, backoff, discards, faults, slip";
         let bus = Interface { link_type: pcapng::UPPER_PDU, name: "bus", description, mac: None, speed };
         self.output.unit(|into| pcapng::interface(into, &bus))
+    }
+
+    /// Declares the interface of a station.
+    fn declare(&mut self, station: StationId, name: &str, mac: [u8; 6]) -> Result<(), WriteError> {
+        let (config, speed) = (&self.packets.config, self.packets.config.rate.get());
+        let link_type = match self.packets.framing {
+            Framing::Whole => pcapng::MPACKET,
+            Framing::Plain => pcapng::ETHERNET,
+        };
+        let description = match where_is(&config.topology, station.index()) {
+            (None, None) => "what this station sent".to_owned(),
+            (None, Some(bits)) => format!("what this station sent, {bits} BT from the cable's end"),
+            (Some(segment), bits) => {
+                format!("what this station sent, on segment {segment} at {} BT", bits.unwrap_or(0))
+            }
+        };
+        let own = Interface { link_type, name, description: &description, mac: Some(mac), speed };
+        self.declared = self.declared.max(station.index() + 1);
+        self.output.unit(|into| pcapng::interface(into, &own))
     }
 
     /// Puts what `make` appends into its turn.
@@ -380,12 +391,20 @@ impl Observer for Capture {
                 return Ok(());
             }
             Input::SetFault { station, fault } => self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs),
-            Input::SetCut { .. } | Input::Attach { .. } | Input::Detach { .. } | Input::SetPlca { .. } => {}
+            Input::Join { station, who } => {
+                if station.index() >= self.declared {
+                    self.declare(*station, who.name(), who.address)?;
+                }
+                self.packets.call(*station, who);
+            }
+            Input::Attach { .. } | Input::Detach { .. } | Input::Leave { .. } => {}
+            Input::SetCut { .. } | Input::SetPlca { .. } => {}
         }
         self.signals.input(at, input);
         let station = match *input {
             Input::SetFault { station, .. } | Input::SetPlca { station, .. } => Some(station),
             Input::Attach { station } | Input::Detach { station } => Some(station),
+            Input::Join { station, .. } | Input::Leave { station } => Some(station),
             Input::SetCut { .. } | Input::Offer { .. } => None,
         };
         if !self.filter.takes_row(station) {

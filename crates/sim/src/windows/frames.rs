@@ -6,7 +6,7 @@
 
 use super::append;
 use crate::words::prose::{EIGHT_DIGITS, digits, push_number};
-use medium::{Destination, Frame, FrameId, Input, Octets, StationId};
+use medium::{Destination, Frame, FrameId, Input, Joiner, Octets, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -60,6 +60,13 @@ impl Frames {
         assert_eq!(names.len(), macs.len(), "each station has a name and an address");
         let (labels, stations) = (names.iter().map(Label::of).collect(), vec![OfStation::default(); names.len()]);
         Frames { names: names.to_vec(), labels, macs: macs.to_vec(), stations }
+    }
+
+    /// From now on `station` is the one that joins.
+    pub fn call(&mut self, station: StationId, who: &Joiner) {
+        let (index, name) = (station.index(), who.name().to_owned());
+        self.labels[index] = Label::of(&name);
+        (self.names[index], self.macs[index]) = (name, who.address);
     }
 
     /// A frame that `offered` will report comes with its addressee and octets.

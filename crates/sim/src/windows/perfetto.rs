@@ -57,6 +57,8 @@ pub struct Perfetto {
     output: LineWriter,
     config: Config,
     nanos: Nanos,
+    /// How many stations have tracks: one that joins gets its own then.
+    described: usize,
     names: Names,
     /// Each station's latest frame.
     labels: Labels,
@@ -94,13 +96,14 @@ impl Perfetto {
         let mut perfetto = Perfetto {
             output: LineWriter::of(file, place, "packets", whole_packets),
             nanos: Nanos::new(config.rate),
-            names: Names::new(&known.header.stations),
+            described: known.header.stations.len(),
+            names: Names::new(&known.header.seats()),
             labels: Labels::new(known.macs.len()),
             instant: (BitInstant::new(u64::MAX), Vec::new()),
             arguments: Repeated::new(),
             event: Vec::new(),
             head: (0, Head::new(0, SEQUENCE)),
-            frames: Frames::new(&known.header.stations, &known.macs),
+            frames: Frames::new(&known.header.seats(), &known.macs),
             stations: Stations::new(known.macs.len()),
             acts: vec![false; known.macs.len()],
             signals: has_signals(&config).then(|| Signals::new(Arc::new(config.clone()), 0)),
@@ -379,6 +382,17 @@ impl Observer for Perfetto {
             }
             Input::Attach { station } => ("attach", self.frames.name(*station).to_owned()),
             Input::Detach { station } => ("detach", self.frames.name(*station).to_owned()),
+            Input::Join { station, who } => {
+                if station.index() >= self.described {
+                    let has_signals = self.signals.is_some();
+                    tracks::describe_station(&mut self.output, *station, who.name(), has_signals)?;
+                    self.described = station.index() + 1;
+                }
+                self.names.call(*station, who.name());
+                self.frames.call(*station, who);
+                ("join", who.name().to_owned())
+            }
+            Input::Leave { station } => ("leave", self.frames.name(*station).to_owned()),
             Input::SetFault { station, .. } => ("set_fault", self.frames.name(*station).to_owned()),
             Input::SetPlca { station, .. } => ("set_plca", self.frames.name(*station).to_owned()),
             Input::SetCut { cut } => ("set_cut", if cut.is_some() { "cut" } else { "mended" }.to_owned()),

@@ -68,8 +68,8 @@ impl EventTable {
         Ok(EventTable {
             output: TableWriter::open(form, file, place, &columns)?,
             nanos: Nanos::new(known.header.configuration.rate()),
-            stations: known.header.stations.clone(),
-            names: Names::new(&known.header.stations),
+            stations: known.header.seats(),
+            names: Names::new(&known.header.seats()),
             fields,
             frame: String::new(),
             is_finished: false,
@@ -113,6 +113,10 @@ impl Observer for EventTable {
     fn input(&mut self, at: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
         if matches!(input, Input::Offer { .. }) {
             return Ok(());
+        }
+        if let Input::Join { station, who } = input {
+            self.names.call(*station, who.name());
+            who.name().clone_into(&mut self.stations[station.index()]);
         }
         let mut json = Vec::new();
         inputs::write(&mut json, &self.names, at, input, None, Some(inputs::LAYER));

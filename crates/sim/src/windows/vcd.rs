@@ -93,13 +93,16 @@ impl Vcd {
         // Only CSMA/CD holds these to their ranges; a log of another method may have any.
         let [gap, part_1] = [config.parameters.inter_packet_gap, config.parameters.inter_packet_gap_part_1]
             .map(|span| BitTimes::new(span.get().min(LONGEST_GAP)));
-        let silent = Place { deference: Deference::Free, signals: 0, attached: true, carrier: false };
-        let station = || OfStation { transmit: Transmit::Idle, place: silent, own_last: false, gap: 0 };
+        let silent = |attached| Place { deference: Deference::Free, signals: 0, attached, carrier: false };
+        let station =
+            |attached| OfStation { transmit: Transmit::Idle, place: silent(attached), own_last: false, gap: 0 };
         let mut vcd = Vcd {
             output: LineWriter::new(file, place, "changes"),
             nanos: Nanos::new(config.rate),
-            stations: known.macs.iter().map(|_| station()).collect(),
-            lines: Lines::all(known.macs.len() as u16),
+            stations: (0..known.macs.len() as u16)
+                .map(|number| station(!config.is_seat(StationId::new(number))))
+                .collect(),
+            lines: Lines::all(known.macs.len() as u16, known.header.stations.len() as u16),
             signals: Signals::new(Arc::new(config.clone()), 0),
             next_signal: 0,
             sending: 0,
@@ -396,15 +399,9 @@ impl Observer for Vcd {
         }
         self.run_to(at)?;
         self.signals.input(at, input);
-        let (station, attached) = match input {
-            Input::Attach { station } => (station, true),
-            Input::Detach { station } => (station, false),
-            Input::Offer { .. } | Input::SetFault { .. } | Input::SetPlca { .. } | Input::SetCut { .. } => {
-                return Ok(());
-            }
-        };
+        let Some((station, attached)) = input.plugs() else { return Ok(()) };
         self.stations[station.index()].place.attached = attached;
-        self.hear(at, Row::of(*station))
+        self.hear(at, Row::of(station))
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {

@@ -9,6 +9,8 @@ pub fn change(input: &Input) -> Option<(Option<StationId>, String)> {
         Input::Offer { .. } => return None,
         Input::Attach { station } => (Some(station), "attach".to_owned()),
         Input::Detach { station } => (Some(station), "detach".to_owned()),
+        Input::Join { station, .. } => (Some(station), "join".to_owned()),
+        Input::Leave { station } => (Some(station), "leave".to_owned()),
         Input::SetFault { station, fault: None } => (Some(station), "fault none".to_owned()),
         Input::SetFault { station, fault: Some(fault) } => (Some(station), format!("fault {}", FaultName(fault))),
         Input::SetPlca { station, .. } => (Some(station), "plca".to_owned()),

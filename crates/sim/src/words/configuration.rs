@@ -105,11 +105,18 @@ struct ConfigMirror {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "some_backoff")]
     backoff: Option<Policy>,
     queue_limit: usize,
+    /// Left out where no station can join, as files of version 1 do.
+    #[serde(default, skip_serializing_if = "is_none")]
+    seats: usize,
     seed: u64,
     #[serde(skip)]
     keep_events: bool,
     #[serde(skip)]
     keep_outputs: bool,
+}
+
+fn is_none(seats: &usize) -> bool {
+    *seats == 0
 }
 
 fn csma_cd() -> Method {
@@ -442,6 +449,7 @@ mod tests {
             },
             backoff: None,
             queue_limit: 17,
+            seats: 0,
             seed: u64::MAX,
             keep_events: false,
             keep_outputs: false,

@@ -498,6 +498,8 @@ fn whose(input: &Input) -> Option<StationId> {
         Input::Offer { station, .. }
         | Input::Attach { station }
         | Input::Detach { station }
+        | Input::Join { station, .. }
+        | Input::Leave { station }
         | Input::SetFault { station, .. }
         | Input::SetPlca { station, .. } => Some(station),
         Input::SetCut { .. } => None,
@@ -544,6 +546,7 @@ fn fitting(Scenario { config, mut inputs }: Scenario) -> Scenario {
         Input::SetFault { fault, .. } => *fault != Some(Fault::Babble),
         Input::SetCut { .. } => false,
         Input::Detach { .. } | Input::Attach { .. } | Input::SetPlca { .. } => true,
+        Input::Join { .. } | Input::Leave { .. } => true,
     });
     Scenario { config, inputs }
 }

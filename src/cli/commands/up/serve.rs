@@ -1,6 +1,7 @@
 //! A lab that is up: answers requests, passes on the data plane's reports, makes the scenario's changes in time, until a
 //! client or an interrupt ends the lab.
 
+use super::seats::Seats;
 use super::{CommandError, Ended, end, with_links};
 use crate::cli::args::Format;
 use crate::live::control::DiscardsAt;
@@ -110,7 +111,7 @@ fn request(input: Input, names: &dyn Fn(u16) -> String) -> Option<(Request, Opti
             let what = if cut.is_some() { "the cable is cut" } else { "the cable is mended" };
             Some((Request::Cable(cut.map(Into::into)), Some(what.to_owned())))
         }
-        Input::Offer { .. } => None,
+        Input::Offer { .. } | Input::Join { .. } | Input::Leave { .. } => None,
     }
 }
 
@@ -129,8 +130,10 @@ type Asked = VecDeque<(Instant, Asker)>;
 pub struct Serving<'a> {
     pub plan: &'a Plan,
     pub plane: DataPlane,
-    pub record: &'a Inventory,
-    pub links: &'a Links,
+    /// Those that are there, and seats.
+    pub stations: Seats,
+    pub record: &'a mut Inventory,
+    pub links: Links,
     /// What a trusted run may be off by, as a part.
     pub tolerance: f64,
     /// How the last results are written.
@@ -196,7 +199,7 @@ impl Serving<'_> {
                 many(offered.refused, "frame")
             ));
         }
-        end(self.plane, answer, self.record, self.links, self.tolerance, self.format)
+        end(self.plane, answer, self.record, &self.links, self.tolerance, self.format)
     }
 
     /// The data plane did not answer: says so to those who wait for it.
@@ -221,8 +224,8 @@ impl Serving<'_> {
 
     /// Does what the scenario has for now.
     fn act(&mut self) -> Result<End, CommandError> {
-        let stations = &self.plan.stations;
-        self.schedule.act(&mut self.plane, &|number| stations[usize::from(number)].name.clone())?;
+        let stations = &self.stations;
+        self.schedule.act(&mut self.plane, &|number| stations.names()[usize::from(number)].clone())?;
         GO_ON
     }
 
@@ -246,7 +249,7 @@ impl Serving<'_> {
             }
             Told::Results(mut results) => {
                 self.plane.keeper().iter().for_each(|keeper| keeper.add_to(&mut results));
-                let results = with_links(*results, self.links, self.record, self.tolerance);
+                let results = with_links(*results, &self.links, self.record, self.tolerance);
                 match self.asked.pop_front() {
                     Some((_, Asker::Client(answer))) => answer.give(&results),
                     Some((_, Asker::Subscribers)) => self.watchers.tell_results(&results),
@@ -295,6 +298,8 @@ impl Serving<'_> {
             },
             Control::Attach { station } => self.change(&station, Change::Attach, answer)?,
             Control::Detach { station } => self.change(&station, Change::Detach, answer)?,
+            Control::Add(section) => self.add(&section, answer)?,
+            Control::Remove { station } => self.remove(&station, answer)?,
             Control::Fault { station, fault } => self.change(&station, Change::Fault(fault), answer)?,
             Control::Plca { station, settings } => self.change(&station, Change::Plca(settings), answer)?,
             Control::Cut(cut) => match self.plan.medium.topology.beyond(cut.into()) {
@@ -325,7 +330,7 @@ impl Serving<'_> {
     }
 
     fn change(&mut self, name: &str, change: Change, answer: Answer) -> Result<(), SupervisorError> {
-        match self.plan.stations.iter().position(|known| known.name == name) {
+        match self.stations.position(name) {
             Some(station) => {
                 self.plane.ask(Request::Change { station: station as u16, change })?;
                 self.ask(Asker::Client(answer))
@@ -344,7 +349,7 @@ impl Serving<'_> {
 
     /// Has the data plane write a capture to the client.
     fn capture(&mut self, framing: Framing, filter: &str, answer: Answer) -> Result<(), SupervisorError> {
-        let filter = if filter.is_empty() { Ok(Filter::ALL) } else { Filter::read(filter, &self.plan.station_names()) };
+        let filter = if filter.is_empty() { Ok(Filter::ALL) } else { Filter::read(filter, &self.stations.names()) };
         match filter {
             // The data plane has a thread that waits for the reader of this stream alone. A client may be gone.
             Ok(filter) => match answer.give_stream(&json!({})) {
@@ -358,6 +363,11 @@ impl Serving<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Asks for results on behalf of a client.
+    pub(super) fn ask_for(&mut self, answer: Answer) -> Result<(), SupervisorError> {
+        self.ask(Asker::Client(answer))
     }
 
     /// Asks for results on behalf of `asker`.

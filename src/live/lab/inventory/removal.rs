@@ -50,6 +50,28 @@ impl Inventory {
         remove_discards(&self.folder)?;
         self.write()
     }
+
+    /// Removes one station: ends the processes in a namespace that the lab made for it, and gives back what was lent.
+    ///
+    /// # Errors
+    /// What could not be removed; it stays in the record, for the end of the lab.
+    pub fn remove_station(&mut self, station: &str) -> Result<(), InventoryError> {
+        let is_its = |claim: &Claim| claim.whose == station;
+        let part = Content {
+            namespaces: self.content.namespaces.iter().filter(|claim| is_its(claim)).cloned().collect(),
+            outside: self.content.outside.iter().filter(|outside| outside.station == station).cloned().collect(),
+            ..Content::default()
+        };
+        self.content.stations.retain(|port| port.name != station);
+        self.content.addresses.retain(|(name, _)| name != station);
+        self.be_reached_at(self.content.addresses.clone())?;
+        self.write()?;
+        remove_parts(&part, &self.held)?;
+        self.held.retain(|held| !part.namespaces.iter().any(|claim| claim.is(held)));
+        self.content.namespaces.retain(|claim| !is_its(claim));
+        self.content.outside.retain(|outside| outside.station != station);
+        self.write()
+    }
 }
 
 fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
@@ -83,6 +105,11 @@ fn remove_made(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(
     if folder.exists() {
         let _ = write(folder, &Content { ending: true, ..content.clone() });
     }
+    remove_parts(content, held)
+}
+
+/// Removes what a record names, or a part of that.
+fn remove_parts(content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
     let mut result = match processes::end(&content.namespaces) {
         0 => Ok(()),
         left => Err(InventoryError::Programs { left }),

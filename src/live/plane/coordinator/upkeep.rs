@@ -2,7 +2,7 @@
 
 use super::super::BusError;
 use super::super::discards::Batch;
-use super::super::protocol::{Change, Kept, Request, Told};
+use super::super::protocol::{Change, Kept, Port, Request, Told};
 use super::super::reporter::Report;
 use super::super::watch::SoFar;
 use super::deliveries::Due;
@@ -10,7 +10,7 @@ use super::{Coordinator, Held, SHORTEST_SPIN};
 use crossbeam_channel::TrySendError;
 use link::clock::RealtimeNanos;
 use link::netlink::{LinkChange, MonitorError};
-use medium::{Event, FrameId, Input, Kind, Method, StationId};
+use medium::{Event, FrameId, Input, Joiner, Kind, Method, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
 use sim::files::observer::{Both, Observer};
@@ -157,6 +157,16 @@ impl Coordinator {
         self.take_outputs();
     }
 
+    fn join(&mut self, station: StationId, port: Port) {
+        // The supervisor gives names that an interface can have.
+        let Some(who) = Joiner::new(&port.name, port.mac) else { return };
+        self.wires.delivery.join(station, &port);
+        if self.wires.ports.join(station, port, &self.medium.config().topology) {
+            self.tell(Report::Joined(station, who));
+            self.apply(Input::Join { station, who });
+        }
+    }
+
     fn change(&mut self, station: StationId, change: Change) {
         match change {
             Change::Attach => self.change_port(station, PortState::Attached),
@@ -170,8 +180,8 @@ impl Coordinator {
 
     /// Begins a capture on `stream`, with the frames that the medium has and what has been done to it.
     fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
-        let Coordinator { medium, frames, files: Both(_, captures), run_to, .. } = self;
-        let stations = || (0..frames.held.len() as u16).map(StationId::new);
+        let Coordinator { medium, frames, wires, files: Both(_, captures), run_to, .. } = self;
+        let stations = || wires.ports.stations();
         let held = stations().flat_map(|station| {
             // The medium is done with those before.
             let held = &frames.held[station.index()];
@@ -186,6 +196,7 @@ impl Coordinator {
             let settings = medium.plca_settings(station).filter(|settings| configured(station) != Some(*settings));
             let fault = medium.fault(station);
             [
+                wires.ports.joiner(station).map(|who| Input::Join { station, who }),
                 (!medium.attached(station)).then_some(Input::Detach { station }),
                 fault.map(|_| Input::SetFault { station, fault }),
                 settings.map(|settings| Input::SetPlca { station, settings }),
@@ -204,6 +215,7 @@ impl Coordinator {
     pub(super) fn answer(&mut self, request: Request, stream: Option<OwnedFd>) -> Result<(), BusError> {
         // As of the last look: a stop since then is still to become a slip.
         let now = self.clocks.timeline.instant(self.effort.overload.looked_at());
+        let is_last = request == Request::Stop;
         match request {
             Request::Restart => {
                 self.look()?;
@@ -220,6 +232,12 @@ impl Coordinator {
                     "the supervisor knows how many stations there are"
                 );
                 self.change(StationId::new(station), change);
+            }
+            Request::Join { station, port } => self.join(StationId::new(station), port),
+            Request::Leave(station) => {
+                let station = StationId::new(station);
+                self.wires.ports.leave(station);
+                self.apply(Input::Leave { station });
             }
             // The supervisor knows the cable.
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
@@ -248,7 +266,7 @@ impl Coordinator {
             }
             Request::Report | Request::Stop => {
                 self.look()?;
-                if request == Request::Stop {
+                if is_last {
                     let Ok(()) = self.files.end(End { run_to: self.run_to.get(), t: now.get() });
                     self.count_lost();
                     self.tell_troubles();

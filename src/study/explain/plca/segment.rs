@@ -145,7 +145,7 @@ impl Segment {
         let has_coordinator = first.coordinator().is_some();
         let spells = if has_coordinator { Vec::new() } else { vec![Spell::new(BitInstant::ZERO, None)] };
         Segment {
-            names: header.stations.clone(),
+            names: header.seats(),
             config: header.config(),
             cold: (plca.cold_start && has_coordinator).then(Cold::default),
             plca,
@@ -187,11 +187,11 @@ impl Segment {
         let mut next = Setup::from(at, self.setup().nodes.clone());
         let node = |station: StationId| station.index();
         let (station, away) = match input {
-            Input::Attach { station } => {
+            Input::Attach { station } | Input::Join { station, .. } => {
                 next.nodes[node(station)].attached = true;
                 (station, Away::Unplugged)
             }
-            Input::Detach { station } => {
+            Input::Detach { station } | Input::Leave { station } => {
                 let node = &mut next.nodes[node(station)];
                 (node.attached, node.ok) = (false, false);
                 self.fell_alone.retain(|&fell| fell != (at, station));

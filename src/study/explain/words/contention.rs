@@ -112,6 +112,8 @@ impl Words<'_> {
         match *input {
             Input::Attach { station } => format!("{} is put back on the medium.", self.station(station)),
             Input::Detach { station } => format!("{} is taken off the medium.", self.station(station)),
+            Input::Join { station, .. } => format!("{} joins.", self.station(station)),
+            Input::Leave { station } => format!("{} leaves the medium.", self.station(station)),
             Input::SetFault { station, fault } => {
                 let fault = match fault {
                     Some(Fault::Deaf) => "gets the fault `deaf`: it hears no signal that begins from now on",

@@ -176,6 +176,11 @@ impl Words<'_> {
                     of(station)
                 )
             }
+            Input::Join { station, .. } => format!("{} joins.", of(station)),
+            Input::Leave { station } => format!(
+                "{} leaves the medium: an attempt under way ends as it would, other frames are discarded.",
+                of(station)
+            ),
             Input::SetPlca { station, .. } => format!("PLCA of {} is told other settings.", of(station)),
             Input::SetFault { station, fault } => {
                 let whose = of(station);

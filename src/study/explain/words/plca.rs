@@ -87,7 +87,8 @@ impl Words<'_> {
     fn input(&self, input: &Input) -> String {
         match *input {
             Input::Attach { station } => format!("{} is put back on the medium.", self.station(station)),
-            Input::Detach { station } => {
+            Input::Join { station, .. } => format!("{} joins.", self.station(station)),
+            Input::Detach { station } | Input::Leave { station } => {
                 let coordinator = self.on.plca.nodes[station.index()].settings.node_id == 0;
                 let more = if coordinator { ": the coordinator is lost, and no BEACON comes" } else { "" };
                 format!("{} is taken off the medium{more}.", self.station(station))

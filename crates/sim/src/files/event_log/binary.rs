@@ -118,6 +118,11 @@ impl Blocks {
         blocks
     }
 
+    /// Knows this number of stations.
+    pub fn know(&mut self, stations: usize) {
+        self.serials.resize(stations, 0);
+    }
+
     /// Makes room for another block's head.
     pub fn begin(&mut self) {
         self.block.clear();
@@ -293,6 +298,12 @@ impl Blocked {
         crc32.update(header);
         let (kinds, serials) = (binary.kinds.clone(), vec![0; stations]);
         Blocked { kinds, stations, crc32, from: usize::MAX, t: 0, serials, lines: 1 }
+    }
+
+    /// Knows this number of stations.
+    pub fn know(&mut self, stations: usize) {
+        self.stations = stations;
+        self.serials.resize(stations, 0);
     }
 
     /// The length of a block's payload.

@@ -20,16 +20,39 @@ pub struct Names {
 impl Names {
     /// Names in order of station number.
     pub fn new(names: &[String]) -> Names {
-        let escape = |name: &String| {
-            let quoted = serde_json::to_string(name).expect("a string");
-            quoted[1..quoted.len() - 1].to_owned()
+        let (escaped, numbers) = (Vec::with_capacity(names.len()), HashMap::default());
+        let mut own = Names { escaped, station_columns: Vec::new(), frame_columns: Vec::new(), numbers };
+        names.iter().for_each(|name| own.join(name));
+        own
+    }
+
+    /// The next station is called `name`; nothing if a station has this name already.
+    pub fn join(&mut self, name: &str) {
+        if self.numbers.contains_key(name) {
+            return;
+        }
+        let quoted = serde_json::to_string(name).expect("a string");
+        let escaped = quoted[1..quoted.len() - 1].to_owned();
+        self.numbers.insert(name.to_owned(), StationId::new(self.escaped.len() as u16));
+        self.station_columns.push(format!(",\"station\":\"{escaped}\"").into_bytes().into());
+        self.frame_columns.push(format!(",\"frame\":\"{escaped}#").into_bytes().into());
+        self.escaped.push(escaped);
+    }
+
+    /// From now on `station` is called `name`.
+    pub fn call(&mut self, station: StationId, name: &str) {
+        if station.index() == self.len() {
+            return self.join(name);
+        }
+        let mut other = Names::new(&[name.to_owned()]);
+        self.numbers.retain(|_, number| *number != station);
+        self.numbers.insert(name.to_owned(), station);
+        let swap = |own: &mut Vec<Box<[u8]>>, other: &mut Vec<Box<[u8]>>| {
+            std::mem::swap(&mut own[station.index()], &mut other[0])
         };
-        let numbers = names.iter().cloned().zip((0..).map(StationId::new)).collect();
-        let escaped: Vec<String> = names.iter().map(escape).collect();
-        let column = |make: fn(&String) -> String| escaped.iter().map(|name| make(name).into_bytes().into()).collect();
-        let station_columns = column(|name| format!(",\"station\":\"{name}\""));
-        let frame_columns = column(|name| format!(",\"frame\":\"{name}#"));
-        Names { escaped, station_columns, frame_columns, numbers }
+        swap(&mut self.station_columns, &mut other.station_columns);
+        swap(&mut self.frame_columns, &mut other.frame_columns);
+        self.escaped[station.index()].clone_from(&other.escaped[0]);
     }
 
     /// The number of stations.

@@ -59,9 +59,18 @@ impl Pen {
     }
 
     pub fn input(&mut self, at: BitInstant, input: &Input) {
+        self.know(input);
         if self.output.is_some() {
             self.inputs.push_back((at, *input));
         }
+    }
+
+    /// Knows a station that joins, before anything is written of it.
+    fn know(&mut self, input: &Input) {
+        let Input::Join { who, .. } = input else { return };
+        self.names.join(who.name());
+        self.sheet.iter_mut().for_each(|sheet| sheet.know(&self.names));
+        self.blocks.iter_mut().for_each(|blocks| blocks.know(self.names.len()));
     }
 
     pub fn forget_inputs(&mut self) {
@@ -141,6 +150,7 @@ impl Pen {
                 self.write_event(event, frame.as_ref())
             }
             Entry::Input { at, input } => {
+                self.know(input);
                 self.write_input(*at, input);
                 self.hand_over_full()
             }
@@ -218,9 +228,7 @@ fn took_effect(at: BitInstant, input: &Input, event: &Event) -> bool {
         Kind::Offered { .. } => true,
         Kind::Collision { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => true,
         Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Duplicate { .. } => true,
-        Kind::Discarded { cause: Cause::Detached, .. } => {
-            matches!(input, Input::Detach { station } if *station == event.station)
-        }
+        Kind::Discarded { cause: Cause::Detached, .. } => input.plugs() == Some((event.station, false)),
         Kind::Discarded { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => false,
         Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Transmitted { .. } => false,
         Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack => false,

@@ -44,7 +44,11 @@ impl EventLogReader<BufReader<File>> {
     /// # Errors
     /// It cannot be opened; what is no event log, or one of a medium that cannot be.
     pub fn open(path: &Path) -> Result<EventLogReader<BufReader<File>>, ReadError> {
-        EventLogReader::new(LineReader::open(path)?)
+        let mut log = EventLogReader::new(LineReader::open(path)?)?;
+        log.header.look_ahead(path);
+        log.names = Names::new(&log.header.stations);
+        log.blocked.iter_mut().for_each(|blocked| blocked.know(log.header.stations.len()));
+        Ok(log)
     }
 }
 
@@ -120,12 +124,23 @@ impl<R: BufRead> EventLogReader<R> {
             let step = if self.blocked.is_some() { self.next_record()? } else { self.next_line()? };
             let Some(told) = step else { return Ok(None) };
             if let Told::Entry(entry, destination) = told {
+                self.know(&entry);
                 if let Entry::Medium(Event { kind: Kind::Offered { .. }, .. }) = entry {
                     self.destination = destination;
                 }
                 return Ok(Some(entry));
             }
         }
+    }
+
+    /// Knows a station that joins.
+    fn know(&mut self, entry: &Entry) {
+        let Entry::Input { input: Input::Join { who, .. }, .. } = entry else { return };
+        if self.names.station(who.name()).is_none() {
+            self.names.join(who.name());
+            self.header.stations.push(who.name().to_owned());
+        }
+        self.blocked.iter_mut().for_each(|blocked| blocked.know(self.names.len()));
     }
 
     fn next_line(&mut self) -> Result<Option<Told>, ReadError> {
@@ -191,9 +206,12 @@ impl<R: BufRead> EventLogReader<R> {
     ///
     /// # Errors
     /// A line that is no event and no input.
-    pub fn read_alone(&self, text: &str) -> Result<Entry, ReadError> {
+    pub fn read_alone(&mut self, text: &str) -> Result<Entry, ReadError> {
         match self.read_line(text.as_bytes())?.0 {
-            Told::Entry(entry, _) => Ok(entry),
+            Told::Entry(entry, _) => {
+                self.know(&entry);
+                Ok(entry)
+            }
             Told::Check(_) => Err(self.lines.wrong("a line of the layer `check` says nothing alone".to_owned())),
         }
     }
@@ -340,7 +358,7 @@ impl<R: BufRead> EventLogReader<R> {
     /// Whether an event of a binary log can be.
     fn check_event(&self, event: &Event) -> Result<(), String> {
         self.check_time(event.at.get())?;
-        check_frame(event, || format!("{}#{}", self.header.stations[event.frame.station.index()], event.frame.serial))?;
+        check_frame(event, || format!("{}#{}", self.names.escaped(event.frame.station), event.frame.serial))?;
         self.check_kind(&event.kind)
     }
 }

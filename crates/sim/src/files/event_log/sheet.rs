@@ -56,10 +56,15 @@ impl Sheet {
             latest: 0,
             // No event is as late as this, so the first begins its line.
             begin: (BitInstant::new(u64::MAX), Piece::EMPTY),
-            columns: StationColumns::all(stations),
+            columns: StationColumns::after(0, &Names::new(stations)),
             fields: Repeated::new(),
             line: Box::new(Line::EMPTY),
         }
+    }
+
+    /// Knows the stations that have joined.
+    pub fn know(&mut self, names: &Names) {
+        self.columns.extend(StationColumns::after(self.columns.len(), names));
     }
 
     /// The digest is not wanted.
@@ -202,10 +207,9 @@ struct StationColumns {
 }
 
 impl StationColumns {
-    /// Those of all stations; none where there is no room for a name and any number after it.
-    fn all(stations: &[String]) -> Vec<Option<StationColumns>> {
+    /// Those of stations from number `first` on; none where there is no room for a name and any number after it.
+    fn after(first: usize, names: &Names) -> Vec<Option<StationColumns>> {
         const LONGEST_NUMBER: usize = 20;
-        let names = Names::new(stations);
         let column = |station| {
             let (own, frame) = (names.station_column(station), names.frame_column(station));
             let fits = own.len() <= Piece::ROOM && frame.len() + LONGEST_NUMBER < Piece::ROOM;
@@ -216,7 +220,7 @@ impl StationColumns {
                 columns
             })
         };
-        (0..stations.len() as u16).map(StationId::new).map(column).collect()
+        (first as u16..names.len() as u16).map(StationId::new).map(column).collect()
     }
 
     #[inline]

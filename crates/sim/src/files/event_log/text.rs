@@ -2,7 +2,7 @@
 
 use super::Names;
 use super::check::Said;
-use crate::files::inputs::To;
+use crate::files::inputs::{self, To};
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
@@ -84,6 +84,8 @@ columns! {
     fault: Option<FaultName>,
     cut: Option<Cut>,
     plca: SettingsText,
+    seat: u16,
+    mac: String,
     real_ns: u64,
     ns: i64,
     copies: u64,
@@ -158,6 +160,13 @@ impl<'a> Line<'a> {
         let input = match &*self.kind {
             "attach" => Input::Attach { station: self.take_station(names)? },
             "detach" => Input::Detach { station: self.take_station(names)? },
+            "leave" => Input::Leave { station: self.take_station(names)? },
+            "join" => {
+                let name = self.station.take().ok_or_else(|| missing("station"))?;
+                let seat = self.seat.take().ok_or_else(|| missing("seat"))?;
+                let mac = self.mac.take().ok_or_else(|| missing("mac"))?;
+                inputs::joining(names, topology.stations(), &name, seat, &mac)?
+            }
             "set_fault" => {
                 let fault = self.fault.take().ok_or_else(|| missing("fault"))?.map(|FaultName(fault)| fault);
                 Input::SetFault { station: self.take_station(names)?, fault }

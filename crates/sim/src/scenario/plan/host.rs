@@ -48,6 +48,8 @@ pub struct Existing {
 pub enum Netns {
     /// By the name that `ip netns` lists it under.
     Named(String),
+    /// By an absolute path, as Docker and CNI have it.
+    Path(String),
     /// As that of a process, by its number.
     Process(u32),
     /// As that of a container.
@@ -87,9 +89,13 @@ impl Netns {
             },
             Some(("docker", name)) => Netns::container(Engine::Docker, name),
             Some(("podman", name)) => Netns::container(Engine::Podman, name),
-            Some(_) | None if text.is_empty() || text.contains('/') || text == "." || text == ".." => {
-                Err("no name of a namespace: write one of `ip netns list`, `\"pid:4711\"` or `\"docker:web\"`")
-            }
+            Some(_) | None if text.starts_with('/') => match text.contains('\0') {
+                false => Ok(Netns::Path(text.to_owned())),
+                true => Err("no path of a namespace: write one without NUL, like `\"/var/run/netns/web\"`"),
+            },
+            Some(_) | None if text.is_empty() || text.contains('/') || text == "." || text == ".." => Err(
+                "no name of a namespace: write one of `ip netns list`, `\"pid:4711\"`, `\"docker:web\"` or an absolute path",
+            ),
             Some(_) | None => Ok(Netns::Named(text.to_owned())),
         }
     }
@@ -109,7 +115,7 @@ impl Netns {
 impl fmt::Display for Netns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Netns::Named(name) => f.write_str(name),
+            Netns::Named(name) | Netns::Path(name) => f.write_str(name),
             Netns::Process(number) => write!(f, "pid:{number}"),
             Netns::Container { engine, name } => write!(f, "{engine}:{name}"),
         }

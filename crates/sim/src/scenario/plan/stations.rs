@@ -2,7 +2,7 @@
 
 use super::host::{self, Hosts};
 use super::{PlanError, Planner, StationPlan};
-use crate::scenario::file::{Network, StationSection};
+use crate::scenario::file::{Network, OwnAddress, StationSection};
 use crate::settings::overrides::option_at;
 use crate::words::MacAddr;
 use crate::words::interface::station_name;
@@ -23,11 +23,25 @@ type Owners<T> = HashMap<T, (String, Option<Range<usize>>)>;
 
 /// What stations have taken so far.
 #[derive(Default)]
-struct Taken {
+pub(super) struct Taken {
     names: Owners<String>,
     macs: Owners<MacAddr>,
     addresses: Owners<IpAddr>,
     hosts: Hosts,
+}
+
+impl Taken {
+    /// What these stations have.
+    pub(super) fn by(stations: &[StationPlan]) -> Taken {
+        let owner = |station: &StationPlan| (station.name.clone(), None);
+        let mut taken = Taken::default();
+        for station in stations {
+            taken.names.insert(station.name.clone(), owner(station));
+            taken.macs.insert(station.mac, owner(station));
+            taken.addresses.extend(station.addresses.iter().map(|network| (network.address, owner(station))));
+        }
+        taken
+    }
 }
 
 impl Planner<'_> {
@@ -51,7 +65,11 @@ impl Planner<'_> {
             None if given.is_empty() => (DEFAULT_STATIONS, "stations", None),
             None => (given.len(), "station", self.scenario.station.first().map(Spanned::span)),
         };
-        if !(1..=Config::MAX_STATIONS).contains(&count) {
+        if count == 0 && self.scenario.capacity.is_none() {
+            let what = "0 stations: write 1 to 1024, or a `capacity` too, for stations that join later".to_owned();
+            return Err(self.wrong(place, span, what));
+        }
+        if !(0..=Config::MAX_STATIONS).contains(&count) {
             let what = format!("{count} stations: 802.3 allows 1 to {} on one medium", Config::MAX_STATIONS);
             return Err(self.wrong(place, span, what));
         }
@@ -80,7 +98,7 @@ impl Planner<'_> {
         stations.into_iter().collect()
     }
 
-    fn station(
+    pub(super) fn station(
         &self,
         lab: &str,
         index: usize,
@@ -101,7 +119,7 @@ impl Planner<'_> {
             ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),
         ];
         for (key, own, network, default) in families {
-            let address = self.address(key, own.as_ref(), network.as_ref(), default, index)?;
+            let Some(address) = self.address(key, own.as_ref(), network.as_ref(), default, index)? else { continue };
             self.unique(&mut taken.addresses, address.address, &plan.name, key, own.as_ref().map(Spanned::span))?;
             plan.addresses.push(address);
         }
@@ -165,11 +183,16 @@ impl Planner<'_> {
     fn address(
         &self,
         key: &str,
-        own: Option<&Spanned<Network>>,
+        own: Option<&Spanned<OwnAddress>>,
         network: Option<&Spanned<Network>>,
         default: Network,
         index: usize,
-    ) -> Result<Network, PlanError> {
+    ) -> Result<Option<Network>, PlanError> {
+        let own = match own.map(|own| (own.get_ref().0, own.span())) {
+            Some((None, _)) => return Ok(None),
+            Some((Some(own), span)) => Some(Spanned::new(span, own)),
+            None => None,
+        };
         let family = |given: &Spanned<Network>| {
             let Network { address, prefix } = *given.get_ref();
             if address.is_ipv4() != default.address.is_ipv4() {
@@ -192,7 +215,7 @@ impl Planner<'_> {
                 None => Ok(network),
             }
         };
-        match (own, network) {
+        let address = match (&own, network) {
             (Some(own), _) => one_host(own),
             (None, Some(network)) => host(family(network)?, index).ok_or_else(|| {
                 self.at(
@@ -207,7 +230,8 @@ impl Planner<'_> {
                 )
             }),
             (None, None) => Ok(host(default, index).expect("the default networks hold 1,024 stations")),
-        }
+        };
+        address.map(Some)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::files::inputs;
 use crate::scene::Signals;
 use crate::words::prose::Prose;
 use crate::words::sentences;
-use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, StationId, Topology};
+use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, Joiner, StationId, Topology};
 use std::sync::Arc;
 
 const PREAMBLE_AND_SFD: [u8; 8] = [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5];
@@ -27,6 +27,8 @@ pub(super) struct Packets {
     /// What stamps have at bit instant 0, in nanoseconds.
     epoch: u64,
     names: Names,
+    /// The number of the interface "bus".
+    bus: u32,
     /// No station's name needs an escape in JSON.
     is_plain: bool,
 }
@@ -67,7 +69,7 @@ pub(super) struct OpenRow {
 impl Packets {
     pub fn new(known: &Known, framing: Framing) -> Packets {
         let config = Arc::new(known.header.config());
-        let stations = &known.header.stations;
+        let stations = &known.header.seats();
         let escaped = |name: &String| name.chars().any(|c| c.is_control() || c == '"' || c == '\\');
         Packets {
             framing,
@@ -75,9 +77,16 @@ impl Packets {
             epoch: known.epoch.unwrap_or(0),
             names: Names::new(stations),
             frames: Frames::new(stations, &known.macs),
+            bus: known.header.stations.len() as u32,
             is_plain: !stations.iter().any(escaped),
             config,
         }
+    }
+
+    /// From now on `station` is the one that joins.
+    pub fn call(&mut self, station: StationId, who: &Joiner) {
+        self.names.call(station, who.name());
+        self.frames.call(station, who);
     }
 
     /// Appends a frame that was sent to its last bit, with `size` octets from destination address to FCS.
@@ -175,12 +184,14 @@ impl Packets {
     }
 
     fn begin(&self, into: &mut Vec<u8>, sent: &Transmission) -> Packet {
-        Packet::begin(into, sent.frame.station.index() as u32, self.nanos(sent.begin))
+        // Those of stations that joined come after the bus's.
+        let (number, bus) = (sent.frame.station.index() as u32, self.bus());
+        Packet::begin(into, number + u32::from(number >= bus), self.nanos(sent.begin))
     }
 
-    /// The number of the interface "bus", which comes after those of the stations.
+    /// The number of the interface "bus", which comes after those of the first stations.
     pub fn bus(&self) -> u32 {
-        self.frames.names().len() as u32
+        self.bus
     }
 
     /// The stamp of an instant.
@@ -270,6 +281,8 @@ impl Packets {
             Input::SetFault { station, fault: None } => format!("{} is right again", self.frames.name(*station)),
             Input::Attach { station } => format!("{} is back on the medium", self.frames.name(*station)),
             Input::Detach { station } => format!("{} is off the medium", self.frames.name(*station)),
+            Input::Join { station, .. } => format!("{} joins", self.frames.name(*station)),
+            Input::Leave { station } => format!("{} leaves", self.frames.name(*station)),
             Input::SetPlca { station, .. } => format!("{} has other settings of PLCA", self.frames.name(*station)),
             Input::SetCut { cut: Some(_) } => "the cable is cut".to_owned(),
             Input::SetCut { cut: None } => "the cable is mended".to_owned(),

@@ -42,6 +42,17 @@ pub fn describe(output: &mut LineWriter, stations: &[String], has_signals: bool)
     one(output, BUS, Some((PROCESS, 0)), "bus", Shows::Events)?;
     one(output, COLLISIONS, Some((PROCESS, 1)), "collisions", Shows::Counts("collisions"))?;
     one(output, UTILIZATION, Some((PROCESS, 2)), "utilization_wire", Shows::Counts(""))?;
+    let mut each = (0..).map(StationId::new).zip(stations);
+    each.try_for_each(|(station, name)| describe_station(output, station, name, has_signals))
+}
+
+/// Writes the descriptors of one station's tracks.
+pub fn describe_station(
+    output: &mut LineWriter,
+    station: StationId,
+    name: &str,
+    has_signals: bool,
+) -> Result<(), WriteError> {
     let signals = has_signals.then_some((Track::Signals, "signals", Shows::Events));
     let tracks = [
         (Track::Frames, "frames", Shows::Events),
@@ -49,15 +60,10 @@ pub fn describe(output: &mut LineWriter, stations: &[String], has_signals: bool)
         (Track::Received, "received", Shows::Events),
         (Track::Queue, "queue", Shows::Counts("frames")),
     ];
-    for (place, name) in stations.iter().enumerate() {
-        let station = StationId::new(place as u16);
-        let own = track(station, Track::Station);
-        one(output, own, Some((PROCESS, 3 + place as u64)), name, Shows::Events)?;
-        for (kind, name, shows) in tracks.into_iter().chain(signals) {
-            one(output, track(station, kind), Some((own, kind as u64)), name, shows)?;
-        }
-    }
-    Ok(())
+    let own = track(station, Track::Station);
+    one(output, own, Some((PROCESS, 3 + station.index() as u64)), name, Shows::Events)?;
+    let mut tracks = tracks.into_iter().chain(signals);
+    tracks.try_for_each(|(kind, name, shows)| one(output, track(station, kind), Some((own, kind as u64)), name, shows))
 }
 
 /// A track: `uuid`, its parent's and its place among the parent's tracks, its name. Its own tracks have such places.

@@ -81,15 +81,18 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Those of every change, by [`Change::number`].
-    pub fn all(stations: u16) -> Vec<Lines> {
-        Change::all().map(|change| Lines::of(change, stations)).collect()
+    /// Those of every change, by [`Change::number`]; of stations from number `declared` on, which joined later, there are
+    /// none.
+    pub fn all(stations: u16, declared: u16) -> Vec<Lines> {
+        Change::all().map(|change| Lines::of(change, stations, declared)).collect()
     }
 
-    fn of(change: Change, stations: u16) -> Lines {
+    fn of(change: Change, stations: u16, declared: u16) -> Lines {
         let mut lines = Lines { text: Vec::new(), begins: vec![0] };
         for station in 0..stations {
-            lines.text.extend_from_slice(change.text(station).as_bytes());
+            if station < declared {
+                lines.text.extend_from_slice(change.text(station).as_bytes());
+            }
             lines.begins.push(lines.text.len() as u32);
         }
         lines

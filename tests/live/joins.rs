@@ -1,0 +1,185 @@
+//! Stations join a lab that is up, and leave it.
+
+use crate::common::lab::{Lab, namespaces_of};
+use crate::common::logs::medium_layer;
+use crate::common::process::{Running, ethbus, run};
+use crate::common::results::{check, number, station, stations, sum};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
+use link::namespace::Namespace;
+use serde_json::Value;
+use std::fs;
+use tempfile::TempDir;
+
+fn path(folder: &TempDir, name: &str) -> String {
+    folder.path().join(name).to_str().expect("UTF-8").to_owned()
+}
+
+/// The lines of this kind of input in an event log or a record.
+fn inputs(path: &str, kind: &str) -> Vec<Value> {
+    let text = fs::read_to_string(path).expect("UTF-8");
+    let lines = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    lines.filter(|line| line["kind"] == kind).collect()
+}
+
+fn names(results: &Value) -> Vec<&str> {
+    stations(results).iter().map(|station| station["name"].as_str().expect("a name")).collect()
+}
+
+/// Books are exact, the record replays byte for byte, and every window has the station that joined.
+#[test]
+fn a_station_joins_and_leaves_and_joins_again() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
+    let (pcapng, live) = (path(&folder, "run.pcapng"), path(&folder, "late.pcapng"));
+    let mut lab = Lab::up(&["--stations", "2", "--record", &record, "--events", &events, "--pcapng", &pcapng]);
+    lab.ping("st1", &lab.ipv4("st2"));
+    assert_eq!(names(&lab.stats()), ["st1", "st2"], "seats are in no results");
+    let added = run(lab.ethbus("add", &["--format", "json"])).json();
+    assert_eq!((&added["name"], &added["interface"]), (&Value::from("st3"), &Value::from("eth0")), "{added}");
+    let address = added["addresses"][0].as_str().expect("an address").split('/').next().expect("one").to_owned();
+    let capture = Running::start(lab.ethbus("capture", &["-o", &live]), "");
+    lab.ping("st1", &address);
+    lab.ping("st3", &lab.ipv4("st2"));
+    let before = lab.settled_stats();
+    assert_eq!(names(&before), ["st1", "st2", "st3"]);
+    run(lab.ethbus("remove", &["st3"])).succeeded();
+    assert!(!namespaces_of(&lab.name).iter().any(|name| name.ends_with("-st3")), "its namespace is gone");
+    run(lab.ethbus("remove", &["st3"])).failed_with(1, &["no station", "st3"]);
+    let left = lab.settled_stats();
+    let (then, now) = (station(&before, "st3"), station(&left, "st3"));
+    assert_eq!(number(then, "frames_transmitted_ok"), number(now, "frames_transmitted_ok"), "its counts stay");
+    assert_eq!(now["attached"], false);
+    assert_eq!(run(lab.ethbus("add", &["st3"])).succeeded().stdout, "st3\n");
+    lab.ping("st3", &lab.ipv4("st1"));
+    let after = lab.settled_stats();
+    check(&after);
+    assert!(number(station(&after, "st3"), "offered") > number(now, "offered"), "it continues its counts");
+    capture.signal("INT");
+    capture.wait().succeeded();
+    lab.down().succeeded();
+
+    for (kind, count) in [("join", 2), ("leave", 1)] {
+        assert_eq!((inputs(&events, kind).len(), inputs(&record, kind).len()), (count, count), "{kind}");
+    }
+    let replayed = run(ethbus(["replay", &record, "--events", &again, "--format", "json"])).succeeded();
+    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+    let results: Value = serde_json::from_str(&replayed.stdout).expect("results");
+    assert_eq!(names(&results), ["st1", "st2", "st3"]);
+    assert_eq!(medium_layer(&events), medium_layer(&again));
+    for window in [&pcapng, &live] {
+        assert!(fs::read(window).expect("a capture").windows(3).any(|name| name == b"st3"), "{window}");
+    }
+    let told = run(ethbus(["explain", &events, "--frame", "st3#1"])).succeeded();
+    assert!(told.stdout.contains("st3"), "{told:#?}");
+    for kind in ["vcd", "perfetto", "pcapng"] {
+        let made = path(&folder, kind);
+        run(ethbus(["convert", "--to", kind, &events, "-o", &made])).succeeded();
+        let octets = fs::read(&made).expect("a file");
+        assert!(octets.windows(3).any(|name| name == b"st3"), "{kind} has who joined");
+        assert!(!octets.windows(2).any(|name| name == b"+4"), "{kind} has no seat");
+    }
+    run(ethbus(["report", &events, "-o", &path(&folder, "page.html")])).succeeded();
+}
+
+/// What Docker and CNI need: no stations at first, namespaces by their paths, no addresses of the lab's.
+#[test]
+fn a_lab_without_stations_gets_them_in_namespaces_by_path() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    run(ethbus(["up", "--stations", "0", "--background"])).failed_with(2, &["capacity"]);
+    let mut lab = Lab::up(&["--stations", "0", "--capacity", "2"]);
+    let own = ["a", "b"].map(|end| format!("{}-{end}", lab.name));
+    let made = own.each_ref().map(|name| Namespace::named(name).expect("a namespace"));
+    for (name, number) in own.iter().zip(1..) {
+        let netns = format!("/var/run/netns/{name}");
+        let given = ["--netns", &netns, "--interface", "bus0", "--ipv4", "none", "--ipv6", "none", "--format", "json"];
+        let added = run(lab.ethbus("add", &given)).json();
+        assert_eq!((&added["addresses"], &added["netns"]), (&serde_json::json!([]), &Value::from(netns)), "{added}");
+        let address = format!("10.9.9.{number}/24");
+        run(crate::common::process::program("ip", ["-n", name, "addr", "add", &address, "dev", "bus0"])).succeeded();
+    }
+    let ping = ["netns", "exec", &own[0], "ping", "-c", "1", "-W", "5", "10.9.9.2"];
+    run(crate::common::process::program("ip", ping)).succeeded();
+    run(lab.ethbus("add", &[])).failed_with(1, &["all 2 places are taken"]);
+    run(lab.ethbus("add", &["st1"])).failed_with(1, &["`st1` already"]);
+    run(lab.ethbus("remove", &["st1"])).succeeded();
+    let there = Namespace::open_named(&own[0]).expect("it is not the lab's");
+    let links = link::netlink::Netlink::in_namespace(&there).and_then(|mut netlink| netlink.links()).expect("links");
+    assert!(links.iter().all(|link| link.name != "bus0"), "its interface is gone, and nothing else");
+    check(&lab.settled_stats());
+    lab.down().succeeded();
+    drop(made);
+    own.iter().for_each(|name| {
+        let identity = Namespace::open_named(name).expect("it outlives the lab").identity();
+        Namespace::remove_named(name, identity).expect("the test's own");
+    });
+}
+
+/// What cannot be made leaves nothing, and the lab continues.
+#[test]
+fn a_station_that_cannot_be_made_leaves_nothing() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut lab = Lab::up(&["--stations", "2"]);
+    let before = namespaces_of(&lab.name);
+    for (given, words) in [
+        (&["x", "--netns", "/var/run/netns/none-such"][..], "none-such"),
+        (&["x", "--netns", "none/such"], "absolute path"),
+        (&["x", "--lend", "none-such0"], "none-such0"),
+        (&["x", "--bridge", "none-such0"], "none-such0"),
+        (&["x", "--mac", "01:00:00:00:00:01"], "group"),
+        (&["x", "--ipv4", "10.77.0.1/16"], "10.77.0.1"),
+        (&["a-name-that-is-too-long"], "a-name-that-is-too-long"),
+    ] {
+        run(lab.ethbus("add", given)).failed_with(1, &[words]);
+    }
+    assert_eq!(namespaces_of(&lab.name), before);
+    assert_eq!(run(lab.ethbus("add", &["x"])).succeeded().stdout, "x\n");
+    run(lab.exec("x", &["ping", "-c", "1", "-W", "5", "st1"])).succeeded();
+    lab.down().succeeded();
+    lab.assert_nothing_left();
+}
+
+/// Stations join and leave while others send as fast as they can: every frame is accounted for.
+#[test]
+fn books_are_exact_while_stations_come_and_go() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = path(&folder, "run.record");
+    let mut lab = Lab::up(&["--stations", "2", "--record", &record]);
+    let send = |from: &str| {
+        let arguments =
+            ["--from", from, "--to", "broadcast", "--frame-size", "300", "--duration", "4s", "--rate", "max"];
+        Running::start(lab.ethbus("send", &arguments), "")
+    };
+    let sends = ["st1", "st2"].map(send);
+    for round in 0..6 {
+        let name = ["st3", "st4"][round % 2];
+        run(lab.ethbus("add", &[name])).succeeded();
+        let guest = Running::start(lab.ethbus("send", &["--from", name, "--to", "st1", "--count", "20"]), "");
+        wait_until(PATIENCE, "frames of the guest", || {
+            number(station(&lab.stats(), name), "frames_transmitted_ok") > 10 * (round as u64 / 2)
+        });
+        run(lab.ethbus("remove", &[name])).succeeded();
+        // Its namespace is gone below it.
+        drop(guest);
+    }
+    sends.into_iter().for_each(|send| _ = send.wait());
+    let results = lab.settled_stats();
+    check(&results);
+    assert!(sum(&results, "frames_transmitted_ok") > 100, "{results}");
+    lab.down().succeeded();
+    let replayed = run(ethbus(["replay", &record])).succeeded();
+    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+}
