@@ -5,6 +5,7 @@ use ethbus::cli::args::{BenchCommand, Command};
 use ethbus::cli::commands;
 use ethbus::cli::commands::CommandError;
 use ethbus::cli::wrong_use::{self, WRONG_USE};
+use ethbus::live::control::request::Control;
 use ethbus::live::plane;
 use ethbus::show::{messages, say, with_causes};
 use ethbus::study::explain::ExplainError;
@@ -51,6 +52,9 @@ fn main() -> ExitCode {
         Some(Command::Plca(args)) => commands::plca::plca(args),
         Some(Command::Cut(args)) => commands::change::cut(args),
         Some(Command::Mend(args)) => commands::change::mend(args),
+        Some(Command::Pause(args)) => commands::change::clock(args, &Control::Pause),
+        Some(Command::Step(args)) => commands::change::clock(&args.lab, &Control::Step { bit_times: args.bits }),
+        Some(Command::Resume(args)) => commands::change::clock(args, &Control::Resume),
         Some(Command::Keep(args)) => commands::change::keep(args),
         Some(Command::Down(args)) => commands::down::down(args),
         Some(Command::Send(args)) => commands::send::send(args),

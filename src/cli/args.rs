@@ -28,7 +28,7 @@ mod windows;
 pub use self::labs::{
     AddArgs, CutArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs,
     PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs,
-    UpArgs, WatchArgs,
+    StepArgs, UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
@@ -49,7 +49,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Engineering: a lab that is up",
         &[
             "shell", "capture", "send", "receive", "add", "remove", "plug", "unplug", "fault", "cut", "mend", "plca",
-            "keep", "metrics",
+            "pause", "step", "resume", "keep", "metrics",
         ],
     ),
     (
@@ -212,6 +212,17 @@ pub enum Command {
     /// Mend a cable that was cut
     #[command(after_help = "Example:\n  ethbus mend")]
     Mend(NamedLabArgs),
+    /// Stop the clock of a lab's medium
+    ///
+    /// What stations send meanwhile waits. Results tell how long the clock stood still.
+    #[command(after_help = "Example:\n  ethbus pause")]
+    Pause(NamedLabArgs),
+    /// Let a stopped clock go on to the next event, or for some bit times
+    #[command(after_help = "Examples:\n  ethbus step\n  ethbus step --bits 1")]
+    Step(StepArgs),
+    /// Start a stopped clock again
+    #[command(after_help = "Example:\n  ethbus resume")]
+    Resume(NamedLabArgs),
     /// Write the last seconds of events of a lab that keeps them
     ///
     /// Prints the name of the file. The lab was brought up with `ethbus up --keep FILE`.

@@ -9,6 +9,7 @@ mod api;
 mod at;
 mod bench;
 mod capture;
+mod clock;
 mod containers;
 mod cuts;
 mod demo;

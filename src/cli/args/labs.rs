@@ -237,6 +237,17 @@ pub struct AddArgs {
     pub format: Format,
 }
 
+/// Options of `step`.
+#[derive(Args, Clone, Debug)]
+pub struct StepArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: NamedLabArgs,
+    /// For this number of bit times [default: up to the next event]
+    #[arg(long, value_name = "BITS")]
+    pub bits: Option<u64>,
+}
+
 /// Options of `plug`, `unplug` and `remove`.
 #[derive(Args, Clone, Debug)]
 pub struct PortArgs {

@@ -1,4 +1,6 @@
 //! Values of settings as people write them, one type each.
+//!
+//! One file above 500 lines because each kind of value is read here, and nowhere else.
 
 use crate::figures::until::Until;
 use crate::traffic::{Arrivals, Sizes};

@@ -97,6 +97,9 @@ pub struct MachineResults {
     /// How often it stood still.
     #[serde(default)]
     pub slips: u64,
+    /// Real time in which the medium's time stood still, because a user stopped it.
+    #[serde(default)]
+    pub paused_ns: u64,
     /// Frames of which copies were handed over more than a millisecond after they were due.
     #[serde(default)]
     pub late_deliveries: u64,
