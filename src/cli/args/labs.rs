@@ -218,19 +218,19 @@ pub struct AddArgs {
     #[arg(long, value_name = "ADDRESS", group = "host")]
     pub vxlan: Option<String>,
     /// The tunnel's number [default: 1]
-    #[arg(long, value_name = "VNI", requires = "vxlan")]
+    #[arg(long, value_name = "VNI", requires = "vxlan", hide_short_help = true)]
     pub vni: Option<u32>,
     /// What its interface is called in NETNS [default: eth0]
-    #[arg(long, value_name = "NAME", requires = "netns")]
+    #[arg(long, value_name = "NAME", requires = "netns", hide_short_help = true)]
     pub interface: Option<String>,
     /// Its MAC address
-    #[arg(long, value_name = "MAC")]
+    #[arg(long, value_name = "MAC", hide_short_help = true)]
     pub mac: Option<String>,
     /// Its IPv4 address with prefix length, or `none`
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub ipv4: Option<String>,
     /// Its IPv6 address with prefix length, or `none`
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub ipv6: Option<String>,
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
