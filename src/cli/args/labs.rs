@@ -202,13 +202,13 @@ pub struct AddArgs {
     /// Which lab.
     #[command(flatten)]
     pub lab: LabArgs,
-    /// A namespace that is there: a name, `pid:4711`, `docker:web` or a path
+    /// A namespace: a name, `pid:4711`, `docker:web`, a path
     #[arg(long, value_name = "NETNS", group = "host")]
     pub netns: Option<String>,
     /// An interface of this machine, lent to the lab
     #[arg(long, value_name = "INTERFACE", group = "host")]
     pub lend: Option<String>,
-    /// A TAP device in the station's namespace, for a program
+    /// A TAP device in its namespace, for a program
     #[arg(long, group = "host")]
     pub tap: bool,
     /// A bridge of this machine; without a name one is made
