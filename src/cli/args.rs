@@ -217,7 +217,9 @@ pub enum Command {
     /// What stations send meanwhile waits. Results tell how long the clock stood still.
     #[command(after_help = "Example:\n  ethbus pause")]
     Pause(NamedLabArgs),
-    /// Let a stopped clock go on to the next event, or for some bit times
+    /// Let a stopped clock go on a little
+    ///
+    /// To the next event, or for some bit times.
     #[command(after_help = "Examples:\n  ethbus step\n  ethbus step --bits 1")]
     Step(StepArgs),
     /// Start a stopped clock again

@@ -40,7 +40,7 @@ const OTHERS_COMMANDS: [(&[&str], &str, &str); 12] = [
         "up",
         "write `ethbus up` for a lab that stays, `ethbus sim` for a run in virtual time, `ethbus` alone for the demonstration",
     ),
-    (&["delete", "remove", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),
+    (&["delete", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),
     (&["inspect", "nodes", "net", "dump", "status", "show"], "list", "write `ethbus list`"),
     (&["top"], "stats", "write `ethbus stats --watch`, or `ethbus watch` for the bus itself"),
     (&["graph", "monitor"], "watch", "write `ethbus watch`"),

@@ -7,6 +7,8 @@
 //! ```
 //! It looks for batches now and then, so that the coordinator need not wake it. Notes go in batches, and each file takes
 //! a whole batch, since a bus that is full has a note every ten microseconds.
+//!
+//! One file above 500 lines because the two ends of one queue are together.
 
 pub mod captures;
 mod keep;
