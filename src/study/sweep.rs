@@ -4,9 +4,11 @@
 pub mod again;
 pub mod environment;
 pub mod grid;
+pub mod journal;
 pub mod manifest;
 pub mod merge;
 pub mod output;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod part;
 pub mod values;

@@ -10,6 +10,7 @@ mod intervals;
 mod plan;
 mod plot;
 mod races;
+mod rows;
 mod shards;
 mod sim;
 mod story;

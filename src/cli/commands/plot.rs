@@ -87,12 +87,12 @@ fn draw_figure(args: &PlotArgs, figure: PlotFigure, kind: Kind) -> Outcome {
 /// manifest beside it.
 fn say_missing(table: &Path, rows: u64) {
     let Ok(Some(manifest)) = Manifest::read(table) else { return };
-    let runs = manifest.shard.share(manifest.runs());
+    let runs = manifest.part().share(manifest.runs());
     if rows < runs {
         say(&format!(
             "ethbus: warning: {} has {rows} of the {runs} runs of its sweep, and the figure has no more. The rest:\n  {}\n",
             table.display(),
-            command(&program(), &manifest, table, manifest.shard)
+            command(&program(), &manifest, table, manifest.part())
         ));
     }
 }

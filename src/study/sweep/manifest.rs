@@ -3,59 +3,18 @@
 //! So another command never continues a sweep, and shards of different grids are never merged.
 
 use super::grid::Grid;
+use super::part::{Part, Shard, Span};
 use serde::{Deserialize, Serialize};
 use sim::files::output::{Kind, OutputError, replace};
-use std::fmt::{self, Display, Formatter};
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// The format's version.
 const VERSION: u32 = 1;
 
 /// The manifest as a file.
 const MANIFEST: Kind = Kind { what: "what `ethbus sweep` writes beside its table", beginnings: &[b"{"] };
-
-/// Part `number` of `of`, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shard {
-    /// Which part.
-    pub number: u64,
-    /// How many there are.
-    pub of: u64,
-}
-
-impl Shard {
-    /// The whole.
-    pub const WHOLE: Shard = Shard { number: 1, of: 1 };
-
-    /// Whether run `run`, from 0, is in this part. Neighbours in the grid cost about the same, so each goes to another part.
-    pub fn has(self, run: u64) -> bool {
-        run % self.of == self.number - 1
-    }
-
-    /// How many of `runs` runs are in this part.
-    pub fn share(self, runs: u64) -> u64 {
-        runs / self.of + u64::from(self.number <= runs % self.of)
-    }
-}
-
-impl Display for Shard {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.number, self.of)
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Shard, String> {
-        let parsed = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        match parsed {
-            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-            _ => Err(format!("`{text}` is no shard: write its number from 1 and how many there are, like `1/4`")),
-        }
-    }
-}
 
 /// What a table is of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,7 +32,10 @@ pub struct Manifest {
     seeds: Vec<u64>,
     timing: bool,
     /// Which runs of the grid.
-    pub shard: Shard,
+    shard: Shard,
+    /// The same where they follow one another; then `shard` is the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<Span>,
     /// The scenario file's name as it was given: for messages, and no part of what the table is of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<String>,
@@ -104,8 +66,8 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// The manifest for a table of `shard` of `grid`; `options` override the scenario.
-    pub fn new(grid: &Grid, options: &[(&str, String)], timing: bool, shard: Shard) -> Manifest {
+    /// The manifest for a table of `part` of `grid`; `options` override the scenario.
+    pub fn new(grid: &Grid, options: &[(&str, String)], timing: bool, part: Part) -> Manifest {
         let axes = grid.axes().iter();
         Manifest {
             version: VERSION,
@@ -115,10 +77,17 @@ impl Manifest {
             set: axes.map(|axis| (axis.key.clone(), axis.texts().map(str::to_owned).collect())).collect(),
             seeds: grid.seeds().to_owned(),
             timing,
-            shard,
+            shard: Shard::WHOLE,
+            rows: None,
             file: grid.path().map(|path| path.display().to_string()),
             rows_crc32: None,
         }
+        .of(part)
+    }
+
+    /// Which runs of the grid the table has.
+    pub fn part(&self) -> Part {
+        self.rows.map_or(Part::Shard(self.shard), Part::Rows)
     }
 
     /// The checksum of the finished table, if it is finished.
@@ -157,8 +126,12 @@ impl Manifest {
     }
 
     /// The same grid's, for another part of it.
-    pub fn of(self, shard: Shard) -> Manifest {
-        Manifest { shard, rows_crc32: None, ..self }
+    pub fn of(self, part: Part) -> Manifest {
+        let (shard, rows) = match part {
+            Part::Shard(shard) => (shard, None),
+            Part::Rows(span) => (Shard::WHOLE, Some(span)),
+        };
+        Manifest { shard, rows, rows_crc32: None, ..self }
     }
 
     /// How many runs the whole grid has.
@@ -174,7 +147,7 @@ impl Manifest {
     /// Whether `other` differs in nothing but further seeds. Shards are left alone: the others would not have them.
     pub fn has_fewer_seeds(&self, other: &Manifest) -> bool {
         let more = self.seeds.len() < other.seeds.len() && other.seeds.starts_with(&self.seeds);
-        more && self.shard == Shard::WHOLE && {
+        more && self.part() == Part::WHOLE && {
             let (seeds, file) = (other.seeds.clone(), other.file.clone());
             Manifest { seeds, file, rows_crc32: other.rows_crc32, ..self.clone() } == *other
         }
@@ -255,31 +228,5 @@ fn listed(seeds: &[u64]) -> String {
             format!("{first}..{last}")
         }
         _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_run_is_in_one_shard_and_shards_differ_by_one_run_at_most() {
-        for (runs, of) in [(10, 3), (3, 5), (7, 1), (0, 2), (12, 4)] {
-            let shards: Vec<Shard> = (1..=of).map(|number| Shard { number, of }).collect();
-            for run in 0..runs {
-                assert_eq!(shards.iter().filter(|shard| shard.has(run)).count(), 1);
-            }
-            let shares: Vec<u64> =
-                shards.iter().map(|shard| (0..runs).filter(|&run| shard.has(run)).count() as u64).collect();
-            assert_eq!(shares, shards.iter().map(|shard| shard.share(runs)).collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn a_shard_is_written_with_its_number_and_how_many_there_are() {
-        assert_eq!("2/3".parse(), Ok(Shard { number: 2, of: 3 }));
-        for text in ["0/3", "4/3", "1", "1/0", "a/b", "", "-1/2"] {
-            assert!(text.parse::<Shard>().is_err_and(|error| error.contains("like `1/4`")), "{text}");
-        }
     }
 }

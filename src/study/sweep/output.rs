@@ -141,10 +141,10 @@ impl Rows {
                 continue;
             }
             let run = record.get(0).and_then(|field| field.parse::<u64>().ok()).and_then(|run| run.checked_sub(1));
-            let Some(run) = run.filter(|&run| run < runs && manifest.shard.has(run) && record.len() == fields) else {
-                let shard = manifest.shard;
+            let Some(run) = run.filter(|&run| run < runs && manifest.part().has(run) && record.len() == fields) else {
+                let part = manifest.part();
                 return Err(wrong(format!(
-                    "this is no row of a run of shard {shard} with {fields} columns: it was changed by something else"
+                    "this is no row of a run of {part} with {fields} columns: it was changed by something else"
                 )));
             };
             let own = seed.and_then(|seed| record.get(seed)).map(|seed| (seed, manifest.seed(run).to_string()));
@@ -184,7 +184,7 @@ impl Rows {
 
     /// All runs of the manifest's shard are there.
     fn is_whole(&self, manifest: &Manifest) -> bool {
-        self.lines.len() as u64 == manifest.shard.share(manifest.runs())
+        self.lines.len() as u64 == manifest.part().share(manifest.runs())
     }
 
     /// The checksum of the table's text.
@@ -258,8 +258,8 @@ impl Output {
             Some(there) if there.has_fewer_seeds(&manifest) => more_seeds(path, there, &manifest)?,
             Some(there) => {
                 let difference = there.difference(&manifest).or_else(|| {
-                    (there.shard != manifest.shard)
-                        .then(|| format!("the shard: there {}, here {}", there.shard, manifest.shard))
+                    let (there, here) = (there.part(), manifest.part());
+                    (there != here).then(|| format!("the part: there {there}, here {here}"))
                 });
                 if let Some(difference) = difference {
                     return Err(TableError::Differs { path: path.to_owned(), difference });
@@ -284,7 +284,7 @@ impl Output {
             place,
             header: rows.header,
             kept: rows.lines.len() as u64,
-            runs: manifest.shard.share(manifest.runs()),
+            runs: manifest.part().share(manifest.runs()),
             target: Target::File { path: path.to_owned(), manifest, _lock: lock },
         };
         Ok((output, rows.lines.into_keys().collect()))
@@ -313,16 +313,32 @@ impl Output {
         }
         let ready = match &mut self.target {
             Target::File { .. } => vec![row],
-            Target::Stream { next, waiting } => {
+            Target::Stream { waiting, .. } => {
                 waiting.insert(run, row);
-                let mut ready = Vec::new();
-                while let Some(row) = next.last().and_then(|run| waiting.remove(run)) {
-                    next.pop();
-                    ready.push(row);
-                }
-                ready
+                Vec::new()
             }
         };
+        self.write_ready(ready)
+    }
+
+    /// Run `run`, from 0, failed: a pipe waits for it no longer.
+    ///
+    /// # Errors
+    /// As [`Output::row`].
+    pub fn failed(&mut self, run: u64) -> Result<(), TableError> {
+        if let Target::Stream { next, .. } = &mut self.target {
+            next.retain(|other| *other != run);
+        }
+        self.write_ready(Vec::new())
+    }
+
+    fn write_ready(&mut self, mut ready: Vec<String>) -> Result<(), TableError> {
+        if let Target::Stream { next, waiting } = &mut self.target {
+            while let Some(row) = next.last().and_then(|run| waiting.remove(run)) {
+                next.pop();
+                ready.push(row);
+            }
+        }
         for row in ready {
             self.write(&row)?;
             self.kept += 1;
@@ -358,6 +374,12 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// Whether a process writes the table now.
+pub fn is_written(path: &Path) -> bool {
+    let locked = File::open(path).map(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+    locked.unwrap_or(false)
 }
 
 /// Opens a table that no other process writes.
