@@ -3,6 +3,8 @@
 
 pub mod again;
 pub mod environment;
+#[cfg(feature = "parquet")]
+pub mod folder;
 pub mod grid;
 pub mod journal;
 pub mod manifest;

@@ -6,6 +6,8 @@
 mod common;
 
 mod access;
+#[cfg(feature = "parquet")]
+mod folder;
 mod intervals;
 mod plan;
 mod plot;

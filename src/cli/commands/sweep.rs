@@ -10,7 +10,7 @@ use crate::study::sweep::grid::Grid;
 use crate::study::sweep::journal::{Journal, Provenance};
 use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::merge::STANDARD_OUTPUT;
-use crate::study::sweep::output::{Output, TableError, line};
+use crate::study::sweep::output::{Output, TableError, is_folder, line, with_slash};
 use crate::study::sweep::part::{Part, Shard, Span, spans};
 use crate::study::sweep::{again, environment};
 use crossbeam_channel::Receiver;
@@ -18,6 +18,7 @@ use link::signals::Signal;
 use medium::BitTimes;
 use sim::figures::row::{Value, columns_with};
 use sim::files::output::{PARQUET, TABLE, create, ready};
+use sim::files::table::{BUILD_WITH_PARQUET, Form};
 use sim::run::measure::{Measured, results, run};
 use sim::run::pool::{self, Stop};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
@@ -25,7 +26,7 @@ use sim::settings::overrides::dotted_key;
 use sim::words::units::{self, group, many};
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -43,6 +44,7 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let given: Vec<(&str, &str)> = options.iter().map(|(option, key, _)| (key.as_str(), option.as_str())).collect();
     let (part, learned) = part(args)?;
     let out = again::named(args.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT)), part);
+    let out = check_place(&out)?;
     let overrides = Overrides::of(args.run.given())?;
     let grid = Grid::read(args.scenario.as_deref(), &overrides, &given, &args.set, &args.seeds, DEFAULT_SEED)?;
     check_rows(part, &grid)?;
@@ -177,6 +179,21 @@ fn in_manifest(long: &str, value: &str) -> String {
     plain.unwrap_or_else(|_| value.to_owned())
 }
 
+/// The table's place, with a `/` at the end of a folder's. A folder, or a file in Parquet, needs a program that can write them.
+fn check_place(out: &Path) -> Result<PathBuf, PlanError> {
+    let place = with_slash(out);
+    if is_folder(&place) && !Form::Parquet.is_built() {
+        let what = format!("a folder has Parquet files, and this ethbus was built without it: {BUILD_WITH_PARQUET}");
+        return Err(PlanError::option(&format!("--out {}", out.display()), what));
+    }
+    if out.extension().is_some_and(|extension| extension == "parquet") && !is_folder(&place) {
+        let what = "one file in Parquet cannot grow: write `--out DIR/` for Parquet files, or `--out FILE.csv --parquet \
+                    FILE.parquet`";
+        return Err(PlanError::option(&format!("--out {}", out.display()), what.to_owned()));
+    }
+    Ok(place)
+}
+
 /// Rows can only be added, not read again.
 fn is_stream(out: &Path) -> bool {
     out == Path::new("-") || std::fs::metadata(out).is_ok_and(|it| !it.is_file() && !it.is_dir())
@@ -187,7 +204,7 @@ fn open(args: &SweepArgs, out: &Path, grid: &Grid, manifest: Manifest) -> Result
     let part = manifest.part();
     let runs = (0..grid.runs()).filter(|&run| part.has(run));
     if !is_stream(out) {
-        let (output, done) = Output::file(out, manifest)?;
+        let (output, done) = open_table(args, out, manifest)?;
         let done: std::collections::HashSet<u64> = done.into_iter().collect();
         return Ok((output, runs.filter(|run| !done.contains(run)).collect()));
     }
@@ -203,6 +220,24 @@ fn open(args: &SweepArgs, out: &Path, grid: &Grid, manifest: Manifest) -> Result
     };
     let file = file.map_err(|source| TableError::File { what: "open", path: out.to_owned(), source })?;
     Ok((Output::stream(file, place, runs.clone()), runs.collect()))
+}
+
+/// The table at a place that is no stream, and the runs that it has.
+#[cfg(feature = "parquet")]
+fn open_table(args: &SweepArgs, out: &Path, manifest: Manifest) -> Result<(Output, Vec<u64>), CommandError> {
+    if !is_folder(out) {
+        return Ok(Output::file(out, manifest)?);
+    }
+    if args.parquet.is_some() {
+        let what = "the folder of --out has Parquet files: leave one of them out".to_owned();
+        return Err(PlanError::option("--parquet", what).into());
+    }
+    Ok(Output::folder(out, &manifest)?)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open_table(_: &SweepArgs, out: &Path, manifest: Manifest) -> Result<(Output, Vec<u64>), CommandError> {
+    Ok(Output::file(out, manifest)?)
 }
 
 /// What every thread of a sweep knows.
@@ -369,7 +404,7 @@ fn check_parquet(path: Option<&Path>) -> Result<(), PlanError> {
     match path {
         None => Ok(()),
         Some(_) => {
-            let what = format!("this ethbus was built without it: {}", sim::files::table::BUILD_WITH_PARQUET);
+            let what = format!("this ethbus was built without it: {}", BUILD_WITH_PARQUET);
             Err(PlanError::option("--parquet", what))
         }
     }

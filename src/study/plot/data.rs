@@ -127,6 +127,11 @@ impl Table {
     /// # Errors
     /// It cannot be read, or is no CSV.
     pub fn read(path: &Path) -> Result<Table, PlotError> {
+        #[cfg(feature = "parquet")]
+        if path.is_dir() {
+            let (names, rows) = crate::study::sweep::folder::read(path)?;
+            return Ok(Table { path: path.to_owned(), names, rows });
+        }
         let wrong = |source| PlotError::Read { path: path.to_owned(), source };
         let file = File::open(path).map_err(|error| wrong(error.into()))?;
         let mut reader = csv::Reader::from_reader(WithLines::new(file));

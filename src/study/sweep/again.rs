@@ -1,6 +1,7 @@
 //! The command that runs one part of a grid, from the manifest beside another part's table.
 
 use super::manifest::Manifest;
+use super::output::is_folder;
 use super::part::Part;
 use crate::show::program::quoted;
 use std::path::Path;
@@ -59,7 +60,7 @@ fn seeds(seeds: &[u64]) -> String {
 fn beside(table: &Path, known: Part, part: Part) -> std::path::PathBuf {
     let name = table.file_name().unwrap_or_default().to_string_lossy();
     let (known, shard) = match (known, part) {
-        (known, part) if known == part => return table.to_owned(),
+        (known, part) if known == part || is_folder(table) => return table.to_owned(),
         (Part::Shard(known), Part::Shard(shard)) => (known, shard),
         (_, part) => return table.with_file_name(format!("rows-{}.csv", part.number())),
     };

@@ -139,6 +139,19 @@ impl Manifest {
         self.set.iter().fold(self.seeds.len() as u64, |runs, (_, values)| runs.saturating_mul(values.len() as u64))
     }
 
+    /// Each key with its value in run `run`, from 0.
+    pub fn values(&self, run: u64) -> Vec<(&str, &str)> {
+        let mut rest = run / self.seeds.len().max(1) as u64;
+        let mut pairs = Vec::new();
+        for (key, values) in self.set.iter().rev() {
+            let number = values.len().max(1) as u64;
+            pairs.extend(values.get((rest % number) as usize).map(|value| (key.as_str(), value.as_str())));
+            rest /= number;
+        }
+        pairs.reverse();
+        pairs
+    }
+
     /// The seed of run `run`, from 0.
     pub fn seed(&self, run: u64) -> u64 {
         self.seeds[(run % self.seeds.len() as u64) as usize]

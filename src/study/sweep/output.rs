@@ -6,7 +6,7 @@
 use super::manifest::{Manifest, ManifestError};
 use sim::files::json_lines::{LineWriter, WriteError};
 use sim::files::output::{OutputError, TABLE, place, replace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
@@ -82,6 +82,9 @@ pub enum TableError {
         /// What is wrong.
         what: String,
     },
+    /// Rows cannot be written as Parquet.
+    #[error(transparent)]
+    Rows(#[from] WriteError),
     /// The manifest beside the table cannot be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
@@ -200,7 +203,7 @@ impl Rows {
 }
 
 /// One line's fields; none if it is no CSV.
-fn record(line: &str) -> csv::StringRecord {
+pub(super) fn record(line: &str) -> csv::StringRecord {
     let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
     reader.into_records().next().and_then(Result::ok).unwrap_or_default()
 }
@@ -230,6 +233,9 @@ enum Target {
     File { path: PathBuf, manifest: Manifest, _lock: File },
     /// Rows that are not next wait; `next` holds those that are still to come, the next one last.
     Stream { next: Vec<u64>, waiting: BTreeMap<u64, String> },
+    /// Rows become files of a folder.
+    #[cfg(feature = "parquet")]
+    Folder(Box<super::folder::Folder>),
 }
 
 impl Output {
@@ -290,6 +296,27 @@ impl Output {
         Ok((output, rows.lines.into_keys().collect()))
     }
 
+    /// Opens a folder of Parquet files, or makes it; returns which runs of the manifest's part it has.
+    ///
+    /// # Errors
+    /// As [`super::folder::Folder::open`].
+    #[cfg(feature = "parquet")]
+    pub fn folder(path: &Path, manifest: &Manifest) -> Result<(Output, Vec<u64>), TableError> {
+        let (folder, done) = super::folder::Folder::open(path, manifest)?;
+        let null = File::options().write(true).open("/dev/null");
+        let null = null.map_err(|source| TableError::File { what: "open", path: "/dev/null".into(), source })?;
+        let place = path.display().to_string();
+        let output = Output {
+            writer: LineWriter::new(null, place.clone(), "runs"),
+            place,
+            header: None,
+            kept: done.len() as u64,
+            runs: manifest.part().share(manifest.runs()),
+            target: Target::Folder(Box::new(folder)),
+        };
+        Ok((output, done))
+    }
+
     /// How many rows are in it.
     pub fn kept(&self) -> u64 {
         self.kept
@@ -300,6 +327,11 @@ impl Output {
     /// # Errors
     /// The disk is full, the pipe is closed, or the table there has other columns.
     pub fn row(&mut self, run: u64, header: &str, row: String) -> Result<(), TableError> {
+        #[cfg(feature = "parquet")]
+        if let Target::Folder(folder) = &mut self.target {
+            self.kept += 1;
+            return folder.row(run, header, &row);
+        }
         match &self.header {
             None => {
                 self.write(header)?;
@@ -317,6 +349,8 @@ impl Output {
                 waiting.insert(run, row);
                 Vec::new()
             }
+            #[cfg(feature = "parquet")]
+            Target::Folder(_) => return Ok(()),
         };
         self.write_ready(ready)
     }
@@ -326,8 +360,11 @@ impl Output {
     /// # Errors
     /// As [`Output::row`].
     pub fn failed(&mut self, run: u64) -> Result<(), TableError> {
-        if let Target::Stream { next, .. } = &mut self.target {
-            next.retain(|other| *other != run);
+        match &mut self.target {
+            Target::Stream { next, .. } => next.retain(|other| *other != run),
+            Target::File { .. } => {}
+            #[cfg(feature = "parquet")]
+            Target::Folder(folder) => folder.ended(run)?,
         }
         self.write_ready(Vec::new())
     }
@@ -362,7 +399,12 @@ impl Output {
     ///
     /// # Errors
     /// There is no room for a second copy of the file.
-    pub fn finish(self) -> Result<(), TableError> {
+    #[cfg_attr(not(feature = "parquet"), allow(unused_mut, reason = "a folder has rows to write"))]
+    pub fn finish(mut self) -> Result<(), TableError> {
+        #[cfg(feature = "parquet")]
+        if let Target::Folder(folder) = &mut self.target {
+            return folder.flush();
+        }
         let Target::File { path, manifest, .. } = &self.target else { return Ok(()) };
         let rows = Rows::read(path, manifest)?;
         if !rows.in_order {
@@ -374,6 +416,32 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// A table's place as it is written here: that of a folder ends with `/`, so that what is beside a table is in the folder.
+pub fn with_slash(table: &Path) -> PathBuf {
+    let mut place = table.as_os_str().to_owned();
+    if table.is_dir() && !place.as_encoded_bytes().ends_with(b"/") {
+        place.push("/");
+    }
+    place.into()
+}
+
+/// Whether the table at this place is a folder of Parquet files.
+pub fn is_folder(table: &Path) -> bool {
+    table.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+/// Which runs, from 0, a table has.
+///
+/// # Errors
+/// It cannot be read, or is none of `manifest`.
+pub fn done(table: &Path, manifest: &Manifest) -> Result<BTreeSet<u64>, TableError> {
+    #[cfg(feature = "parquet")]
+    if is_folder(table) {
+        return Ok(super::folder::runs(table, manifest.runs())?.into_keys().collect());
+    }
+    Ok(Rows::read(table, manifest)?.lines.into_keys().collect())
 }
 
 /// Whether a process writes the table now.

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
     PathLike = str | os.PathLike[str]
 
-__all__ = ["Error", "events", "program", "run", "sim", "sweep"]
+from .table import read, spread
+
+__all__ = ["Error", "events", "program", "read", "run", "sim", "sweep"]
 
 try:
     __version__ = version("ethbus")
@@ -100,15 +102,25 @@ def events(path: PathLike) -> pandas.DataFrame:
 
 
 def sweep(
-    scenario: PathLike | None = None, grid: Mapping[str, Iterable[object]] | None = None, **options: Any
+    scenario: PathLike | None = None,
+    grid: Mapping[str, Iterable[object]] | None = None,
+    executor: Any = None,
+    rows_per_task: int | None = None,
+    **options: Any,
 ) -> pandas.DataFrame:
-    """A sweep over `grid`, like {"stations": [2, 4, 8]}: its table as a pandas frame."""
+    """A sweep over `grid`, like {"stations": [2, 4, 8]}: its table as a pandas frame.
+
+    With an `executor`, tasks of `rows_per_task` runs go to its `submit`, whose results have `result()`: those of
+    concurrent.futures, of Dask (`Client.get_executor()`), submitit, mpi4py and Ray's pools do. The frame is the same.
+    """
     import pandas
 
     sets: list[str] = []
     for key, values in (grid or {}).items():
         sets += ["--set", f"{key}={','.join(map(str, values))}"]
-    files = [scenario] if scenario is not None else []
+    files = [os.path.abspath(scenario)] if scenario is not None else []
+    if executor is not None:
+        return spread([*files, *sets, *_options(options)], executor, rows_per_task)
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "sweep.csv"
         run("sweep", *files, *sets, "--out", table, *_options(options))

@@ -7,7 +7,7 @@ use crate::show::{plain_table, wall_time};
 use crate::study::sweep::again;
 use crate::study::sweep::journal::History;
 use crate::study::sweep::manifest::Manifest;
-use crate::study::sweep::output::{Rows, TableError, is_written};
+use crate::study::sweep::output::{TableError, done, is_written, with_slash};
 use crate::study::sweep::part::{Part, spans};
 use serde::Serialize;
 use sim::words::units::group;
@@ -54,15 +54,16 @@ pub fn status(args: &SweepStatusArgs) -> Outcome {
 }
 
 fn one(table: &Path) -> Result<Status, CommandError> {
+    let table = &with_slash(table);
     let manifest = Manifest::read(table).map_err(TableError::from)?;
     let Some(manifest) = manifest else {
         return Err(TableError::Foreign { path: table.to_owned(), manifest: Manifest::path(table) }.into());
     };
-    let done = Rows::read(table, &manifest)?.lines;
+    let done = done(table, &manifest)?;
     let history = History::read(table, manifest.seeds().len() as u64)?;
     let part = manifest.part();
     let runs = part.share(manifest.runs());
-    let failed = history.failed.iter().filter(|(run, _)| !done.contains_key(run));
+    let failed = history.failed.iter().filter(|(run, _)| !done.contains(run));
     let failed: Vec<Failed> = failed
         .map(|(run, why)| {
             let row = Part::Rows(spans([run + 1])[0]);
