@@ -2,7 +2,9 @@
 //! docs/sweep.md.
 
 pub mod again;
+pub mod choice;
 pub mod environment;
+pub mod expression;
 #[cfg(feature = "parquet")]
 pub mod folder;
 pub mod grid;

@@ -1,7 +1,7 @@
 //! Single rows of a grid, for programs that balance the load themselves; how far a sweep is; runs that fail (issue 31).
 
 use crate::common::Turn;
-use crate::common::process::{Finished, ethbus, run};
+use crate::common::process::{Finished, ethbus, program, run};
 use std::fs;
 use std::process::Command;
 use tempfile::TempDir;
@@ -82,4 +82,35 @@ fn a_run_that_takes_too_long_is_left_out_and_named() {
     assert!(table.contains("row 3 failed: not done after 500ms"), "{table}");
     let foreign = run(command(&folder, "sweep", &["status", "notes.csv"]));
     foreign.failed_with(1, &["notes.csv", "no sweep's table"]);
+}
+
+/// Conditions and derived keys choose rows, and shards of them merge; a sample is the same each time.
+#[test]
+fn conditions_and_samples_make_one_grid() {
+    let (_turn, folder) = place();
+    let chosen =
+        ["--set", "stations=2..8*2", "--when", "stations >= 4", "--derive", "traffic.arrivals=poisson:{0.8/stations}"];
+    let short = ["--seeds", "2", "--duration", "10ms", "--warmup", "1ms"];
+    let sampled = ["--set", "stations=2..64", "--set", "traffic.arrivals=poisson:0.01..0.1", "--sample", "sobol:4"];
+    for (grid, rows) in
+        [(chosen, ["1,poisson:0.2,1,4,", "3,poisson:0.1,1,8,"]), (sampled, ["1,poisson:0.05832,1,", "3,poisson:"])]
+    {
+        let one = |more: &[&str]| run(command(&folder, "sweep", &[&grid[..], &short, more].concat())).succeeded();
+        let whole = one(&["--out", "-"]).stdout;
+        let begins = |row: &str| whole.lines().any(|line| line.starts_with(row));
+        assert!(rows.iter().all(|row| begins(row)), "{whole}");
+        one(&["--shard", "1/2", "--out", "1.csv"]);
+        let missing = run(command(&folder, "merge", &["--out", "merged.csv", "1.csv"]));
+        missing.failed_with(1, &["shard 2/2 of the grid is missing"]);
+        let again = missing.stderr.lines().find(|line| line.starts_with("  ")).expect("a command");
+        let mut shell = program("sh", ["-c", again]);
+        shell.current_dir(folder.path());
+        run(shell).succeeded();
+        run(command(&folder, "merge", &["--out", "merged.csv", "1.csv", "2.csv"])).succeeded();
+        assert_eq!(read(&folder, "merged.csv"), whole);
+        for name in ["1.csv", "2.csv", "merged.csv"].map(|name| folder.path().join(name)) {
+            fs::remove_file(&name).expect("own table");
+            fs::remove_file(name.with_extension("csv.grid.json")).expect("what is beside it");
+        }
+    }
 }

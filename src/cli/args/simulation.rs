@@ -84,6 +84,27 @@ pub struct SweepArgs {
     /// Also `stations=2..1024*2`, `traffic.arrivals=poisson:0.1..0.9:0.1`, `station.2.position=10m,20m`. All combinations are run.
     #[arg(long, value_name = "KEY=VALUES")]
     pub set: Vec<String>,
+    /// Only combinations for which this holds: `stations >= 4`
+    ///
+    /// May be given again; then all hold. Also `and`, `or`, `not`, arithmetic, and text in quotes.
+    #[arg(long, value_name = "CONDITION", hide_short_help = true)]
+    pub when: Vec<String>,
+    /// A key that follows from others
+    ///
+    /// May be given again: `traffic.arrivals=poisson:{0.8/stations}`. A name that is no key, like `load` in
+    /// `load=0.8/stations`, may be used in other expressions.
+    #[arg(long, value_name = "KEY=EXPRESSION", hide_short_help = true)]
+    pub derive: Vec<String>,
+    /// Keys whose values go together, the first with the first
+    ///
+    /// May be given again: `stations,medium.rate`. Each has as many values.
+    #[arg(long, value_name = "KEY,KEY", hide_short_help = true)]
+    pub pair: Vec<String>,
+    /// A sample of the ranges instead of a grid: `sobol:256`
+    ///
+    /// Each key of --set takes values between the ends of its range, or of its list. All keys together fill their space evenly.
+    #[arg(long, value_name = "sobol:N", hide_short_help = true, conflicts_with = "pair")]
+    pub sample: Option<String>,
     /// The number of seeds, or their range: `8`, `1..20`
     ///
     /// Every combination is run with each.
@@ -180,6 +201,11 @@ pub struct PlotArgs {
     /// A line for each value of this column
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<String>,
+    /// Draw differences from the line with this value of --by
+    ///
+    /// Runs of one seed are a pair, since they have the same arrivals and draws; a test says at how many points lines differ.
+    #[arg(long, value_name = "VALUE", requires = "by", hide_short_help = true)]
+    pub versus: Option<String>,
     /// Only rows with this value in this column
     ///
     /// May be given again.
@@ -210,7 +236,7 @@ pub struct PlotArgs {
     ///
     /// Runs what it shows, some seconds, and says what its source says of it.
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
-    #[arg(conflicts_with_all = ["table", "x", "y", "by", "only", "log_x", "log_y", "unit", "title", "x_range", "y_range"])]
+    #[arg(conflicts_with_all = ["table", "x", "y", "by", "versus", "only", "log_x", "log_y", "unit", "title", "x_range", "y_range"])]
     pub figure: Option<PlotFigure>,
     /// Seed of the runs of a figure
     #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed, requires = "figure", hide_short_help = true)]

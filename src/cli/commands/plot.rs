@@ -38,7 +38,8 @@ pub fn plot(args: &PlotArgs) -> Outcome {
     };
     let ranges = [ranged("--x-range", args.x_range.as_ref())?, ranged("--y-range", args.y_range.as_ref())?];
     let (x, y, by) = (x.clone(), args.y.clone(), args.by.clone());
-    let wanted = Wanted { x, y, by, only, unit: unit(args.unit), title: args.title.clone(), ranges };
+    let versus = args.versus.clone();
+    let wanted = Wanted { x, y, by, versus, only, unit: unit(args.unit), title: args.title.clone(), ranges };
     ready(&args.out, kind)?;
     let read = Table::read(table)?;
     let (rows, seeds) = (read.rows(), read.seeds());

@@ -6,7 +6,8 @@ use super::sim::{DEFAULT_SEED, unobserved};
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print};
 use crate::cli::args::{MergeArgs, SweepArgs, SweepCommand};
 use crate::show::{progress, say, wall_time};
-use crate::study::sweep::grid::Grid;
+use crate::study::sweep::choice::Wish;
+use crate::study::sweep::grid::{Asked, Grid};
 use crate::study::sweep::journal::{Journal, Provenance};
 use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::merge::STANDARD_OUTPUT;
@@ -46,7 +47,7 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let out = again::named(args.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT)), part);
     let out = check_place(&out)?;
     let overrides = Overrides::of(args.run.given())?;
-    let grid = Grid::read(args.scenario.as_deref(), &overrides, &given, &args.set, &args.seeds, DEFAULT_SEED)?;
+    let grid = Grid::read(args.scenario.as_deref(), &overrides, &asked(args, &given), DEFAULT_SEED)?;
     check_rows(part, &grid)?;
     if args.list {
         print(&list(&grid, part))?;
@@ -106,6 +107,13 @@ fn tell_failed(failed: &[(u64, String)], out: &Path) {
     say(&format!("ethbus: {runs} failed: {rows} {}{next}\n  row {}: {why}\n", names.join(", "), first + 1));
 }
 
+/// What the command line says of the grid.
+fn asked<'a>(args: &'a SweepArgs, given: &'a [(&'a str, &'a str)]) -> Asked<'a> {
+    let (when, derive, pair) = (args.when.clone(), args.derive.clone(), args.pair.clone());
+    let wish = Wish { when, derive, pair, sample: args.sample.clone() };
+    Asked { given, sets: &args.set, seeds: &args.seeds, wish }
+}
+
 /// Which part of the grid is run, and whom that was learned from.
 fn part(args: &SweepArgs) -> Result<(Part, Option<String>), PlanError> {
     let variable = |name: &str| std::env::var(name).ok();
@@ -131,7 +139,7 @@ fn check_rows(part: Part, grid: &Grid) -> Result<(), PlanError> {
 
 /// The rows of a part: number, keys and seed of each.
 fn list(grid: &Grid, part: Part) -> String {
-    let keys = grid.axes().iter().map(|axis| axis.key.as_str());
+    let keys = grid.keys().into_iter();
     let header = line(std::iter::once("run").chain(keys).chain(["seed"]));
     let row = |run: u64| {
         let (point, seed) = grid.place(run);
@@ -340,7 +348,7 @@ impl Sweep<'_> {
     fn row(&self, run: u64, plan: &Plan, measured: &Measured, wall: f64) -> (String, String) {
         let figures = columns_with(&results(plan, std::slice::from_ref(measured)), self.places);
         let (mut names, mut values) = (vec!["run".to_owned()], vec![(run + 1).to_string()]);
-        let keys = self.grid.axes().iter().map(|axis| axis.key.clone());
+        let keys = self.grid.keys().into_iter().map(str::to_owned);
         let point = self.grid.values_at(self.grid.place(run).0);
         for (key, value) in keys.zip(point) {
             // `stations` is a figure too, and its number the same.

@@ -22,9 +22,15 @@ pub fn named(out: &Path, part: Part) -> std::path::PathBuf {
 pub fn command(program: &str, known: &Manifest, table: &Path, part: Part) -> String {
     let mut words = vec![program.to_owned(), "sweep".to_owned()];
     words.extend(known.scenario_file().map(quoted));
+    let is_sampled = known.choice().is_some_and(|choice| choice.wish.sample.is_some());
     for (key, values) in known.set() {
-        let values: Vec<String> = values.iter().map(|value| value_text(value)).collect();
+        // Of a sample the ranges are as they were written.
+        let text = |value: &String| if is_sampled { value.clone() } else { value_text(value) };
+        let values: Vec<String> = values.iter().map(text).collect();
         words.extend(["--set".to_owned(), quoted(&format!("{key}={}", values.join(",")))]);
+    }
+    for (option, text) in known.choice().iter().flat_map(|choice| choice.wish.options()) {
+        words.extend([option.to_owned(), quoted(text)]);
     }
     words.extend(["--seeds".to_owned(), seeds(known.seeds())]);
     for (option, text) in known.options() {

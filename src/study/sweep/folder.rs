@@ -51,8 +51,13 @@ impl Folder {
                 }
             }
             None => {
-                let is_empty = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
-                if !is_empty {
+                // Another command may make the same folder at this moment: its own files begin with a point.
+                let is_own = |entry: io::Result<std::fs::DirEntry>| {
+                    entry.is_ok_and(|entry| entry.file_name().as_encoded_bytes().starts_with(b"."))
+                };
+                if !std::fs::read_dir(path).map_or(true, |mut entries| entries.all(is_own))
+                    && Manifest::read(path)?.is_none()
+                {
                     return Err(TableError::Foreign { path: path.to_owned(), manifest: Manifest::path(path) });
                 }
                 std::fs::create_dir_all(path).map_err(system("create", path))?;

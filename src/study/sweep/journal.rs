@@ -89,7 +89,7 @@ impl Journal {
         name.into()
     }
 
-    /// Begins this command's part of the log of `table`, whose combinations have so many seeds.
+    /// Begins this command's part of the log of `table`, whose combinations have `seeds` seeds.
     ///
     /// # Errors
     /// There is another file of that name, or it cannot be written.

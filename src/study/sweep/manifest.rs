@@ -2,7 +2,8 @@
 //!
 //! So another command never continues a sweep, and shards of different grids are never merged.
 
-use super::grid::Grid;
+use super::choice::Choice;
+use super::grid::{Axis, Grid};
 use super::part::{Part, Shard, Span};
 use serde::{Deserialize, Serialize};
 use sim::files::output::{Kind, OutputError, replace};
@@ -29,6 +30,9 @@ pub struct Manifest {
     options: Vec<(String, String)>,
     /// Each key and its values.
     set: Vec<(String, Vec<String>)>,
+    /// The combinations, where they are not all that the values give.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    choice: Option<Choice>,
     seeds: Vec<u64>,
     timing: bool,
     /// Which runs of the grid.
@@ -69,12 +73,19 @@ impl Manifest {
     /// The manifest for a table of `part` of `grid`; `options` override the scenario.
     pub fn new(grid: &Grid, options: &[(&str, String)], timing: bool, part: Part) -> Manifest {
         let axes = grid.axes().iter();
+        let choice = grid.choice().cloned();
+        let is_sampled = choice.as_ref().is_some_and(|choice| choice.wish.sample.is_some());
+        let texts = |axis: &Axis| match is_sampled {
+            true => vec![axis.written.clone()],
+            false => axis.texts().map(str::to_owned).collect(),
+        };
         Manifest {
             version: VERSION,
             ethbus: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: grid.text().to_owned(),
             options: options.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect(),
-            set: axes.map(|axis| (axis.key.clone(), axis.texts().map(str::to_owned).collect())).collect(),
+            set: axes.map(|axis| (axis.key.clone(), texts(axis))).collect(),
+            choice,
             seeds: grid.seeds().to_owned(),
             timing,
             shard: Shard::WHOLE,
@@ -115,6 +126,21 @@ impl Manifest {
         &self.set
     }
 
+    /// Every value of a key, if the grid has it.
+    pub fn values_of(&self, key: &str) -> Option<Vec<&str>> {
+        if let Some(Choice { keys, points, .. }) = &self.choice {
+            let place = keys.iter().position(|known| known == key)?;
+            return Some(points.iter().filter_map(|point| point.get(place)).map(String::as_str).collect());
+        }
+        let (_, values) = self.set.iter().find(|(known, _)| known == key)?;
+        Some(values.iter().map(String::as_str).collect())
+    }
+
+    /// Which combinations are run, where it is not all of them.
+    pub fn choice(&self) -> Option<&Choice> {
+        self.choice.as_ref()
+    }
+
     /// The seeds of every combination.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds
@@ -136,12 +162,19 @@ impl Manifest {
 
     /// How many runs the whole grid has.
     pub fn runs(&self) -> u64 {
+        if let Some(choice) = &self.choice {
+            return (choice.points.len() as u64).saturating_mul(self.seeds.len() as u64);
+        }
         self.set.iter().fold(self.seeds.len() as u64, |runs, (_, values)| runs.saturating_mul(values.len() as u64))
     }
 
     /// Each key with its value in run `run`, from 0.
     pub fn values(&self, run: u64) -> Vec<(&str, &str)> {
         let mut rest = run / self.seeds.len().max(1) as u64;
+        if let Some(Choice { keys, points, .. }) = &self.choice {
+            let point = usize::try_from(rest).ok().and_then(|place| points.get(place));
+            return keys.iter().map(String::as_str).zip(point.into_iter().flatten().map(String::as_str)).collect();
+        }
         let mut pairs = Vec::new();
         for (key, values) in self.set.iter().rev() {
             let number = values.len().max(1) as u64;
@@ -220,8 +253,15 @@ impl Manifest {
         let sets = |sets: &[(String, Vec<String>)]| -> Vec<String> {
             sets.iter().map(|(key, values)| format!("--set {key}={}", values.join(","))).collect()
         };
-        let lists =
-            [("options", pairs(&self.options), pairs(&other.options)), ("keys", sets(&self.set), sets(&other.set))];
+        let wishes = |choice: &Option<Choice>| -> Vec<String> {
+            let options = choice.iter().flat_map(|choice| choice.wish.options());
+            options.map(|(option, text)| format!("{option} {text}")).collect()
+        };
+        let lists = [
+            ("conditions", wishes(&self.choice), wishes(&other.choice)),
+            ("options", pairs(&self.options), pairs(&other.options)),
+            ("keys", sets(&self.set), sets(&other.set)),
+        ];
         let Some((what, one, another)) = lists.into_iter().find(|(_, one, another)| one != another) else {
             return (self.seeds != other.seeds).then(|| both("seeds", &listed(&self.seeds), &listed(&other.seeds)));
         };

@@ -31,12 +31,7 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
         let rows = Rows::read(path, &manifest)?;
         let (part, share) = (manifest.part(), manifest.part().share(manifest.runs()));
         if rows.lines.len() as u64 != share {
-            let verb = if matches!(part, Part::Rows(Span { first, last }) if first != last) { "have" } else { "has" };
-            let what = format!(
-                "{part} {verb} {} of its {share} runs: give its command again, and it goes on:\n  {}",
-                rows.lines.len(),
-                again::command(&program(), &manifest, path, part)
-            );
+            let what = unfinished(&rows, &manifest, path);
             return Err(wrong(path, what));
         }
         rows.check(path, &manifest)?;
@@ -85,6 +80,15 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
     manifest.of(Part::WHOLE).finished(rows.crc32()).write(out)?;
     replace(out, TABLE, rows.text().as_bytes())?;
     Ok(runs)
+}
+
+/// Says how far a part is, and gives the command that goes on.
+fn unfinished(rows: &Rows, manifest: &Manifest, path: &Path) -> String {
+    let part = manifest.part();
+    let verb = if matches!(part, Part::Rows(Span { first, last }) if first != last) { "have" } else { "has" };
+    let (there, share) = (rows.lines.len(), part.share(manifest.runs()));
+    let command = again::command(&program(), manifest, path, part);
+    format!("{part} {verb} {there} of its {share} runs: give its command again, and it goes on:\n  {command}")
 }
 
 /// Whether two tables are of the same part of one grid.

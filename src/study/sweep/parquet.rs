@@ -29,8 +29,8 @@ pub struct Origin {
 /// The column's kind follows from its name and from the grid, and not from the rows of a file: so all files have the same.
 fn column(name: &str, grid: Option<&Manifest>, in_table: &[&str]) -> Column {
     let values = grid.and_then(|grid| match name {
-        "seed" => Some(grid.seeds().iter().map(u64::to_string).collect()),
-        name => grid.set().iter().find(|(key, _)| key == name).map(|(_, values)| values.clone()),
+        "seed" => Some(grid.seeds().iter().map(u64::to_string).collect::<Vec<_>>()),
+        name => grid.values_of(name).map(|values| values.into_iter().map(str::to_owned).collect()),
     });
     let is_count = |value: &str| value.is_empty() || value.parse::<i64>().is_ok_and(|count| count >= 0);
     let all = |test: &dyn Fn(&str) -> bool| match &values {
