@@ -203,7 +203,7 @@ pub struct PlotArgs {
     pub by: Option<String>,
     /// Draw differences from the line with this value of --by
     ///
-    /// Runs of one seed are a pair, since they have the same arrivals and draws; a test says at how many points lines differ.
+    /// Runs of one seed are a pair; a test says at how many points lines differ.
     #[arg(long, value_name = "VALUE", requires = "by", hide_short_help = true)]
     pub versus: Option<String>,
     /// Only rows with this value in this column
