@@ -37,7 +37,7 @@ pub use self::overruled::Overruled;
 pub use self::plan::PlanArgs;
 pub use self::simulation::{
     ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, SimArgs, SimFormat, StoryArgs,
-    SweepArgs, ValidateArgs,
+    SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 
@@ -255,7 +255,11 @@ pub enum Command {
     /// Run a grid of scenario keys and seeds on all cores into one table
     ///
     /// Needs no privileges. Interrupted, it goes on where it was with the same command; see docs/sweep.md.
-    #[command(after_help = "Example:\n  ethbus sweep --set stations=2..64*2 --seeds 5 --out runs.csv")]
+    #[command(
+        override_usage = "ethbus sweep [OPTIONS] --out FILE.csv [SCENARIO.toml]\n       ethbus sweep status TABLE...",
+        help_template = "{about-with-newline}\n{usage-heading} {usage}\n\nOptions:\n{options}{after-help}",
+        after_help = "Example:\n  ethbus sweep --set stations=2..64*2 --seeds 5 --out runs.csv"
+    )]
     Sweep(SweepArgs),
     /// Merge the tables of a sweep's shards
     #[command(after_help = "Example:\n  ethbus merge --out runs.csv shard-*.csv")]

@@ -205,6 +205,9 @@ fn what(error: &clap::Error) -> String {
             if other.split_whitespace().next() == Some(name.as_str()) {
                 return format!("{name}: it is there twice: leave one out");
             }
+            if name.is_empty() && usage(error).starts_with("ethbus sweep") {
+                return format!("{other}: no command or second scenario comes after it: write `{}`", usage(error));
+            }
             if name.is_empty() {
                 return format!(
                     "`{other}` is the demonstration's option here: write options after the command, like `ethbus up --stations 4`"

@@ -25,6 +25,7 @@ from ._lab import Capture, Event, Events, Lab, OwnLab, Program, ProgramFailed, S
 from ._program import Error, main, options as _options, program, run, run_json as _json, scenario_file as _file
 from ._study import Picture, Story, explain, life, plot, report
 from .results import Results
+from .table import read, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Capture", "Error", "Event", "Events", "Lab", "OwnLab", "Picture", "Program", "ProgramFailed", "Results", "Station",
-    "Story", "connect", "events", "explain", "lab", "labs", "life", "main", "plot", "program", "report", "results",
-    "run", "sim", "sweep",
+    "Story", "connect", "events", "explain", "lab", "labs", "life", "main", "plot", "program", "read", "report",
+    "results", "run", "sim", "sweep",
 ]  # fmt: skip
 
 try:
@@ -65,15 +66,23 @@ def events(path: PathLike) -> pandas.DataFrame:
 def sweep(
     scenario: Scenario | None = None,
     grid: Mapping[str, Iterable[object]] | None = None,
+    executor: Any = None,
+    rows_per_task: int | None = None,
     **options: Unpack[SweepOptions],
 ) -> pandas.DataFrame:
-    """A sweep over `grid`, like {"stations": [2, 4, 8]}: its table as a pandas frame."""
+    """A sweep over `grid`, like {"stations": [2, 4, 8]}: its table as a pandas frame.
+
+    With an `executor`, tasks of `rows_per_task` runs go to its `submit`, whose results have `result()`: those of
+    concurrent.futures, of Dask (`Client.get_executor()`), submitit, mpi4py and Ray's pools do. The frame is the same.
+    """
     import pandas
 
     sets: list[str] = []
     for key, values in (grid or {}).items():
         sets += ["--set", f"{key}={','.join(map(str, values))}"]
     with _file(scenario) as files, tempfile.TemporaryDirectory() as folder:
+        if executor is not None:
+            return spread([*files, *sets, *_options(options)], executor, rows_per_task)
         table = Path(folder) / "sweep.csv"
         run("sweep", *files, *sets, "--out", table, *_options(options))
         return pandas.read_csv(table)
