@@ -142,6 +142,17 @@ impl FromStr for ControlText {
     }
 }
 
+/// The threshold of capture and the path loss exponent, as written, in hundredths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CaptureText(pub u32, pub u32);
+
+impl FromStr for CaptureText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<CaptureText, String> {
+        contention::capture(text).map(|(threshold, exponent)| CaptureText(threshold, exponent))
+    }
+}
+
 /// A physical layer of 802.11, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhyText(pub Phy);
@@ -476,6 +487,7 @@ deserialize_from_text!(
     RunTimeText,
     BackoffText,
     ControlText,
+    CaptureText,
     PersistenceText,
     PhyText,
     WindowText,
