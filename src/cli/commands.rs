@@ -24,6 +24,7 @@ pub mod replay;
 pub mod report;
 pub mod retry;
 mod rights;
+pub mod run;
 pub mod send;
 pub mod sim;
 pub mod stats;
@@ -259,6 +260,18 @@ pub enum CommandError {
     /// A port for metrics cannot be had.
     #[error(transparent)]
     Scrape(#[from] ScrapeError),
+    /// There is no kernel for a virtual lab.
+    #[error(transparent)]
+    Kernel(#[from] kernel::KernelError),
+    /// The kernel cannot be built.
+    #[error("the kernel was not built: {said}")]
+    KernelBuild {
+        /// What the script said.
+        said: String,
+    },
+    /// A virtual lab failed.
+    #[error(transparent)]
+    Virtual(Box<crate::virt::lab::LabError<WriteError>>),
     /// The system refused something else.
     #[error("cannot {what}")]
     System {

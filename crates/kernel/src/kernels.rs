@@ -103,8 +103,10 @@ struct Kernel {
     process: Child,
     calendar: UnixStream,
     card: Card,
-    /// Its START, until it is switched on.
-    start: Option<(u64, Calendar)>,
+    /// The instant at which it is switched on, and from which it counts its own time.
+    begins: u64,
+    /// Its START, until then.
+    start: Option<Calendar>,
     is_alive: bool,
 }
 
@@ -122,7 +124,7 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Starts a kernel for each station in the private `folder`, which has `root`. All wait to be switched on.
+    /// Starts a kernel for each station in the private `folder`. All wait to be switched on.
     ///
     /// # Errors
     /// The system refuses, or a kernel does not start.
@@ -154,8 +156,8 @@ impl Kernels {
         let nowhere = File::options().write(true).open("/dev/null").map_err(system("open /dev/null"))?;
         let kernel = |((station, (process, card)), start): ((Station, (Child, Card)), Option<(UnixStream, Calendar)>)| {
             let (calendar, start) = start.expect("each has started");
-            let start = Some((station.begins, start));
-            Kernel { name: station.name, process, calendar, card, start, is_alive: true }
+            let (name, begins) = (station.name, station.begins);
+            Kernel { name, process, calendar, card, begins, start: Some(start), is_alive: true }
         };
         let kernels = stations.into_iter().zip(std::mem::take(&mut started.0)).zip(starts).map(kernel).collect();
         Ok(Kernels { page, kernels, nowhere, patience, runs: 0 })
@@ -189,7 +191,7 @@ impl Kernels {
     fn request(&self, station: usize) -> Option<u64> {
         let kernel = &self.kernels[station];
         let asked = || self.page.request(station);
-        kernel.start.map(|(begins, _)| begins).or_else(asked).filter(|_| kernel.is_alive)
+        kernel.start.map(|_| kernel.begins).or_else(asked).filter(|_| kernel.is_alive)
     }
 
     /// Runs the kernel of `station` from `now` until it waits, ends or has to let others run.
@@ -203,10 +205,11 @@ impl Kernels {
         let limit = others.into_iter().chain(wire.next()).min().unwrap_or(i64::MAX as u64);
         self.page.run(station, now, limit);
         let kernel = &mut self.kernels[station];
-        let first = Calendar { operation: Operation::Run, sequence: 0, time: now };
+        // Instants on the page are the lab's, and those in messages the kernel's own.
+        let first = Calendar { operation: Operation::Run, sequence: 0, time: now - kernel.begins };
         let sent = match kernel.start.take() {
             None => sys::send(&kernel.calendar, &first.written(), &[]),
-            Some((_, start)) => {
+            Some(start) => {
                 let own = station as u64 + 1;
                 let answer = Calendar { operation: Operation::Acknowledge, time: own, ..start };
                 sys::send(&kernel.calendar, &answer.written(), &[self.page.as_fd(), self.nowhere.as_fd()])
@@ -262,8 +265,8 @@ impl Kernels {
             let time = match message.operation {
                 Operation::Acknowledge => continue,
                 Operation::Wait => return Ok(()),
-                Operation::TimeOfDay => EPOCH,
-                Operation::Get => self.page.now(),
+                Operation::TimeOfDay => EPOCH + kernel.begins,
+                Operation::Get => self.page.now() - kernel.begins,
                 Operation::Start | Operation::Run | Operation::Other(_) => message.time,
             };
             let answer = Calendar { operation: Operation::Acknowledge, time, ..message };

@@ -25,5 +25,5 @@ mod rings;
 #[allow(unsafe_code, reason = "the only place for it")]
 mod sys;
 
-pub use kernels::{Kernels, RunError, StartError, Wire};
+pub use kernels::{EPOCH, Kernels, RunError, StartError, Wire};
 pub use process::{KernelError, Station, find_kernel, folder_of_builds};

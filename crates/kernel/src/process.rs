@@ -96,6 +96,8 @@ pub struct Station {
     pub seed: u64,
     /// The instant at which it is switched on, in nanoseconds.
     pub begins: u64,
+    /// What leads to its root file system, from the private folder.
+    pub root: String,
     /// The shell's program that is its init.
     pub init: String,
     /// What it and its programs print.
@@ -108,7 +110,7 @@ pub struct Station {
 #[derive(Debug)]
 pub struct Common<'a> {
     pub kernel: &'a Path,
-    /// The private folder: the sockets, and `root`, which leads to the root file system.
+    /// The private folder: the sockets are in it.
     pub folder: &'a Path,
     /// Virtual nanoseconds of a clock read.
     pub clock_cost: u64,
@@ -125,7 +127,7 @@ pub fn start(common: &Common<'_>, number: usize, station: &Station) -> io::Resul
     command.stdin(Stdio::null()).stdout(station.console.try_clone()?).stderr(station.log.try_clone()?);
     // An interrupt of the terminal is for the controller.
     command.process_group(0);
-    sys::die_with_this_thread(&mut command);
+    sys::die_with_this_thread_and_be_the_same(&mut command);
     command.spawn()
 }
 
@@ -146,7 +148,7 @@ fn arguments(common: &Common<'_>, number: usize, station: &Station) -> Vec<OsStr
         "con0=null,fd:1".into(),
         "root=/dev/root".into(),
         "rootfstype=hostfs".into(),
-        "rootflags=/proc/self/cwd/root/.".into(),
+        format!("rootflags=/proc/self/cwd/{}/.", station.root),
         "ro".into(),
         "panic=-1".into(),
         "init=/bin/sh".into(),

@@ -10,13 +10,17 @@ use std::process::Command;
 /// The most descriptors that one message brings.
 const MOST_DESCRIPTORS: usize = 8;
 
-/// Has the kernel kill the child when the calling thread ends, however it ends.
-pub fn die_with_this_thread(command: &mut Command) {
+/// Has the system kill the child when the calling thread ends, however it ends, and place the child's memory where it is
+/// always placed: the memory that a kernel finds depends on where the end of its program is.
+pub fn die_with_this_thread_and_be_the_same(command: &mut Command) {
     let parent = std::process::id();
     let ask = move || {
-        // SAFETY: both calls are async-signal-safe, take numbers only and allocate nothing.
+        // SAFETY: all calls are async-signal-safe, take numbers only and allocate nothing.
         let orphan = unsafe {
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            if libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) < 0 {
                 return Err(io::Error::last_os_error());
             }
             libc::getppid()

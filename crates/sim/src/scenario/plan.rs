@@ -10,6 +10,7 @@ mod csma_ca;
 mod cuts;
 pub mod endless;
 pub mod host;
+mod kernel;
 mod medium;
 mod offered;
 mod plca;
@@ -20,6 +21,7 @@ mod tdma;
 
 pub use crate::settings::overrides::Overrides;
 pub use crate::settings::wrong::PlanError;
+pub use kernel::KernelPlan;
 pub use medium::usual_speed;
 pub use stations::default_mac;
 
@@ -77,6 +79,8 @@ pub struct Plan {
     pub even_default_route: bool,
     /// The stations that they are copied to.
     pub filter: FilterChoice,
+    /// How long a read of the clock lasts in a virtual lab.
+    pub clock_cost: Duration,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
     /// The same of a run in virtual time, which has an end.
@@ -146,6 +150,8 @@ pub struct StationPlan {
     pub host: Host,
     /// What is wrong with it from the first instant on.
     pub fault: Option<Fault>,
+    /// Its kernel in a virtual lab.
+    pub kernel: KernelPlan,
 }
 
 /// A cut of the cable.
@@ -373,6 +379,7 @@ impl<'a> Planner<'a> {
             fan_out: value(&self.scenario.emulator.fan_out).unwrap_or_default(),
             filter: value(&self.scenario.emulator.filter).unwrap_or_default(),
             medium,
+            clock_cost: self.clock_cost(),
             even_default_route: self.overrides.even_default_route,
             warnings,
             run_warnings: late.into_iter().chain([too_much]).flatten().collect(),

@@ -7,6 +7,7 @@ use super::values::{
     PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText, UntilText, WindowText,
 };
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
+use crate::words::program::Program;
 use crate::words::{plca, units};
 use std::str::FromStr;
 
