@@ -3,7 +3,7 @@
 use kernel::Wire;
 use medium::{
     BitInstant, BitRate, BitTimes, Config, ConfigError, Destination, Event, Frame, FrameId, Host, Input, Kind, Medium,
-    Octets, StationId,
+    Method, Octets, StationId,
 };
 use sim::figures::metrics::Delays;
 use sim::run::observer::Observer;
@@ -72,7 +72,7 @@ impl<O: Observer> Bus<O> {
             observer,
             delays: Delays::default(),
             rate: config.rate,
-            longest: longest_distance(&config.topology),
+            longest: longest_distance(&config.topology) + delayed(config),
             underway: HashMap::new(),
             ending: VecDeque::new(),
             due: VecDeque::new(),
@@ -195,6 +195,11 @@ impl<O: Observer> Wire for Bus<O> {
     fn is_interrupted(&self) -> bool {
         (self.interrupted)()
     }
+}
+
+/// How long a frame's last bit may wait below its MAC: PLCA holds bits back until their station's turn.
+fn delayed(config: &Config) -> BitTimes {
+    if let Method::Plca(own) = &config.method { own.delay_line + own.phy_on + own.phy_off } else { BitTimes::ZERO }
 }
 
 /// A bit instant in nanoseconds, rounded up.

@@ -16,8 +16,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a kernel may run without letting time pass.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// The stations' kernels begin within this time, each at an instant drawn from the seed: kernels that boot at one instant
 /// send at one instant.
 const BEGINNING: u64 = 10_000_000;
@@ -31,6 +29,8 @@ pub struct Wishes {
     pub until: Option<Duration>,
     /// Virtual seconds that may pass in a real one; as fast as possible if none.
     pub pace: Option<f64>,
+    /// How long a kernel may run without letting time pass.
+    pub patience: Duration,
     /// The folder of the consoles, if they are wanted.
     pub consoles: Option<PathBuf>,
     /// Whether the user wants the end.
@@ -49,12 +49,12 @@ pub enum LabError<E: std::error::Error + 'static> {
     Start(#[from] StartError),
     /// A program never yields.
     #[error(
-        "{source}; it computes, or polls something other than the clock{}: virtual time cannot pass meanwhile; let it wait or sleep, or leave it out",
+        "{why}; it computes, or polls something other than the clock{}: virtual time cannot pass meanwhile; let it wait or sleep, or leave it out",
         begun(programs)
     )]
     NeverYields {
         /// The station and the instant.
-        source: RunError,
+        why: RunError,
         /// The programs that have begun there.
         programs: Vec<String>,
     },
@@ -168,7 +168,7 @@ where
     let changes: VecDeque<_> = faults.chain(plan.changes.iter().copied()).collect();
     let bus = Bus::new(&plan.medium, macs, changes, observer, wishes.interrupted)?;
     let clock_cost = plan.clock_cost.as_nanos() as u64;
-    let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, PATIENCE, stations)?;
+    let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
     let is_done = plan.stations.iter().map(|it| it.kernel.programs.iter().all(|it| it.is_service)).collect();
     let has_ended = vec![false; plan.stations.len()];
     let mut lab = Lab { plan, folder, kernels, bus, is_done, has_ended, ended: Vec::new() };
@@ -332,7 +332,7 @@ where
         let number = self.plan.stations.iter().position(|it| it.name == *station).unwrap_or_default();
         let begun = fs::read_to_string(self.folder.0.join(format!("station{number}/{}", init::BEGUN)));
         let programs = begun.unwrap_or_default().lines().map(str::to_owned).collect();
-        LabError::NeverYields { source: error, programs }
+        LabError::NeverYields { why: error, programs }
     }
 
     /// Ends the files, and tells what there was.

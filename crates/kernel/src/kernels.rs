@@ -141,7 +141,8 @@ impl Kernels {
         let common = Common { kernel, folder, clock_cost };
         let mut started = Started(Vec::new());
         for (number, station) in stations.iter().enumerate() {
-            let card = UnixListener::bind(folder.join(format!("card{}", number + 1))).map_err(system("make a socket"))?;
+            let card =
+                UnixListener::bind(folder.join(format!("card{}", number + 1))).map_err(system("make a socket"))?;
             let process = process::start(&common, number, station).map_err(system("start a kernel"))?;
             started.0.push((process, Card::new(card, station.mac)));
         }
@@ -154,11 +155,12 @@ impl Kernels {
             *place.ok_or_else(unexpected)? = Some((socket, message));
         }
         let nowhere = File::options().write(true).open("/dev/null").map_err(system("open /dev/null"))?;
-        let kernel = |((station, (process, card)), start): ((Station, (Child, Card)), Option<(UnixStream, Calendar)>)| {
-            let (calendar, start) = start.expect("each has started");
-            let (name, begins) = (station.name, station.begins);
-            Kernel { name, process, calendar, card, begins, start: Some(start), is_alive: true }
-        };
+        let kernel =
+            |((station, (process, card)), start): ((Station, (Child, Card)), Option<(UnixStream, Calendar)>)| {
+                let (calendar, start) = start.expect("each has started");
+                let (name, begins) = (station.name, station.begins);
+                Kernel { name, process, calendar, card, begins, start: Some(start), is_alive: true }
+            };
         let kernels = stations.into_iter().zip(std::mem::take(&mut started.0)).zip(starts).map(kernel).collect();
         Ok(Kernels { page, kernels, nowhere, patience, runs: 0 })
     }

@@ -110,13 +110,33 @@ pub enum Request {
     Channel,
     /// One descriptor for each region comes with it.
     Memory(Vec<Region>),
-    Size { queue: usize, entries: u16 },
-    Addresses { queue: usize, descriptors: u64, used: u64, available: u64 },
-    Base { queue: usize, index: u16 },
-    Enable { queue: usize, on: bool },
+    Size {
+        queue: usize,
+        entries: u16,
+    },
+    Addresses {
+        queue: usize,
+        descriptors: u64,
+        used: u64,
+        available: u64,
+    },
+    Base {
+        queue: usize,
+        index: u16,
+    },
+    Enable {
+        queue: usize,
+        on: bool,
+    },
     /// This part of the configuration; the answer repeats the first 12 octets.
-    Configuration { offset: usize, size: usize, head: [u8; 12] },
-    Kick { queue: usize },
+    Configuration {
+        offset: usize,
+        size: usize,
+        head: [u8; 12],
+    },
+    Kick {
+        queue: usize,
+    },
     /// Another one, which a plain success answers.
     Other,
 }

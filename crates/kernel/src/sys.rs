@@ -41,13 +41,13 @@ pub fn receive(socket: &UnixStream, octets: &mut [u8], descriptors: &mut Vec<Own
     while done < octets.len() {
         let mut space = nix::cmsg_space!([RawFd; MOST_DESCRIPTORS]);
         let mut slices = [IoSliceMut::new(&mut octets[done..])];
-        let got = match recvmsg::<UnixAddr>(socket.as_raw_fd(), &mut slices, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)
-        {
-            Err(nix::Error::EINTR) => continue,
-            // A kernel that died with unread messages.
-            Err(nix::Error::ECONNRESET) => return Ok(false),
-            other => other?,
-        };
+        let got =
+            match recvmsg::<UnixAddr>(socket.as_raw_fd(), &mut slices, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC) {
+                Err(nix::Error::EINTR) => continue,
+                // A kernel that died with unread messages.
+                Err(nix::Error::ECONNRESET) => return Ok(false),
+                other => other?,
+            };
         for message in got.cmsgs()? {
             if let ControlMessageOwned::ScmRights(numbers) = message {
                 // SAFETY: the system has just made these descriptors for this process, and each number is taken once.

@@ -29,7 +29,8 @@ static INTERRUPT: AtomicBool = AtomicBool::new(false);
 /// A scenario that makes no virtual lab, no kernel, a station that does not boot, a program that never yields, files that
 /// cannot be written.
 pub fn run(args: &RunArgs) -> Outcome {
-    let plan = Plan::read(Some(&args.scenario), &Overrides::default(), args.seed.unwrap_or(DEFAULT_SEED))?;
+    let plan =
+        Plan::read(Some(&args.scenario), &Overrides::default(), args.seed.unwrap_or(DEFAULT_SEED))?.of_programs()?;
     let plan = seeded(plan, args);
     refuse(&plan, args)?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
@@ -46,6 +47,7 @@ pub fn run(args: &RunArgs) -> Outcome {
         kernel,
         until: args.until,
         pace: args.pace,
+        patience: args.patience,
         consoles: args.consoles.clone(),
         interrupted: || INTERRUPT.load(Ordering::Relaxed),
     };

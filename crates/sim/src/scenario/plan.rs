@@ -245,6 +245,16 @@ impl Plan {
         Ok(self)
     }
 
+    /// The plan of a lab in virtual time whose frames come from programs.
+    ///
+    /// # Errors
+    /// Slots of TDMA, as written, without room for the frames of programs.
+    pub fn of_programs(mut self) -> Result<Plan, PlanError> {
+        self.check_live_slots()?;
+        self.widen_slots();
+        Ok(self)
+    }
+
     /// Refuses what only a run in virtual time can do.
     ///
     /// # Errors
