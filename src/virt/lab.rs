@@ -116,6 +116,9 @@ pub struct Outcome {
     pub results: Results,
 }
 
+/// How private folders are called; the number of their process follows.
+const PREFIX: &str = "ethbus-run.";
+
 /// A private folder, removed with everything in it.
 #[derive(Debug)]
 struct Folder(PathBuf);
@@ -123,9 +126,21 @@ struct Folder(PathBuf);
 impl Folder {
     fn new() -> io::Result<Folder> {
         use std::os::unix::fs::DirBuilderExt;
-        let path = std::env::temp_dir().join(format!("ethbus-run.{}", std::process::id()));
+        Folder::remove_those_of_killed_runs();
+        let path = std::env::temp_dir().join(format!("{PREFIX}{}", std::process::id()));
         fs::DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Folder(path))
+    }
+
+    /// A run that was killed could not remove its folder. Those of other users stay: the system refuses.
+    fn remove_those_of_killed_runs() {
+        for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let id = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
+            if id.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 }
 

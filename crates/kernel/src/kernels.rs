@@ -66,7 +66,7 @@ fn told(said: &str) -> &str {
 #[non_exhaustive]
 pub enum RunError {
     /// A program of the station computes for ever, or polls something other than the clock.
-    #[error("{station} does not yield: it has run {} s without letting virtual time pass {:.6} s", wall.as_secs(), *at as f64 / 1e9)]
+    #[error("{station} does not yield: it has run {} s without a pause, last seen at {:.6} s of virtual time", wall.as_secs(), *at as f64 / 1e9)]
     NeverYields {
         /// The station.
         station: String,

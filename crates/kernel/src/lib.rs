@@ -16,7 +16,7 @@
 
 mod calendar;
 mod card;
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 pub mod fuzzing;
 mod kernels;
 mod message;
@@ -26,4 +26,4 @@ mod rings;
 mod sys;
 
 pub use kernels::{EPOCH, Kernels, RunError, StartError, Wire};
-pub use process::{KernelError, Station, find_kernel, folder_of_builds};
+pub use process::{KernelError, NAME, Station, find_kernel, folder_of_builds};
