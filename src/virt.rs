@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   kernels (crates/kernel)  ── frames, instants ──►  bus.rs  ── inputs ──►  medium ── events ──► log, windows
-//!                            ◄── deliveries, room ──          ◄── what is due ──
+//!                            ◄── deliveries, room ──          ◄── next instant ──
 //! ```
 //! Nothing here sleeps, unless a pace is asked for: the loop of `lab.rs` jumps to the next instant at which a kernel or
 //! the medium has something to do. Only one kernel runs at a time. So a run is the same each time.

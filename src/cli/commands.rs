@@ -260,18 +260,9 @@ pub enum CommandError {
     /// A port for metrics cannot be had.
     #[error(transparent)]
     Scrape(#[from] ScrapeError),
-    /// There is no kernel for a virtual lab.
+    /// A virtual lab, or its kernel.
     #[error(transparent)]
-    Kernel(#[from] kernel::KernelError),
-    /// The kernel cannot be built.
-    #[error("the kernel was not built: {said}")]
-    KernelBuild {
-        /// What the script said.
-        said: String,
-    },
-    /// A virtual lab failed.
-    #[error(transparent)]
-    Virtual(Box<crate::virt::lab::LabError<WriteError>>),
+    Virtual(#[from] run::VirtualError),
     /// The system refused something else.
     #[error("cannot {what}")]
     System {

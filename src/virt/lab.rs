@@ -172,7 +172,7 @@ pub fn run<O: Observer>(plan: &Plan, wishes: &Wishes, observer: O) -> Result<Out
 where
     O::Error: std::error::Error + 'static,
 {
-    plan.stations.iter().try_for_each(|station| check_root(station))?;
+    plan.stations.iter().try_for_each(check_root)?;
     let temporary = |source| LabError::Write { path: std::env::temp_dir(), source };
     let folder = Folder::new().map_err(temporary)?;
     let stations = stations(plan, wishes, &folder.0)?;

@@ -155,13 +155,13 @@ impl Kernels {
             *place.ok_or_else(unexpected)? = Some((socket, message));
         }
         let nowhere = File::options().write(true).open("/dev/null").map_err(system("open /dev/null"))?;
-        let kernel =
-            |((station, (process, card)), start): ((Station, (Child, Card)), Option<(UnixStream, Calendar)>)| {
-                let (calendar, start) = start.expect("each has started");
-                let (name, begins) = (station.name, station.begins);
-                Kernel { name, process, calendar, card, begins, start: Some(start), is_alive: true }
-            };
-        let kernels = stations.into_iter().zip(std::mem::take(&mut started.0)).zip(starts).map(kernel).collect();
+        let mut kernels = Vec::with_capacity(stations.len());
+        for ((station, (process, card)), start) in stations.into_iter().zip(std::mem::take(&mut started.0)).zip(starts)
+        {
+            let (calendar, start) = start.expect("each has started");
+            let (name, begins) = (station.name, station.begins);
+            kernels.push(Kernel { name, process, calendar, card, begins, start: Some(start), is_alive: true });
+        }
         Ok(Kernels { page, kernels, nowhere, patience, runs: 0 })
     }
 

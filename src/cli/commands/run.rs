@@ -23,6 +23,24 @@ use std::time::Instant;
 /// Whether the user wants the end.
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
+/// Why a virtual lab, or its kernel, is none.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VirtualError {
+    /// There is no kernel for it.
+    #[error(transparent)]
+    Kernel(#[from] kernel::KernelError),
+    /// The kernel cannot be built.
+    #[error("the kernel was not built: {said}")]
+    Build {
+        /// What the script said.
+        said: String,
+    },
+    /// The lab failed.
+    #[error(transparent)]
+    Lab(Box<LabError<WriteError>>),
+}
+
 /// Runs a lab of kernels until its programs have ended.
 ///
 /// # Errors
@@ -34,7 +52,7 @@ pub fn run(args: &RunArgs) -> Outcome {
     let plan = seeded(plan, args);
     refuse(&plan, args)?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    let kernel = kernel::find_kernel(args.kernel.as_deref())?;
+    let kernel = kernel::find_kernel(args.kernel.as_deref()).map_err(VirtualError::from)?;
     let interrupts = interrupts_of_a_run()?;
     let watch = move || {
         if interrupts.recv().is_ok() {
@@ -55,7 +73,7 @@ pub fn run(args: &RunArgs) -> Outcome {
     let begin = Instant::now();
     let ran = run_lab(&plan, &wishes, observers).map_err(|error| match error {
         LabError::Observer(error) => CommandError::Write(error),
-        other => CommandError::Virtual(Box::new(other)),
+        other => VirtualError::Lab(Box::new(other)).into(),
     });
     // The files are whole up to where the run failed.
     let finished = windows::finish(trailing);
@@ -168,6 +186,6 @@ pub fn build_kernel(args: &KernelBuildArgs) -> Outcome {
             super::print(&format!("{last}\n"))?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(said) => Err(CommandError::KernelBuild { said }),
+        Err(said) => Err(VirtualError::Build { said }.into()),
     }
 }

@@ -376,6 +376,7 @@ impl<'a> Planner<'a> {
             run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),
             run.misses(changes.iter().map(|(at, _)| *at), "changes ([[at]] and [[cut]]) come", medium.rate),
         ];
+        let clock_cost = self.keep(self.clock_cost())?;
         let too_much = overload_warning(&medium, &traffic, &further);
         Some(Plan {
             name,
@@ -389,7 +390,7 @@ impl<'a> Planner<'a> {
             fan_out: value(&self.scenario.emulator.fan_out).unwrap_or_default(),
             filter: value(&self.scenario.emulator.filter).unwrap_or_default(),
             medium,
-            clock_cost: self.clock_cost(),
+            clock_cost,
             even_default_route: self.overrides.even_default_route,
             warnings,
             run_warnings: late.into_iter().chain([too_much]).flatten().collect(),

@@ -1,7 +1,7 @@
 //! The kernels of a virtual lab: the root file system, memory and programs of each station.
 
 use super::{PlanError, Planner};
-use crate::scenario::file::{StationSection, value};
+use crate::scenario::file::{StationSection, span, value};
 use crate::words::program::Program;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,8 +32,18 @@ impl Planner<'_> {
         })
     }
 
-    /// How long a read of the clock lasts.
-    pub(super) fn clock_cost(&self) -> Duration {
-        value(&self.scenario.kernel.clock_cost).map_or(Duration::from_micros(5), |text| text.0)
+    /// How long a read of the clock lasts. With less, a program that polls the clock would not come to the next instant.
+    pub(super) fn clock_cost(&self) -> Result<Duration, PlanError> {
+        const RANGE: std::ops::RangeInclusive<Duration> = Duration::from_nanos(100)..=Duration::from_millis(1);
+        let given = &self.scenario.kernel.clock_cost;
+        let cost = value(given).map_or(Duration::from_micros(5), |text| text.0);
+        if RANGE.contains(&cost) {
+            return Ok(cost);
+        }
+        Err(self.wrong(
+            "clock_cost",
+            span(given),
+            format!("{cost:?}: write 100 ns to 1 ms, like `clock_cost = \"5us\"`"),
+        ))
     }
 }
