@@ -42,7 +42,7 @@ pub struct RunArgs {
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
-    /// How long a station may run while its clock stands still [default: 30s]
+    /// How long a station may run while its clock does not move [default: 30s]
     ///
     /// Longer means that a program computes for ever, and ends the run.
     #[arg(long, value_name = "TIME", default_value = "30s", hide_default_value = true, value_parser = duration, hide_short_help = true)]
