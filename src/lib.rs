@@ -5,6 +5,7 @@
 //! | [`cli`] | the command line: arguments, one file a command |
 //! | [`live`] | a bus in real time: lab, data plane, supervisor, control, drivers, bench |
 //! | [`study`] | what is made of runs: sweeps, validation, plots, the life of one frame |
+//! | [`virt`] | a lab in virtual time whose stations are kernels |
 //! | [`show`] | tables, the live line, messages |
 //!
 //! The crate `sim` has the parts that run without a kernel. This crate has no system call and no `unsafe`: those are in
@@ -15,3 +16,4 @@ pub mod cli;
 pub mod live;
 pub mod show;
 pub mod study;
+pub mod virt;

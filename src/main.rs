@@ -1,7 +1,7 @@
 //! The program: arguments in, a command run, an exit code out.
 #![forbid(unsafe_code)]
 
-use ethbus::cli::args::{BenchCommand, Command};
+use ethbus::cli::args::{BenchCommand, Command, KernelCommand};
 use ethbus::cli::commands;
 use ethbus::cli::commands::CommandError;
 use ethbus::cli::wrong_use::{self, WRONG_USE};
@@ -36,6 +36,8 @@ fn main() -> ExitCode {
         Some(Command::Theory(args)) => commands::theory::theory(args),
         Some(Command::Retry(args)) => commands::retry::retry(args),
         Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),
+        Some(Command::Run(args)) => commands::run::run(args),
+        Some(Command::Kernel(KernelCommand::Build(args))) => commands::run::build_kernel(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
         Some(Command::Metrics(args)) => commands::metrics::metrics(args),

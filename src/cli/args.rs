@@ -22,6 +22,8 @@ pub mod retry;
 mod simulation;
 #[path = "args/theory.rs"]
 pub mod theory;
+#[path = "args/virtual_lab.rs"]
+mod virtual_lab;
 #[path = "args/windows.rs"]
 mod windows;
 
@@ -39,6 +41,7 @@ pub use self::simulation::{
     ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, SimArgs, SimFormat, StoryArgs,
     SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
+pub use self::virtual_lab::{KernelBuildArgs, KernelCommand, RunArgs};
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 
 /// Every command by whom it is for, as `--help` and docs/commands.md group them; `-h` shows the first group.
@@ -54,9 +57,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     (
         "Research: scenarios, many runs, logs",
-        &["init", "check", "plan", "sweep", "merge", "plot", "replay", "convert", "validate"],
+        &["run", "init", "check", "plan", "sweep", "merge", "plot", "replay", "convert", "validate"],
     ),
-    ("The machine and the program", &["bench", "completions", "man"]),
+    ("The machine and the program", &["kernel", "bench", "completions", "man"]),
 ];
 
 /// What the help says below the commands.
@@ -120,6 +123,18 @@ pub enum Command {
     /// programs. Only the user who brought a lab up reaches it: root's lab with sudo, a user's lab without.
     #[command(after_help = "Examples:\n  ethbus up lab.toml --background\n  ethbus up --topology bus:500m --name coax")]
     Up(UpArgs),
+    /// Run programs in stations that are Linux kernels, in exact virtual time
+    ///
+    /// Each station of the scenario is a kernel of its own, whose clock is the lab's: the same scenario and seed give the
+    /// same run each time, however busy the machine is. It needs no root. The run ends when all programs of `run = [...]` have
+    /// ended, with the code of the first one that failed. See docs/virtual.md.
+    #[command(
+        after_help = "Examples:\n  ethbus run lab.toml\n  ethbus run lab.toml --events run.events --consoles out"
+    )]
+    Run(RunArgs),
+    /// Build the kernel that `ethbus run` needs
+    #[command(subcommand, after_help = "Example:\n  ethbus kernel build")]
+    Kernel(KernelCommand),
     /// List the labs that are up, their stations and addresses
     ///
     /// Labs of the user who asks, and what killed ones left behind, which `ethbus down` removes.

@@ -33,13 +33,8 @@ const HABITS: [(&str, &str); 13] = [
 
 /// Commands of Mininet, docker, containerlab and others, and what to type here. The first word of what is to be typed is a
 /// command of ours; a test looks.
-const OTHERS_COMMANDS: [(&[&str], &str, &str); 12] = [
+const OTHERS_COMMANDS: [(&[&str], &str, &str); 11] = [
     (&["deploy", "create", "start"], "up", "write `ethbus up`"),
-    (
-        &["run"],
-        "up",
-        "write `ethbus up` for a lab that stays, `ethbus sim` for a run in virtual time, `ethbus` alone for the demonstration",
-    ),
     (&["delete", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),
     (&["inspect", "nodes", "net", "dump", "status", "show"], "list", "write `ethbus list`"),
     (&["top"], "stats", "write `ethbus stats --watch`, or `ethbus watch` for the bus itself"),
@@ -330,7 +325,7 @@ mod tests {
                 assert_eq!(what(&error), format!("`{name}` is no command: {told}"));
             }
         }
-        for name in ["deploy", "run", "top", "ping", "pingall", "inspect", "logs"] {
+        for name in ["deploy", "top", "ping", "pingall", "inspect", "logs"] {
             assert!(OTHERS_COMMANDS.iter().any(|(names, ..)| names.contains(&name)), "{name}");
         }
     }

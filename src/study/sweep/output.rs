@@ -230,7 +230,7 @@ pub struct Output {
 #[derive(Debug)]
 enum Target {
     /// Rows are appended as they come. The lock is given back when the file is closed.
-    File { path: PathBuf, manifest: Manifest, _lock: File },
+    File { path: PathBuf, manifest: Box<Manifest>, _lock: File },
     /// Rows that are not next wait; `next` holds those that are still to come, the next one last.
     Stream { next: Vec<u64>, waiting: BTreeMap<u64, String> },
     /// Rows become files of a folder.
@@ -291,7 +291,7 @@ impl Output {
             header: rows.header,
             kept: rows.lines.len() as u64,
             runs: manifest.part().share(manifest.runs()),
-            target: Target::File { path: path.to_owned(), manifest, _lock: lock },
+            target: Target::File { path: path.to_owned(), manifest: Box::new(manifest), _lock: lock },
         };
         Ok((output, rows.lines.into_keys().collect()))
     }

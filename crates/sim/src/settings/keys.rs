@@ -8,6 +8,7 @@ use super::values::{
     UntilText, WindowText,
 };
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
+use crate::words::program::Program;
 use crate::words::{plca, units};
 use std::str::FromStr;
 

@@ -62,6 +62,8 @@ macro_rules! settings {
                 run: RunSection, Section(RUN), "`[run]` on a line of its own, once";
                 /// how a live bus follows real time
                 emulator: EmulatorSection, Section(EMULATOR), "`[emulator]` on a line of its own, once";
+                /// *run*: the kernels of a virtual lab
+                kernel: KernelSection, Section(KERNEL), "`[kernel]` on a line of its own, once";
                 /// segments of cable, for topology `"segments"`
                 segment: Vec<Spanned<SegmentSection>>, Sections(SEGMENT),
                     "`[[segment]]`, with two brackets, for each segment";
@@ -490,6 +492,20 @@ macro_rules! settings {
                     default "`\"none\"`";
             }
 
+            /// `[kernel]`
+            KernelSection KERNEL {
+                /// the folder that stations have as their root file system, read-only: `"/"` is this machine's
+                root: Given<String>, Text(any), "a folder in quotes, like `root = \"/\"`",
+                    default "`\"/\"`";
+                /// memory of each station, in MiB
+                memory: Given<u64>, Whole(32, 4096), "a whole number of MiB from 32 to 4096, like `memory = 48`",
+                    default "48";
+                /// how long one read of the clock lasts: a program that polls the clock passes time in steps of it
+                clock_cost: Given<DurationText>, Text(text::<DurationText>),
+                    "a time with its unit in quotes, like `clock_cost = \"5us\"`",
+                    default "`\"5us\"`";
+            }
+
             /// `[[segment]]`
             SegmentSection SEGMENT {
                 /// the segment's name
@@ -621,6 +637,16 @@ macro_rules! settings {
                 /// its PLCA: [plca.md](plca.md)
                 plca: PlcaSection, Section(PLCA), "settings of PLCA, like `plca.node-id = 3`",
                     default "that of `[plca]`";
+                /// *run*: its programs, each `"[at TIME] COMMAND"`; the run does not wait for one that ends in `&`
+                run: Given<Vec<String>>, Texts(text::<Program>),
+                    "programs in quotes, like `run = [\"iperf3 -s &\", \"at 3s ping -c 3 st1\"]`",
+                    default "none";
+                /// *run*: its own root file system
+                root: Given<String>, Text(any), "a folder in quotes, like `root = \"/srv/image\"`",
+                    default "that of `[kernel]`";
+                /// *run*: its own memory, in MiB
+                memory: Given<u64>, Whole(32, 4096), "a whole number of MiB from 32 to 4096, like `memory = 48`",
+                    default "that of `[kernel]`";
                 /// several sources, in place of `arrivals`
                 source: Vec<Spanned<SourceSection>>, Sections(SOURCE),
                     "`[[station.source]]`, with two brackets, for each source",
