@@ -193,7 +193,7 @@ macro_rules! settings {
                         more: "Each frame that waits goes out in a slot with the chance 1/n. Stations know n, the number of these frames, or estimate it from idle slots, successes and collisions; 0.3 is the new frames a slot that the estimate assumes, otherwise 1/e.",
                         ..Opt::NEW
                     };
-                /// of `slotted-aloha` on a bus: a frame that is so much stronger than the others in its slot is received, `"10dB"`, or `"10dB,3.5"` with the path loss exponent
+                /// of `slotted-aloha` on a bus: a frame is received if it is stronger than the others in its slot by this much, `"10dB"`, or `"10dB,3.5"` with the path loss exponent
                 capture: Given<CaptureText>, Text(text::<CaptureText>),
                     "a threshold in quotes: `capture = \"10dB\"`, or with the path loss exponent `\"10dB,3.5\"`",
                     default "none: frames that meet are lost", of Of::SLOTTED_ALOHA,

@@ -142,6 +142,9 @@ class SimOptions(TypedDict, total=False):
     control: Value
     """Of `slotted-aloha`, not a backoff: `known`, `estimated`, `estimated:0.3`"""
 
+    capture: Value
+    """Of `slotted-aloha` on a bus: a frame so much stronger is received, `10dB`"""
+
     ack_delay: Value
     """Slots until the sender knows of a collision, without collision detection [default: 0]"""
 
@@ -254,6 +257,18 @@ class SimOptions(TypedDict, total=False):
 class SweepOptions(TypedDict, total=False):
     """Options of `ethbus sweep`."""
 
+    when: Union[Value, Sequence[Value]]
+    """Only combinations for which this holds: `stations >= 4`"""
+
+    derive: Union[Value, Sequence[Value]]
+    """A key that follows from others"""
+
+    pair: Union[Value, Sequence[Value]]
+    """Keys whose values go together, the first with the first"""
+
+    sample: Value
+    """A sample of the ranges instead of a grid: `sobol:256`"""
+
     seeds: Value
     """The number of seeds, or their range: `8`, `1..20`"""
 
@@ -274,6 +289,9 @@ class SweepOptions(TypedDict, total=False):
 
     control: Value
     """Of `slotted-aloha`, not a backoff: `known`, `estimated`, `estimated:0.3`"""
+
+    capture: Value
+    """Of `slotted-aloha` on a bus: a frame so much stronger is received, `10dB`"""
 
     ack_delay: Value
     """Slots until the sender knows of a collision, without collision detection [default: 0]"""
@@ -344,6 +362,15 @@ class SweepOptions(TypedDict, total=False):
     shard: Value
     """Only part i of n of the grid, for `ethbus merge`"""
 
+    rows: Value
+    """Only these rows of the grid: `7`, `11..20`"""
+
+    list: bool
+    """Print the number, keys and seed of each row, and run nothing"""
+
+    time_limit: Value
+    """End a run that takes longer, on the wall clock"""
+
     jobs: Value
     """Runs at a time [default: one for each core]"""
 
@@ -384,6 +411,9 @@ class PlotOptions(TypedDict, total=False):
 
     by: Value
     """A line for each value of this column"""
+
+    versus: Value
+    """Draw differences from the line with this value of --by"""
 
     where: Union[Value, Sequence[Value]]
     """Only rows with this value in this column"""

@@ -16,7 +16,7 @@ class ChangeResults(Record):
     """A change to a station or to the cable while the bus runs."""
 
     change: str
-    """The change: `attach`, `fault deaf` and others, of `crate::words::change`."""
+    """The change, like `attach` or `fault deaf`."""
 
     station: str
     """The station; empty for the cable."""
@@ -147,6 +147,9 @@ class EmulatorResults(Record):
 
     slips: int
     """how often the clock stopped"""
+
+    paused_ns: int
+    """real time for which `ethbus pause` stopped the medium's clock"""
 
     late_deliveries: int
     """frames of which copies were handed over more than 1 ms after they were due"""
