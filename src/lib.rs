@@ -3,6 +3,7 @@
 //! | room | holds |
 //! |---|---|
 //! | [`cli`] | the command line: arguments, one file a command |
+//! | [`containers`] | plugins that give containers stations |
 //! | [`live`] | a bus in real time: lab, data plane, supervisor, control, drivers, bench |
 //! | [`study`] | what is made of runs: sweeps, validation, plots, the life of one frame |
 //! | [`virt`] | a lab in virtual time whose stations are kernels |
@@ -13,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod containers;
 pub mod live;
 pub mod show;
 pub mod study;

@@ -5,6 +5,7 @@ use ethbus::cli::args::{BenchCommand, Command, KernelCommand};
 use ethbus::cli::commands;
 use ethbus::cli::commands::CommandError;
 use ethbus::cli::wrong_use::{self, WRONG_USE};
+use ethbus::containers::cni;
 use ethbus::live::control::request::Control;
 use ethbus::live::plane;
 use ethbus::show::{messages, say, with_causes};
@@ -12,6 +13,7 @@ use ethbus::study::explain::ExplainError;
 use ethbus::study::plot::PlotError;
 use sim::files::output::WAITING;
 use std::error::Error;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,6 +22,9 @@ use std::time::Duration;
 const FAREWELL: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
+    if std::env::args_os().len() == 1 && std::env::var_os(cni::COMMAND).is_some() {
+        return plugin();
+    }
     let cli = match wrong_use::parse() {
         Ok(cli) => cli,
         Err(code) => return code,
@@ -85,6 +90,14 @@ fn main() -> ExitCode {
     });
     messages::finish(FAREWELL);
     code
+}
+
+/// A container runtime calls the program as a plugin of CNI: without arguments, and a command in the environment.
+fn plugin() -> ExitCode {
+    let (answer, is_right) = cni::plugin::run(&mut std::io::stdin().lock());
+    // A runtime that has gone reads no answer, and calls DEL or GC later.
+    let _ = writeln!(std::io::stdout(), "{answer}");
+    if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// What a command that failed ends with.

@@ -41,16 +41,18 @@ impl Drop for Container {
 }
 
 /// A namespace with a name, as `ip netns add` makes it, removed with the test.
-struct Named(String);
+pub struct Named(pub String);
 
 impl Named {
-    fn new() -> Named {
+    /// A new namespace.
+    pub fn new() -> Named {
         let name = fresh_name() + "-host";
         run(program("ip", ["netns", "add", &name])).succeeded();
         Named(name)
     }
 
-    fn command(&self, words: &str) -> Command {
+    /// A program in it.
+    pub fn command(&self, words: &str) -> Command {
         program("ip", ["netns", "exec", &self.0].into_iter().chain(words.split(' ')))
     }
 }

@@ -10,6 +10,7 @@ mod at;
 mod bench;
 mod capture;
 mod clock;
+mod cni;
 mod containers;
 mod cuts;
 mod demo;

@@ -1,0 +1,301 @@
+//! What each command does: a container's interface is a station of the network's lab.
+
+use super::answer::{Added, Address, Failure, Interface, Route, code};
+use super::attachments::Attachments;
+use super::request::{Attachment, Command, Request};
+use super::{VERSIONS, ipam};
+use crate::live::control;
+use crate::live::control::request::Control;
+use crate::live::lab::inventory::Inventory;
+use serde_json::{Map, Value, json};
+use sim::words::MacAddr;
+use std::io::{self, Read};
+use std::process;
+
+/// The longest name of a station.
+const LONGEST_NAME: usize = 15;
+
+/// How many containers a lab has places for if its scenario has no `capacity`.
+const PLACES: u32 = 16;
+/// The first version of the specification that has GC.
+const GC_SINCE: &str = "1.1.0";
+
+/// Does what the runtime asks, and gives what standard output gets: nothing for commands without a result.
+///
+/// # Errors
+/// What the runtime reads instead.
+pub fn answer(request: &Request, input: &[u8]) -> Result<String, Failure> {
+    match request.command {
+        Command::Version => {
+            let version = VERSIONS.last().expect("a version");
+            Ok(json!({ "cniVersion": version, "supportedVersions": VERSIONS }).to_string())
+        }
+        Command::Status => status(request),
+        Command::Add => add(request, input),
+        Command::Del => del(request, input),
+        Command::Check => check(request, input),
+        Command::Gc => gc(request, input),
+    }
+}
+
+/// The lab's name.
+fn lab(request: &Request) -> &str {
+    request.network.lab.as_deref().unwrap_or(&request.network.name)
+}
+
+fn is_up(lab: &str) -> bool {
+    Inventory::of_running(lab).is_ok()
+}
+
+fn on_disk(error: io::Error) -> Failure {
+    Failure::new(code::IO, format!("what the plugin keeps about the network: {error}"))
+}
+
+fn by_lab(lab: &str, error: io::Error) -> Failure {
+    Failure::new(code::LAB, format!("lab {lab}: {error}"))
+}
+
+fn status(request: &Request) -> Result<String, Failure> {
+    if request.network.scenario.is_none() && !is_up(lab(request)) {
+        return Err(Failure { code: code::NOT_AVAILABLE, ..no_lab(lab(request)) });
+    }
+    Ok(String::new())
+}
+
+fn no_lab(lab: &str) -> Failure {
+    let what =
+        format!("no lab {lab} is up: bring it up with `ethbus up --name {lab}`, or give the network a `scenario`");
+    Failure::new(code::LAB, what)
+}
+
+fn add(request: &Request, input: &[u8]) -> Result<String, Failure> {
+    let attachments = Attachments::of(&request.network.name).map_err(on_disk)?;
+    let attachment = &request.attachment;
+    if let Some(station) = attachments.station(attachment).map_err(on_disk)? {
+        let what = format!("{} of this container is station {station} of the lab already", attachment.ifname);
+        return Err(Failure::new(code::LAB, what));
+    }
+    if let Err(failure) = bring_up(request, &attachments) {
+        let _ = bring_down(request, attachments);
+        return Err(failure);
+    }
+    let given = ipam::call(request, "ADD", input);
+    let added = given.and_then(|given| {
+        join(request, &attachments, given.unwrap_or_default()).inspect_err(|_| {
+            // The addresses go back; the first error is the one to tell.
+            let _ = ipam::call(request, "DEL", input);
+        })
+    });
+    match added {
+        Ok(added) => Ok(serde_json::to_string(&added).expect("texts")),
+        Err(failure) => {
+            let _ = bring_down(request, attachments);
+            Err(failure)
+        }
+    }
+}
+
+/// Brings the lab up if the network has a scenario and the lab is not up.
+fn bring_up(request: &Request, attachments: &Attachments) -> Result<(), Failure> {
+    let lab = lab(request);
+    if is_up(lab) {
+        return Ok(());
+    }
+    let Some(scenario) = &request.network.scenario else { return Err(no_lab(lab)) };
+    let mut scenario = scenario.clone();
+    if !["stations", "station"].iter().any(|key| scenario.contains_key(*key)) {
+        scenario.insert("stations".to_owned(), json!(0));
+        scenario.entry("capacity").or_insert(json!(PLACES));
+    }
+    let text = toml::to_string(&scenario).map_err(|error| Failure::new(code::CONFIG, format!("scenario: {error}")))?;
+    let file = attachments.scenario();
+    std::fs::write(&file, &text).map_err(on_disk)?;
+    let program = std::env::current_exe().map_err(on_disk)?;
+    let mut up = process::Command::new(program);
+    up.args(["up", "--background", "--name", lab]).arg(&file).env_remove(super::COMMAND);
+    let ended = up.stdin(process::Stdio::null()).output();
+    let _ = std::fs::remove_file(&file);
+    let ended = ended.map_err(on_disk)?;
+    if !ended.status.success() {
+        let said = String::from_utf8_lossy(&ended.stderr);
+        // The scenario has no file for the user.
+        let said = said.replace(&*file.to_string_lossy(), "scenario");
+        return Err(Failure::new(code::CONFIG, said.trim().to_owned()));
+    }
+    attachments.own().map_err(on_disk)
+}
+
+/// Takes the lab down if the plugin brought it up and no station is left.
+fn bring_down(request: &Request, attachments: Attachments) -> Result<(), Failure> {
+    let lab = lab(request);
+    if !attachments.all().map_err(on_disk)?.is_empty() {
+        return Ok(());
+    }
+    if attachments.is_owned() && is_up(lab) {
+        control::down(lab).map_err(|error| by_lab(lab, error))?;
+    }
+    attachments.forget().map_err(on_disk)
+}
+
+/// Has the container's station join.
+fn join(request: &Request, attachments: &Attachments, given: Added) -> Result<Added, Failure> {
+    let lab = lab(request);
+    let netns = request.netns.as_deref().expect("ADD has a namespace");
+    let name = free_name(request, attachments)?;
+    let family = |is_v6: bool| given.ips.iter().find(|ip| ip.address.contains(':') == is_v6);
+    let mut station = Map::from_iter([
+        ("name".to_owned(), json!(name)),
+        ("netns".to_owned(), json!(netns)),
+        ("interface".to_owned(), json!(request.attachment.ifname)),
+    ]);
+    let has_ipam = request.network.ipam.as_ref().is_some_and(|ipam| !ipam.program.is_empty());
+    for (key, is_v6) in [("ipv4", false), ("ipv6", true)] {
+        match family(is_v6) {
+            Some(ip) => drop(station.insert(key.to_owned(), json!(ip.address))),
+            None if has_ipam => drop(station.insert(key.to_owned(), json!("none"))),
+            None => {}
+        }
+    }
+    if let Some(second) =
+        given.ips.iter().enumerate().find(|(at, ip)| {
+            given.ips[..*at].iter().any(|other| other.address.contains(':') == ip.address.contains(':'))
+        })
+    {
+        let what = format!("{}: a station has one address of each family", second.1.address);
+        return Err(Failure::new(code::CONFIG, what));
+    }
+    let joined = control::add(lab, station).map_err(|error| by_lab(lab, error))?;
+    let undone = |failure: Failure| {
+        let _ = control::removed(lab, &Control::Remove { station: joined.name.clone() });
+        failure
+    };
+    attachments.insert(&request.attachment, &joined.name).map_err(on_disk).map_err(&undone)?;
+    route(request, &given, netns).map_err(|failure| {
+        let _ = attachments.remove(&request.attachment);
+        undone(failure)
+    })?;
+    let own = |address: &String| Address { address: address.clone(), gateway: None, interface: Some(0) };
+    let ips = match has_ipam {
+        true => given.ips.iter().map(|ip| Address { interface: Some(0), ..ip.clone() }).collect(),
+        false => joined.addresses.iter().map(own).collect(),
+    };
+    let interface = Interface { name: request.attachment.ifname.clone(), mac: joined.mac, sandbox: netns.to_owned() };
+    let cni_version = request.network.cni_version.clone();
+    Ok(Added { cni_version, interfaces: vec![interface], ips, routes: given.routes, dns: given.dns })
+}
+
+/// A name that no station of the lab has: the pod's, or one of the container's id. Stations of a lab that was killed keep
+/// their names until DEL, which would remove another station of that name.
+fn free_name(request: &Request, attachments: &Attachments) -> Result<String, Failure> {
+    let lab = lab(request);
+    let mut taken = Vec::new();
+    for attachment in attachments.all().map_err(on_disk)? {
+        taken.extend(attachments.station(&attachment).map_err(on_disk)?);
+    }
+    let content = Inventory::of_running(lab).map_err(|error| Failure::new(code::LAB, error.to_string()))?;
+    let plain =
+        |text: &str| text.chars().filter(char::is_ascii_alphanumeric).take(LONGEST_NAME - 4).collect::<String>();
+    let id = format!("c{}", plain(&request.attachment.container));
+    let pod = request.pod.as_ref().map(|pod| pod.chars().take(LONGEST_NAME).collect::<String>());
+    let later = (1..100).map(|number| format!("{id}-{number}"));
+    let mut names = pod.into_iter().chain([id.clone()]).chain(later);
+    let is_free = |name: &String| !taken.contains(name) && content.stations.iter().all(|port| port.name != *name);
+    names.find(is_free).ok_or_else(|| Failure::new(code::LAB, format!("lab {lab} has too many stations of {id}")))
+}
+
+/// Gives the container the routes that the IPAM plugin wants.
+fn route(request: &Request, given: &Added, netns: &str) -> Result<(), Failure> {
+    for Route { dst, gw, .. } in &given.routes {
+        let same = |ip: &&Address| ip.address.contains(':') == dst.contains(':');
+        let gateway = gw.as_ref().or_else(|| given.ips.iter().find(same)?.gateway.as_ref());
+        let mut ip = process::Command::new("nsenter");
+        ip.arg(format!("--net={netns}")).args(["ip", "route", "replace", dst]);
+        ip.args(gateway.into_iter().flat_map(|gateway| ["via", gateway]));
+        ip.args(["dev", &request.attachment.ifname]);
+        let ended =
+            ip.output().map_err(|error| Failure::new(code::IO, format!("nsenter and ip give routes: {error}")))?;
+        if !ended.status.success() {
+            let said = String::from_utf8_lossy(&ended.stderr);
+            return Err(Failure::new(code::LAB, format!("the route to {dst}: {}", said.trim())));
+        }
+    }
+    Ok(())
+}
+
+fn del(request: &Request, input: &[u8]) -> Result<String, Failure> {
+    let attachments = Attachments::of(&request.network.name).map_err(on_disk)?;
+    leave(request, &attachments, &request.attachment)?;
+    // DEL comes again until it succeeds, also for what was never added: an IPAM plugin frees what it has.
+    ipam::call(request, "DEL", input)?;
+    bring_down(request, attachments)?;
+    Ok(String::new())
+}
+
+/// Takes the station of an attachment out of the lab, if both are there.
+fn leave(request: &Request, attachments: &Attachments, attachment: &Attachment) -> Result<(), Failure> {
+    let lab = lab(request);
+    let Some(station) = attachments.station(attachment).map_err(on_disk)? else { return Ok(()) };
+    let content = Inventory::of_running(lab).ok();
+    if content.is_some_and(|content| content.stations.iter().any(|port| port.name == station)) {
+        control::removed(lab, &Control::Remove { station }).map_err(|error| by_lab(lab, error))?;
+    }
+    attachments.remove(attachment).map_err(on_disk)
+}
+
+fn check(request: &Request, input: &[u8]) -> Result<String, Failure> {
+    let attachments = Attachments::of(&request.network.name).map_err(on_disk)?;
+    let (lab, ifname) = (lab(request), &request.attachment.ifname);
+    let missing = |what: String| Err(Failure::new(code::CHECK, what));
+    let Some(station) = attachments.station(&request.attachment).map_err(on_disk)? else {
+        return missing(format!("{ifname} of this container is no station of lab {lab}"));
+    };
+    let Ok(content) = Inventory::of_running(lab) else { return missing(format!("lab {lab} is not up")) };
+    let Some(port) = content.stations.iter().find(|port| port.name == station) else {
+        return missing(format!("lab {lab} has no station {station}"));
+    };
+    let mac = MacAddr::from(port.mac).to_string();
+    let wanted = request.network.prev_result.as_ref().and_then(|result| result.interfaces.first());
+    if let Some(wanted) = wanted.filter(|wanted| !wanted.mac.eq_ignore_ascii_case(&mac)) {
+        return missing(format!("{station} has the MAC address {mac}, not {}", wanted.mac));
+    }
+    ipam::call(request, "CHECK", input)?;
+    Ok(String::new())
+}
+
+fn gc(request: &Request, input: &[u8]) -> Result<String, Failure> {
+    let attachments = Attachments::of(&request.network.name).map_err(on_disk)?;
+    for attachment in attachments.all().map_err(on_disk)? {
+        if !request.network.valid.contains(&attachment) {
+            leave(request, &attachments, &attachment)?;
+            ipam::call_about(&attachment, request, "DEL", input)?;
+        }
+    }
+    // Plugins of an earlier specification do not know the command.
+    if request.network.cni_version == GC_SINCE {
+        ipam::call(request, "GC", input)?;
+    }
+    bring_down(request, attachments)?;
+    Ok(String::new())
+}
+
+/// Ends the program as the specification says: a result or an error on standard output, 0 or 1.
+pub fn run(input: &mut impl Read) -> (String, bool) {
+    let mut text = Vec::new();
+    // A network is some kilobytes; a stranger's endless input ends here.
+    let read = input.by_ref().take(1 << 20).read_to_end(&mut text);
+    let read = read.map_err(|error| Failure::new(code::IO, format!("standard input: {error}")));
+    let done = read.and_then(|_| {
+        let request = Request::read(|name| std::env::var(name).ok(), &text)?;
+        answer(&request, &text)
+    });
+    match done {
+        Ok(text) => (text, true),
+        Err(failure) => {
+            let version = serde_json::from_slice(&text)
+                .ok()
+                .and_then(|value: Value| value.get("cniVersion").and_then(Value::as_str).map(str::to_owned));
+            let version = version.unwrap_or_else(|| VERSIONS.last().expect("a version").to_string());
+            (super::answer::failure(&version, &failure), false)
+        }
+    }
+}
