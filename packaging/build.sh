@@ -68,8 +68,9 @@ needs_nothing() {
 
 profile=${PROFILE:-release}
 built=$([ "$profile" = dev ] && echo debug || echo "$profile")
+# Packages write Parquet; a source build does so with the same feature (docs/sweep.md has its price).
 # The C library of Debian's libc6-dev comes as an archive too. What the build script made is beside: man pages and completions.
-made=$(RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile "$profile" --locked -p ethbus --target "$target" \
+made=$(RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile "$profile" --locked -p ethbus --features parquet --target "$target" \
     --message-format=json-render-diagnostics | sed -n 's/.*"out_dir":"\([^"]*\/ethbus-[0-9a-f]*\/out\)".*/\1/p')
 program=$scratch/program
 "${tools}strip" -o "$program" "target/$target/$built/ethbus"

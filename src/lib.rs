@@ -6,6 +6,7 @@
 //! | [`containers`] | plugins that give containers stations |
 //! | [`live`] | a bus in real time: lab, data plane, supervisor, control, drivers, bench |
 //! | [`study`] | what is made of runs: sweeps, validation, plots, the life of one frame |
+//! | [`virt`] | a lab in virtual time whose stations are kernels |
 //! | [`show`] | tables, the live line, messages |
 //!
 //! The crate `sim` has the parts that run without a kernel. This crate has no system call and no `unsafe`: those are in
@@ -17,3 +18,4 @@ pub mod containers;
 pub mod live;
 pub mod show;
 pub mod study;
+pub mod virt;

@@ -1,11 +1,12 @@
 //! The program: arguments in, a command run, an exit code out.
 #![forbid(unsafe_code)]
 
-use ethbus::cli::args::{BenchCommand, Command};
+use ethbus::cli::args::{BenchCommand, Command, KernelCommand};
 use ethbus::cli::commands;
 use ethbus::cli::commands::CommandError;
 use ethbus::cli::wrong_use::{self, WRONG_USE};
 use ethbus::containers::cni;
+use ethbus::live::control::request::Control;
 use ethbus::live::plane;
 use ethbus::show::{messages, say, with_causes};
 use ethbus::study::explain::ExplainError;
@@ -40,6 +41,8 @@ fn main() -> ExitCode {
         Some(Command::Theory(args)) => commands::theory::theory(args),
         Some(Command::Retry(args)) => commands::retry::retry(args),
         Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),
+        Some(Command::Run(args)) => commands::run::run(args),
+        Some(Command::Kernel(KernelCommand::Build(args))) => commands::run::build_kernel(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
         Some(Command::Docker(args)) => commands::docker::docker(args),
@@ -57,6 +60,9 @@ fn main() -> ExitCode {
         Some(Command::Plca(args)) => commands::plca::plca(args),
         Some(Command::Cut(args)) => commands::change::cut(args),
         Some(Command::Mend(args)) => commands::change::mend(args),
+        Some(Command::Pause(args)) => commands::change::clock(args, &Control::Pause),
+        Some(Command::Step(args)) => commands::change::clock(&args.lab, &Control::Step { bit_times: args.bits }),
+        Some(Command::Resume(args)) => commands::change::clock(args, &Control::Resume),
         Some(Command::Keep(args)) => commands::change::keep(args),
         Some(Command::Down(args)) => commands::down::down(args),
         Some(Command::Send(args)) => commands::send::send(args),

@@ -43,6 +43,13 @@ pub fn with_causes(error: &dyn Error) -> String {
     text
 }
 
+/// Wall-clock time, like `2m 5s`: whole seconds, and below ten of them milliseconds.
+pub fn wall_time(time: Duration) -> String {
+    let unit = if time < Duration::from_secs(10) { 1 } else { 1000 };
+    let millis = time.as_millis() as u64 / unit * unit;
+    humantime::format_duration(Duration::from_millis(millis)).to_string()
+}
+
 /// The sign for a value that was not measured, like a mean of nothing.
 const NOT_MEASURED: &str = "–";
 

@@ -1,6 +1,10 @@
 //! Quantities, traffic, places and addresses as people write them.
 #![no_main]
 
+use ethbus::study::sweep::expression::{Outcome, evaluate, filled};
+use ethbus::study::sweep::journal::History;
+use ethbus::study::sweep::part::{Shard, Span};
+use ethbus::study::sweep::values::{value_at, values};
 use sim::scenario::file::{MacText, Network, PlaceText, TopologyText};
 use sim::windows::capture::filter::Filter;
 use sim::traffic::{Arrivals, Sizes, To};
@@ -29,5 +33,10 @@ fuzz_target!(|text: &str| {
         assert!(sizes.mean_bit_times(medium::Octets::new(64)) >= 0.0 && sizes.longest().get() > 0);
     }
     let _ = Filter::read(text, &["st1", "st2"].map(str::to_owned));
+    let key = |name: &str| (name == "stations").then(|| Outcome::of("4"));
+    let _ = (evaluate(text, &key), filled(text, &key));
+    let _ = (values(text).map(|values| values.len()), value_at(text, 0.75));
+    let _ = History::of(text, 3);
+    let _ = (text.parse::<Shard>(), text.parse::<Span>());
     let _ = To::read(text, &["st1", "st2"]);
 });

@@ -22,13 +22,15 @@ pub mod retry;
 mod simulation;
 #[path = "args/theory.rs"]
 pub mod theory;
+#[path = "args/virtual_lab.rs"]
+mod virtual_lab;
 #[path = "args/windows.rs"]
 mod windows;
 
 pub use self::labs::{
     AddArgs, CutArgs, DockerArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs,
     PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StationFault,
-    StatsArgs, UpArgs, WatchArgs,
+    StatsArgs, StepArgs, UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
@@ -37,8 +39,9 @@ pub use self::overruled::Overruled;
 pub use self::plan::PlanArgs;
 pub use self::simulation::{
     ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, SimArgs, SimFormat, StoryArgs,
-    SweepArgs, ValidateArgs,
+    SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
+pub use self::virtual_lab::{KernelBuildArgs, KernelCommand, RunArgs};
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 
 /// Every command by whom it is for, as `--help` and docs/commands.md group them; `-h` shows the first group.
@@ -49,14 +52,14 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Engineering: a lab that is up",
         &[
             "shell", "capture", "send", "receive", "add", "remove", "plug", "unplug", "fault", "cut", "mend", "plca",
-            "keep", "metrics", "docker",
+            "pause", "step", "resume", "keep", "metrics", "docker",
         ],
     ),
     (
         "Research: scenarios, many runs, logs",
-        &["init", "check", "plan", "sweep", "merge", "plot", "replay", "convert", "validate"],
+        &["run", "init", "check", "plan", "sweep", "merge", "plot", "replay", "convert", "validate"],
     ),
-    ("The machine and the program", &["bench", "completions", "man"]),
+    ("The machine and the program", &["kernel", "bench", "completions", "man"]),
 ];
 
 /// What the help says below the commands.
@@ -120,6 +123,18 @@ pub enum Command {
     /// programs. Only the user who brought a lab up reaches it: root's lab with sudo, a user's lab without.
     #[command(after_help = "Examples:\n  ethbus up lab.toml --background\n  ethbus up --topology bus:500m --name coax")]
     Up(UpArgs),
+    /// Run programs in stations that are kernels, in virtual time
+    ///
+    /// Each station of the scenario is a kernel of its own, whose clock is the lab's: the same scenario and seed give the
+    /// same run each time, however busy the machine is. It needs no root. The run ends when all programs of `run = [...]` have
+    /// ended, with the code of the first one that failed. See docs/virtual.md.
+    #[command(
+        after_help = "Examples:\n  ethbus run lab.toml\n  ethbus run lab.toml --events run.events --consoles out"
+    )]
+    Run(RunArgs),
+    /// Build the kernel that `ethbus run` needs
+    #[command(subcommand, after_help = "Example:\n  ethbus kernel build")]
+    Kernel(KernelCommand),
     /// List the labs that are up, their stations and addresses
     ///
     /// Labs of the user who asks, and what killed ones left behind, which `ethbus down` removes.
@@ -218,6 +233,19 @@ pub enum Command {
     /// Mend a cable that was cut
     #[command(after_help = "Example:\n  ethbus mend")]
     Mend(NamedLabArgs),
+    /// Stop the clock of a lab's medium
+    ///
+    /// What stations send meanwhile waits. Results tell how long the clock stood still.
+    #[command(after_help = "Example:\n  ethbus pause")]
+    Pause(NamedLabArgs),
+    /// Let a stopped clock go on a little
+    ///
+    /// To the next event, or for some bit times.
+    #[command(after_help = "Examples:\n  ethbus step\n  ethbus step --bits 1")]
+    Step(StepArgs),
+    /// Start a stopped clock again
+    #[command(after_help = "Example:\n  ethbus resume")]
+    Resume(NamedLabArgs),
     /// Write the last seconds of events of a lab that keeps them
     ///
     /// Prints the name of the file. The lab was brought up with `ethbus up --keep FILE`.
@@ -248,7 +276,11 @@ pub enum Command {
     /// Run a grid of scenario keys and seeds on all cores into one table
     ///
     /// Needs no privileges. Interrupted, it goes on where it was with the same command; see docs/sweep.md.
-    #[command(after_help = "Example:\n  ethbus sweep --set stations=2..64*2 --seeds 5 --out runs.csv")]
+    #[command(
+        override_usage = "ethbus sweep [OPTIONS] --out FILE.csv [SCENARIO.toml]\n       ethbus sweep status TABLE...",
+        help_template = "{about-with-newline}\n{usage-heading} {usage}\n\nOptions:\n{options}{after-help}",
+        after_help = "Example:\n  ethbus sweep --set stations=2..64*2 --seeds 5 --out runs.csv"
+    )]
     Sweep(SweepArgs),
     /// Merge the tables of a sweep's shards
     #[command(after_help = "Example:\n  ethbus merge --out runs.csv shard-*.csv")]

@@ -26,6 +26,7 @@ pub mod replay;
 pub mod report;
 pub mod retry;
 mod rights;
+pub mod run;
 pub mod send;
 pub mod sim;
 pub mod stats;
@@ -261,6 +262,9 @@ pub enum CommandError {
     /// A port for metrics cannot be had.
     #[error(transparent)]
     Scrape(#[from] ScrapeError),
+    /// A virtual lab, or its kernel.
+    #[error(transparent)]
+    Virtual(#[from] run::VirtualError),
     /// The system refused something else.
     #[error("cannot {what}")]
     System {

@@ -33,14 +33,9 @@ const HABITS: [(&str, &str); 13] = [
 
 /// Commands of Mininet, docker, containerlab and others, and what to type here. The first word of what is to be typed is a
 /// command of ours; a test looks.
-const OTHERS_COMMANDS: [(&[&str], &str, &str); 12] = [
+const OTHERS_COMMANDS: [(&[&str], &str, &str); 11] = [
     (&["deploy", "create", "start"], "up", "write `ethbus up`"),
-    (
-        &["run"],
-        "up",
-        "write `ethbus up` for a lab that stays, `ethbus sim` for a run in virtual time, `ethbus` alone for the demonstration",
-    ),
-    (&["delete", "remove", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),
+    (&["delete", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),
     (&["inspect", "nodes", "net", "dump", "status", "show"], "list", "write `ethbus list`"),
     (&["top"], "stats", "write `ethbus stats --watch`, or `ethbus watch` for the bus itself"),
     (&["graph", "monitor"], "watch", "write `ethbus watch`"),
@@ -205,6 +200,9 @@ fn what(error: &clap::Error) -> String {
             if other.split_whitespace().next() == Some(name.as_str()) {
                 return format!("{name}: it is there twice: leave one out");
             }
+            if name.is_empty() && usage(error).starts_with("ethbus sweep") {
+                return format!("{other}: no command or second scenario comes after it: write `{}`", usage(error));
+            }
             if name.is_empty() {
                 return format!(
                     "`{other}` is the demonstration's option here: write options after the command, like `ethbus up --stations 4`"
@@ -327,7 +325,7 @@ mod tests {
                 assert_eq!(what(&error), format!("`{name}` is no command: {told}"));
             }
         }
-        for name in ["deploy", "run", "top", "ping", "pingall", "inspect", "logs"] {
+        for name in ["deploy", "top", "ping", "pingall", "inspect", "logs"] {
             assert!(OTHERS_COMMANDS.iter().any(|(names, ..)| names.contains(&name)), "{name}");
         }
     }

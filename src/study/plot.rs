@@ -30,6 +30,9 @@ pub enum PlotError {
         /// Why.
         source: csv::Error,
     },
+    /// A folder of rows cannot be read.
+    #[error(transparent)]
+    Folder(#[from] crate::study::sweep::output::TableError),
     /// An option does not fit the table.
     #[error("{option}: {what}")]
     Option {

@@ -2,11 +2,17 @@
 //! docs/sweep.md.
 
 pub mod again;
+pub mod choice;
 pub mod environment;
+pub mod expression;
+#[cfg(feature = "parquet")]
+pub mod folder;
 pub mod grid;
+pub mod journal;
 pub mod manifest;
 pub mod merge;
 pub mod output;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod part;
 pub mod values;

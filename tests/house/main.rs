@@ -11,4 +11,5 @@ mod first_steps;
 mod habits;
 mod help;
 mod launcher;
+mod python;
 mod tidy;

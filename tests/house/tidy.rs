@@ -93,7 +93,7 @@ fn upward_arrows(folder: &str, order: &[&str]) -> Vec<String> {
 
 #[test]
 fn rooms_import_downwards_only() {
-    let mut arrows = upward_arrows("src", &["cli", "containers", "study", "live", "show"]);
+    let mut arrows = upward_arrows("src", &["cli", "containers", "study", "live", "virt", "show"]);
     arrows.extend(upward_arrows(
         "crates/sim/src",
         &["run", "windows", "scene", "scenario", "settings", "files", "traffic", "figures", "words"],
@@ -108,6 +108,7 @@ fn the_crates_know_only_what_they_may() {
         ("crates/sim/Cargo.toml", &["ethbus-link", "clap", "plotters", "nix", "libc", "crossbeam"][..]),
         ("crates/medium/Cargo.toml", &["ethbus-link", "ethbus-sim", "nix", "libc", "serde", "crossbeam"]),
         ("crates/link/Cargo.toml", &["ethbus-medium", "ethbus-sim", "ethbus-backoff"]),
+        ("crates/kernel/Cargo.toml", &["ethbus-medium", "ethbus-sim", "ethbus-backoff", "ethbus-link", "serde"]),
         ("crates/backoff/Cargo.toml", &["ethbus-medium", "ethbus-link", "ethbus-sim"]),
     ];
     let mut found = Vec::new();
@@ -121,6 +122,14 @@ fn the_crates_know_only_what_they_may() {
         }
     }
     assert_none("a crate depends on what it must not know", &found);
+}
+
+/// The program looks for the kernel that the script in packaging/kernel would build.
+#[test]
+fn the_kernel_is_the_one_that_the_script_builds() {
+    let name = std::process::Command::new("bash").arg(root().join("packaging/kernel/build.sh")).arg("--name").output();
+    let name = String::from_utf8(name.expect("bash runs").stdout).expect("UTF-8");
+    assert_eq!(kernel::NAME, name.trim(), "write the new name into NAME of crates/kernel/src/process.rs");
 }
 
 /// The engine's contract with time: `now` is an argument, chance comes from a seed, no thread runs beside it.
@@ -285,7 +294,7 @@ fn the_rules_find_what_they_are_for() {
     let prose = ["who is", "told? nobody, or whatever", "is there; it notwithstands"].map(str::to_owned);
     assert_eq!(tiring(&prose), [(0, "is told"), (1, "nobody"), (1, "whatever is")]);
     assert!(
-        upward_arrows("src", &["show", "study", "live", "containers", "cli"]).len() > 20,
+        upward_arrows("src", &["show", "study", "live", "virt", "containers", "cli"]).len() > 20,
         "the wrong way round, arrows are found"
     );
 }

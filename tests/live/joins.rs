@@ -1,6 +1,6 @@
 //! Stations join a lab that is up, and leave it.
 
-use crate::common::lab::{Lab, namespaces_of};
+use crate::common::lab::{Lab, fresh_name, namespaces_of};
 use crate::common::logs::medium_layer;
 use crate::common::process::{Running, ethbus, run};
 use crate::common::results::{check, number, station, stations, sum};
@@ -180,6 +180,31 @@ fn books_are_exact_while_stations_come_and_go() {
     check(&results);
     assert!(sum(&results, "frames_transmitted_ok") > 100, "{results}");
     lab.down().succeeded();
+    let replayed = run(ethbus(["replay", &record])).succeeded();
+    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+}
+
+/// A lab that copies in the kernel copies one by one for a station that joins; a record alone is enough for a replay.
+#[test]
+fn a_station_joins_a_lab_that_copies_in_the_kernel() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (name, record) = (fresh_name(), path(&folder, "run.record"));
+    let up = ["up", "--name", &name, "--stations", "18", "--background", "--record", &record];
+    run(ethbus(up)).succeeded();
+    let of = |command: &str, more: &[&str]| ethbus([command, "--name", &name].iter().chain(more));
+    let ping = |from: &str, to: &str| run(of("exec", &[from, "--", "ping", "-c", "1", "-W", "5", to])).succeeded();
+    run(of("add", &[])).succeeded();
+    ping("st19", "st3");
+    run(of("remove", &["st5"])).succeeded();
+    run(of("add", &["st5"])).succeeded();
+    ping("st5", "st19");
+    ping("st2", "st5");
+    check(&run(of("stats", &["--format", "json"])).json());
+    run(of("down", &[])).succeeded();
     let replayed = run(ethbus(["replay", &record])).succeeded();
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
 }

@@ -115,6 +115,8 @@ fn without_its_coordinator_the_bus_goes_on_as_csma_cd_and_comes_back() {
     let told = plca(&lab, &["set", "st4", "burst-cnt", "1", "burst-tmr", "90"]).stderr;
     assert!(told.starts_with("ethbus: warning: st4: burst-tmr of 90 BT is over before the gap"), "{told}");
     assert_eq!(plca(&lab, &["set", "st4", "burst-cnt", "0"]).stderr, "", "what was unwise before is not told again");
+    let registers = plca(&lab, &["registers", "st4"]).stdout;
+    assert!(registers.contains("CA02  CTRL1   0403  NCNT     15:8      4  aPLCANodeCount\n"), "{registers}");
     assert!(plca(&lab, &["set", "st1", "enable", "off"]).stderr.contains("no node has id 0"));
     wait_until(PATIENCE, "the loss of plca_status", || of(&lab, "st3").contains("Status: off"));
     assert!(run(lab.exec("st3", &ping)).succeeded().stdout.contains("5 received"));

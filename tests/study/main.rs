@@ -6,10 +6,13 @@
 mod common;
 
 mod access;
+#[cfg(feature = "parquet")]
+mod folder;
 mod intervals;
 mod plan;
 mod plot;
 mod races;
+mod rows;
 mod shards;
 mod sim;
 mod story;

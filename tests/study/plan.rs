@@ -2,6 +2,7 @@
 //!
 //! `ETHBUS_CASES=10000` draws more tables, `ETHBUS_SEED=2` others.
 
+use crate::common::process::{Finished, ethbus, run};
 use backoff::Generator;
 use ethbus::study::plan::bound::Analysis;
 use ethbus::study::plan::simulate::simulate;
@@ -74,6 +75,73 @@ impl Drawn {
             burst,
             phase: phases.then(|| self.below(period)),
         }
+    }
+}
+
+/// A table with one right message, one that is late, and one without a bound.
+const TABLE: &str = "node,name,octets,period,deadline\n\
+    a,right,64,10 ms,10 ms\n\
+    b,late,1518,10 ms,1 ms\n\
+    c,flood,1518,1 ms,1 ms\n";
+
+fn planned(folder: &tempfile::TempDir, text: &str, options: &[&str], code: i32) -> Finished {
+    let path = folder.path().join("table.csv");
+    std::fs::write(&path, text).expect("a table");
+    let path = path.display().to_string();
+    let answer = run(ethbus([&["plan", &path], options].concat()));
+    assert_eq!(answer.code(), Some(code), "{}", answer.stderr);
+    answer
+}
+
+/// All three forms say the same of each message, and the exit code agrees with the verdicts.
+#[test]
+fn text_csv_and_json_agree() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |format| planned(&folder, TABLE, &["--simulate", "100ms", "--format", format], 1).stdout;
+    let json: serde_json::Value = serde_json::from_str(&of("json")).expect("JSON");
+    let csv = of("csv");
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let text = of("table");
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    let header = reader.headers().expect("a header").clone();
+    assert_eq!(rows.len(), 3);
+    for ((row, message), verdict) in
+        rows.iter().zip(json["messages"].as_array().expect("three")).zip(["met", "missed", "no bound"])
+    {
+        let field = |name: &str| &row[header.iter().position(|it| it == name).expect("a column")];
+        assert_eq!((field("verdict"), &message["verdict"]), (verdict, &serde_json::json!(verdict)));
+        for name in ["period_us", "access_us", "response_us", "deadline_us", "slack_us"] {
+            let value = message[name].as_f64().map_or(String::new(), |value| value.to_string());
+            assert_eq!(field(name), value, "{name} of {message}");
+        }
+        assert_eq!(field("simulated_frames"), message["simulated"]["frames"].to_string());
+        let shown = message["response_us"].as_f64().map_or("-".to_owned(), |value| format!("{value:.1}"));
+        let name = message["message"].as_str().expect("a name");
+        let line = text.lines().find(|line| line.split_whitespace().nth(1) == Some(name)).expect("a line");
+        assert_eq!(line.split_whitespace().nth(4), Some(&shown[..]), "{line}");
+        assert!(line.ends_with(verdict), "{line}");
+        let parts: f64 = message["parts"].as_object().map_or(0.0, |parts| {
+            parts.iter().filter(|(name, _)| name.ends_with("_us")).map(|(_, part)| part.as_f64().expect("a time")).sum()
+        });
+        assert!((parts - message["response_us"].as_f64().unwrap_or(0.0)).abs() < 1e-6, "{message}");
+    }
+    assert!(text.ends_with("\n2 of 3 messages: no guarantee.\n"), "{text}");
+    assert_eq!(planned(&folder, &TABLE[..TABLE.find("b,").expect("b")], &[], 0).stderr, "");
+}
+
+/// A warning names phases that are not used; a common multiple of 2^62 BT overflowed once.
+#[test]
+fn phases_that_are_not_used_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (periods, is_told, code) in [
+        (&["10 ms", "20 ms"][..], false, 0),
+        (&["10007 us", "9973 us"], true, 0),
+        (&["1 BT", "1 BT", "1 BT", "1 BT", "1 BT", "2147483647 BT", "2147483629 BT"], true, 1),
+    ] {
+        let row = |(at, period): (usize, &&str)| format!("a,m{at},64,{period},0 ms,1 s\n");
+        let rows: String = periods.iter().enumerate().map(row).collect();
+        let told = planned(&folder, &format!("node,name,octets,period,phase,deadline\n{rows}"), &[], code).stderr;
+        assert_eq!(told.contains("warning: a: its phases are not used"), is_told, "{periods:?}: {told}");
     }
 }
 

@@ -55,13 +55,13 @@ fn story(events: &Path, frame: &str) -> Story {
 }
 
 /// The number in a scenario's name is the number of a finding: the first one, unless another cause comes before it,
-/// and docs/plca.md has its words.
+/// and docs/symptoms.md has its words.
 /// `BLESS=1` rewrites the file.
 #[test]
 fn every_segment_gets_the_words_that_name_its_cause() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut text = String::new();
-    let guide = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plca.md")).expect("the guide");
+    let guide = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/symptoms.md")).expect("the guide");
     let guide = guide.split_whitespace().filter(|word| *word != ">").collect::<Vec<_>>().join(" ");
     for scenario in scenarios().iter().filter(|scenario| is_wrong(scenario)) {
         let name = name(scenario);

@@ -3,6 +3,7 @@
 //! Knows stations, frames, bit times and lines. Nothing here knows how a method works.
 
 mod aloha;
+mod capture;
 mod csma;
 mod csma_ca;
 mod error;
@@ -13,6 +14,7 @@ mod slotted_aloha;
 mod tdma;
 
 pub use aloha::{Aloha, Population};
+pub use capture::Capture;
 pub(crate) use csma::CERTAIN;
 pub use csma::{Csma, Persistence};
 pub use csma_ca::{CsmaCa, Reach};

@@ -12,8 +12,8 @@ mod scenario;
 use backoff::{Generator, Policy};
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Control, Destination, Event, Fault, Frame, Host, Input, Kind, Medium,
-    Method, Octets, Place, Population, SlottedAloha, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Capture, Config, Control, Destination, Event, Fault, Frame, Host, Input, Kind,
+    Medium, Method, Octets, Place, Population, SlottedAloha, StationId, Topology,
 };
 use proptest::prelude::*;
 use scenario::{any_policy, runner};
@@ -248,4 +248,86 @@ fn an_infinite_population_carries_g_e_to_the_minus_g() {
     let (s, g) = (sums.arrived as f64 / slots as f64, sums.attempts as f64 / slots as f64);
     assert!((s - g * (-g).exp()).abs() < 0.01, "S {s}, G {g}");
     assert!((s - 0.3).abs() < 0.01, "S {s}, G {g}");
+}
+
+/// Frames that get through in a slot to the station at 0, if each other station sends a frame of its own in a slot with
+/// its chance, and gives it up if it does not get through. `others` has the stations: where they are, and their chances.
+fn captured(others: &[(u64, f64)], threshold: u32, exponent: u32, slots: u64) -> f64 {
+    let positions: Vec<u64> = std::iter::once(0).chain(others.iter().map(|(place, _)| *place)).collect();
+    let topology = Topology::Bus { positions: vec![BitTimes::ZERO; positions.len()] };
+    let config = config(topology, |own| {
+        own.attempt_limit = NonZeroU32::new(1);
+        own.capture = Some(Capture { threshold, exponent, positions });
+    });
+    let mut medium = Medium::new(Config { keep_outputs: false, ..config }).expect("valid");
+    let (mut generator, mut sums) = (Generator::stream(1, 1 << 40), Sums::default());
+    for now in (0..slots).map(|slot| BitInstant::new(slot * SLOT)) {
+        medium.run_until(now, &mut sums);
+        for (index, (_, chance)) in (1..).zip(others) {
+            if generator.next_u64() < (chance * 2_f64.powi(64)) as u64 {
+                let frame = Frame::new(Octets::new(64), Destination::Station(station(0)));
+                medium.give(now, Input::Offer { station: station(index), frame }, &mut sums);
+            }
+        }
+    }
+    sums.arrived as f64 / slots as f64
+}
+
+/// Metzner 1976: two groups, and a frame of the strong one survives those of the weak one. Infinitely many users carry
+/// G1 e^-G1 + G2 e^-(G1 + G2), at most 0.532; these are groups of 40.
+#[test]
+fn two_groups_of_power_carry_more_than_1_e() {
+    let (strong, weak) = ((1.0 - (-1_f64).exp()) / 40.0, 1.0 / 40.0);
+    let others = [vec![(10_000, strong); 40], vec![(1_000_000, weak); 40]].concat();
+    let carried = captured(&others, 1000, 400, 60_000);
+    let formula =
+        40.0 * strong * (1.0 - strong).powi(39) + 40.0 * weak * (1.0 - weak).powi(39) * (1.0 - strong).powi(40);
+    assert!((formula - 0.532).abs() < 0.01, "formula {formula}");
+    assert!((carried - formula).abs() < 0.008, "S {carried}, formula {formula}");
+}
+
+/// Each set of senders, weighed by its chance: with 8 stations there are 256. A set carries a frame if its strongest one
+/// is stronger than the others together by the threshold.
+#[test]
+fn a_frame_is_received_if_it_is_stronger_than_the_sum() {
+    let places = [1.0, 1.3, 1.7, 2.2, 2.9, 3.7, 4.8, 6.3_f64];
+    for (threshold, exponent) in [(1, 200), (300, 400), (600, 250), (1000, 400), (2000, 350)] {
+        let mut formula = 0.0;
+        for set in 1_u32..256 {
+            let of_set = places.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1);
+            let mut decibels: Vec<f64> =
+                of_set.map(|(_, place)| -10.0 * f64::from(exponent) / 100.0 * place.log10()).collect();
+            decibels.sort_by(f64::total_cmp);
+            let strongest = decibels.pop().expect("a set with one at least");
+            let rest: f64 = decibels.iter().map(|level| 10_f64.powf(level / 10.0)).sum();
+            let carries = strongest - 10.0 * rest.log10() >= f64::from(threshold) / 100.0;
+            let senders = set.count_ones() as i32;
+            let chance = 0.25_f64.powi(senders) * 0.75_f64.powi(8 - senders);
+            formula += if carries { chance } else { 0.0 };
+        }
+        let others = places.map(|place| ((place * 1000.0) as u64, 0.25));
+        let carried = captured(&others, threshold, exponent, 60_000);
+        assert!((carried - formula).abs() < 0.008, "{threshold}, {exponent}: S {carried}, formula {formula}");
+    }
+}
+
+#[test]
+fn capture_needs_places_and_a_threshold() {
+    let with = |topology: Topology, threshold, exponent, stations| {
+        let capture = Capture { threshold, exponent, positions: vec![5; stations] };
+        let error = config(topology, |own| own.capture = Some(capture)).check().err();
+        error.map(|error| error.to_string())
+    };
+    let bus = || Topology::Bus { positions: vec![BitTimes::ZERO; 3] };
+    assert_eq!(with(bus(), 1000, 400, 3), None);
+    for (topology, threshold, exponent, stations, words) in [
+        (Topology::star(3, 0), 1000, 400, 3, "on a bus"),
+        (bus(), 1000, 400, 2, "a position for each station"),
+        (bus(), 0, 400, 3, "above 0 dB"),
+        (bus(), 10_001, 400, 3, "at most 100 dB"),
+        (bus(), 1000, 99, 3, "from 1 to 10"),
+    ] {
+        let error = with(topology, threshold, exponent, stations).expect(words);
+        assert!(error.contains(words), "{error}");
+    }
 }

@@ -10,6 +10,9 @@ pub mod histogram;
 pub mod intervals;
 pub mod metrics;
 pub mod plca;
+#[cfg(test)]
+mod python;
+pub mod registers;
 pub mod results;
 pub mod row;
 pub mod slotted;

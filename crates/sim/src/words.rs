@@ -9,6 +9,7 @@ pub mod fault;
 pub mod interface;
 pub mod places;
 pub mod plca;
+pub mod program;
 pub mod prose;
 pub mod sentences;
 pub mod units;

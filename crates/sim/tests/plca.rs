@@ -1,4 +1,4 @@
-//! The segments of `examples/plca/` go wrong as docs/plca.md says, and the counters that it names show it.
+//! The segments of `examples/plca/` go wrong as docs/symptoms.md says, and the counters that it names show it.
 
 use sim::figures::results::{Results, StationResults};
 use sim::run::measure::{results, run};

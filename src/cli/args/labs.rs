@@ -202,13 +202,13 @@ pub struct AddArgs {
     /// Which lab.
     #[command(flatten)]
     pub lab: LabArgs,
-    /// A namespace that is there: a name, `pid:4711`, `docker:web` or a path
+    /// A namespace: a name, `pid:4711`, `docker:web`, a path
     #[arg(long, value_name = "NETNS", group = "host")]
     pub netns: Option<String>,
     /// An interface of this machine, lent to the lab
     #[arg(long, value_name = "INTERFACE", group = "host")]
     pub lend: Option<String>,
-    /// A TAP device in the station's namespace, for a program
+    /// A TAP device in its namespace, for a program
     #[arg(long, group = "host")]
     pub tap: bool,
     /// A bridge of this machine; without a name one is made
@@ -218,23 +218,34 @@ pub struct AddArgs {
     #[arg(long, value_name = "ADDRESS", group = "host")]
     pub vxlan: Option<String>,
     /// The tunnel's number [default: 1]
-    #[arg(long, value_name = "VNI", requires = "vxlan")]
+    #[arg(long, value_name = "VNI", requires = "vxlan", hide_short_help = true)]
     pub vni: Option<u32>,
     /// What its interface is called in NETNS [default: eth0]
-    #[arg(long, value_name = "NAME", requires = "netns")]
+    #[arg(long, value_name = "NAME", requires = "netns", hide_short_help = true)]
     pub interface: Option<String>,
     /// Its MAC address
-    #[arg(long, value_name = "MAC")]
+    #[arg(long, value_name = "MAC", hide_short_help = true)]
     pub mac: Option<String>,
     /// Its IPv4 address with prefix length, or `none`
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub ipv4: Option<String>,
     /// Its IPv6 address with prefix length, or `none`
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub ipv6: Option<String>,
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
+}
+
+/// Options of `step`.
+#[derive(Args, Clone, Debug)]
+pub struct StepArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: NamedLabArgs,
+    /// For this number of bit times [default: up to the next event]
+    #[arg(long, value_name = "BITS")]
+    pub bits: Option<u64>,
 }
 
 /// Options of `plug`, `unplug` and `remove`.
@@ -291,12 +302,15 @@ pub enum PlcaCommand {
     /// Print whether a station takes turns, as `ethtool --get-plca-status`
     #[command(after_help = "Example:\n  ethbus plca status st1")]
     Status(PlcaStationArgs),
+    /// Print a station's registers, as chips have them (MMD 31)
+    #[command(after_help = "Example:\n  ethbus plca registers st1")]
+    Registers(PlcaStationArgs),
     /// Change a station's settings, as `ethtool --set-plca-cfg` does
     #[command(after_help = "Example:\n  ethbus plca set st3 enable on node-id 2")]
     Set(PlcaSetArgs),
 }
 
-/// Options of `plca get` and `plca status`.
+/// Options of `plca get`, `plca status` and `plca registers`.
 #[derive(Args, Clone, Debug)]
 pub struct PlcaStationArgs {
     /// Which lab.

@@ -1,7 +1,7 @@
 //! Arguments of the commands that run the medium in virtual time, and of those that read what such runs wrote.
 
 use super::{Format, Overruled, WindowArgs};
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use sim::settings::options::{SIM, SWEEP};
 use sim::words::units::{duration, instant, jobs, seed};
 use std::path::PathBuf;
@@ -69,7 +69,11 @@ pub struct SimArgs {
 
 /// Options of `sweep`.
 #[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
 pub struct SweepArgs {
+    /// What else there is to do with a sweep.
+    #[command(subcommand)]
+    pub command: Option<SweepCommand>,
     /// Scenario file; see docs/scenario.md
     #[arg(value_name = "SCENARIO.toml")]
     pub scenario: Option<PathBuf>,
@@ -80,6 +84,27 @@ pub struct SweepArgs {
     /// Also `stations=2..1024*2`, `traffic.arrivals=poisson:0.1..0.9:0.1`, `station.2.position=10m,20m`. All combinations are run.
     #[arg(long, value_name = "KEY=VALUES")]
     pub set: Vec<String>,
+    /// Only combinations for which this holds: `stations >= 4`
+    ///
+    /// May be given again; then all hold. Also `and`, `or`, `not`, arithmetic, and text in quotes.
+    #[arg(long, value_name = "CONDITION", hide_short_help = true)]
+    pub when: Vec<String>,
+    /// A key that follows from others
+    ///
+    /// May be given again: `traffic.arrivals=poisson:{0.8/stations}`. A name that is no key, like `load` in
+    /// `load=0.8/stations`, may be used in other expressions.
+    #[arg(long, value_name = "KEY=EXPRESSION", hide_short_help = true)]
+    pub derive: Vec<String>,
+    /// Keys whose values go together, the first with the first
+    ///
+    /// May be given again: `stations,medium.rate`. Each has as many values.
+    #[arg(long, value_name = "KEY,KEY", hide_short_help = true)]
+    pub pair: Vec<String>,
+    /// A sample of the ranges instead of a grid: `sobol:256`
+    ///
+    /// Each key of --set takes values between the ends of its range, or of its list. All keys together fill their space evenly.
+    #[arg(long, value_name = "sobol:N", hide_short_help = true, conflicts_with = "pair")]
+    pub sample: Option<String>,
     /// The number of seeds, or their range: `8`, `1..20`
     ///
     /// Every combination is run with each.
@@ -89,8 +114,10 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub run: Overruled<SWEEP>,
     /// The table, as CSV; `-` for standard output
-    #[arg(short = 'o', long, value_name = "FILE.csv")]
-    pub out: PathBuf,
+    ///
+    /// With --rows, standard output if left out.
+    #[arg(short = 'o', long, value_name = "FILE.csv", required_unless_present_any = ["rows", "list"])]
+    pub out: Option<PathBuf>,
     /// Write the whole table as Parquet too, when it is done
     #[arg(long, hide_short_help = true, value_name = "FILE.parquet")]
     pub parquet: Option<PathBuf>,
@@ -100,6 +127,20 @@ pub struct SweepArgs {
     /// Kubernetes, PBS, Torque or GNU parallel. `{shard}` in the name of the table becomes i.
     #[arg(long, value_name = "i/n|auto")]
     pub shard: Option<String>,
+    /// Only these rows of the grid: `7`, `11..20`
+    ///
+    /// For programs that balance the load themselves, like HyperQueue, GNU parallel or Dask. `auto` takes the number from the
+    /// scheduler that runs this task. `{row}` in the name of the table becomes the number.
+    #[arg(long, visible_alias = "row", value_name = "A..B", conflicts_with = "shard", hide_short_help = true)]
+    pub rows: Option<String>,
+    /// Print the number, keys and seed of each row, and run nothing
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["out", "parquet", "timing"])]
+    pub list: bool,
+    /// End a run that takes longer, on the wall clock
+    ///
+    /// Its row is left out, and the log beside the table names it. The same command tries it again.
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
+    pub time_limit: Option<Duration>,
     /// Runs at a time [default: one for each core]
     #[arg(long, value_name = "J", value_parser = jobs)]
     pub jobs: Option<u16>,
@@ -108,6 +149,25 @@ pub struct SweepArgs {
     /// It differs each time: use --jobs 1 on a machine that does nothing else.
     #[arg(long, hide_short_help = true)]
     pub timing: bool,
+}
+
+/// What else there is to do with a sweep.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SweepCommand {
+    /// Show how far the tables of a sweep are, and what failed
+    #[command(after_help = "Example:\n  ethbus sweep status part-*.csv")]
+    Status(SweepStatusArgs),
+}
+
+/// Options of `sweep status`.
+#[derive(Args, Clone, Debug)]
+pub struct SweepStatusArgs {
+    /// Tables of `ethbus sweep`
+    #[arg(value_name = "TABLE", required = true)]
+    pub tables: Vec<PathBuf>,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
 }
 
 /// Options of `merge`.
@@ -119,7 +179,7 @@ pub struct MergeArgs {
     /// Write it as Parquet too
     #[arg(long, value_name = "FILE.parquet")]
     pub parquet: Option<PathBuf>,
-    /// The tables of all shards, in any order
+    /// The tables of all parts, in any order
     #[arg(value_name = "SHARD.csv", required = true)]
     pub shards: Vec<PathBuf>,
 }
@@ -141,6 +201,11 @@ pub struct PlotArgs {
     /// A line for each value of this column
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<String>,
+    /// Draw differences from the line with this value of --by
+    ///
+    /// Runs of one seed are a pair; a test says at how many points lines differ.
+    #[arg(long, value_name = "VALUE", requires = "by", hide_short_help = true)]
+    pub versus: Option<String>,
     /// Only rows with this value in this column
     ///
     /// May be given again.
@@ -171,7 +236,7 @@ pub struct PlotArgs {
     ///
     /// Runs what it shows, some seconds, and says what its source says of it.
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
-    #[arg(conflicts_with_all = ["table", "x", "y", "by", "only", "log_x", "log_y", "unit", "title", "x_range", "y_range"])]
+    #[arg(conflicts_with_all = ["table", "x", "y", "by", "versus", "only", "log_x", "log_y", "unit", "title", "x_range", "y_range"])]
     pub figure: Option<PlotFigure>,
     /// Seed of the runs of a figure
     #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed, requires = "figure", hide_short_help = true)]
@@ -328,7 +393,7 @@ pub struct ExplainArgs {
     pub list: bool,
     /// Say what goes wrong on a segment with PLCA, and why
     ///
-    /// Each finding names its cause, what the log shows of it, and what to do. See docs/plca.md.
+    /// Each finding names its cause, what the log shows of it, and what to do. See docs/symptoms.md.
     #[arg(long, conflicts_with_all = ["frame", "pick", "list", "station"])]
     pub segment: bool,
     /// Tell only what its life comes to, in a few lines

@@ -11,6 +11,7 @@ use medium::Fault;
 use sim::figures::results::{Results, StationResults};
 use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
+use sim::words::units::group;
 use std::io;
 use std::process::ExitCode;
 
@@ -84,6 +85,18 @@ pub fn mend(args: &NamedLabArgs) -> Outcome {
     let lab = running_lab(args.given())?;
     Inventory::of_running(&lab)?;
     ask(&lab, &Control::Mend)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Stops the clock of a lab's medium, lets it go on a little, or starts it again; prints the bit time that it has got to.
+///
+/// # Errors
+/// No such lab, one that does not answer, or a step of a clock that runs.
+pub fn clock(args: &NamedLabArgs, request: &Control) -> Outcome {
+    let lab = running_lab(args.given())?;
+    Inventory::of_running(&lab)?;
+    let results = ask(&lab, request)?;
+    print(&format!("{} BT\n", group(results.measured_bit_times)))?;
     Ok(ExitCode::SUCCESS)
 }
 

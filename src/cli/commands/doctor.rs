@@ -56,6 +56,7 @@ struct Finding {
 pub fn doctor(args: &DoctorArgs) -> Outcome {
     let mut findings = vec![kernel(), clock()];
     findings.extend([priority(), tun(), programs()].into_iter().flatten());
+    findings.push(virtual_labs());
     findings.extend(login());
     // The last: it may put this process into a user namespace.
     findings.push(rights()?);
@@ -204,6 +205,23 @@ fn tun() -> Option<Finding> {
             &format!("load the module: {}", as_root("modprobe tun")),
         ),
     })
+}
+
+fn virtual_labs() -> Finding {
+    match kernel::find_kernel(None) {
+        Ok(path) => good("virtual labs", path.display().to_string()),
+        Err(error) => wrong(
+            "virtual labs",
+            State::Limited,
+            first_part(&error.to_string()).to_owned(),
+            "build a kernel: `ethbus kernel build`",
+        ),
+    }
+}
+
+/// A sentence up to the remedy, which has a line of its own here.
+fn first_part(text: &str) -> &str {
+    text.split(": ").next().unwrap_or(text)
 }
 
 fn priority() -> Option<Finding> {

@@ -7,6 +7,7 @@ use crate::live::lab::owner::Owner;
 use crate::show::plain_table;
 use link::MacAddr;
 use serde::Serialize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -19,6 +20,8 @@ struct Lab {
     state: &'static str,
     since_unix_s: Option<u64>,
     rate_bits_per_second: u64,
+    /// The control socket, of docs/api.md.
+    control: Option<PathBuf>,
     stations: Vec<Station>,
 }
 
@@ -79,6 +82,7 @@ fn lab(listed: Listed, owner: &str) -> Lab {
         },
         since_unix_s: since.and_then(|since| since.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs()),
         rate_bits_per_second: content.rate,
+        control: Inventory::control_socket(&name).ok(),
         stations: stations.collect(),
         name,
     }

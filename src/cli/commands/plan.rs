@@ -20,7 +20,9 @@ pub fn plan(args: &PlanArgs) -> Outcome {
     table.warnings().iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let searched = args.search.map(|most| search(&table, most, args.seed));
     let (table, searched) = searched.map_or((table, None), |(best, searched)| (best, Some(searched)));
-    let bounds = Analysis::new(&table).bounds();
+    let analysis = Analysis::new(&table);
+    analysis.warnings().iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    let bounds = analysis.bounds();
     let queue = bounds.iter().flatten().map(|bound: &Bound| bound.backlog).max().unwrap_or(0);
     if args.scenario {
         print(&table.scenario(queue))?;

@@ -9,6 +9,7 @@ use crate::show::say;
 use medium::{BitTimes, PlcaSettings};
 use serde::Serialize;
 use sim::figures::plca::PlcaStation;
+use sim::figures::registers::{registers, table};
 use sim::figures::results::StationResults;
 use sim::words::plca::{Segment, SettingsText, as_ethtool_prints, set, status_as_ethtool_prints, unwise};
 use std::process::ExitCode;
@@ -31,16 +32,27 @@ pub fn plca(args: &PlcaArgs) -> Outcome {
     match &args.what {
         PlcaCommand::Get(args) => show(args, |shown| as_ethtool_prints(&shown.name, &shown.settings.into())),
         PlcaCommand::Status(args) => show(args, |shown| status_as_ethtool_prints(&shown.name, shown.status)),
+        PlcaCommand::Registers(args) => show_registers(args),
         PlcaCommand::Set(args) => set_settings(args),
     }
 }
 
 fn show(args: &PlcaStationArgs, table: fn(&Shown) -> String) -> Outcome {
-    let lab = running_lab(args.lab.name.as_deref())?;
-    let PlcaStation { status, settings, .. } = *node(&lab, &ask(&lab, &Control::Stats)?.stations, &args.station)?;
+    let PlcaStation { status, settings, .. } = asked(args)?;
     let shown = Shown { name: args.station.clone(), settings, status };
     print_result(args.format, &shown, table)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn show_registers(args: &PlcaStationArgs) -> Outcome {
+    print_result(args.format, &registers(&asked(args)?), |registers| table(&args.station, registers))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The station's PLCA now.
+fn asked(args: &PlcaStationArgs) -> Result<PlcaStation, CommandError> {
+    let lab = running_lab(args.lab.name.as_deref())?;
+    node(&lab, &ask(&lab, &Control::Stats)?.stations, &args.station).cloned()
 }
 
 /// Changes a station's settings, and says what has become unwise by it.

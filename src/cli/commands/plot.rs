@@ -38,7 +38,8 @@ pub fn plot(args: &PlotArgs) -> Outcome {
     };
     let ranges = [ranged("--x-range", args.x_range.as_ref())?, ranged("--y-range", args.y_range.as_ref())?];
     let (x, y, by) = (x.clone(), args.y.clone(), args.by.clone());
-    let wanted = Wanted { x, y, by, only, unit: unit(args.unit), title: args.title.clone(), ranges };
+    let versus = args.versus.clone();
+    let wanted = Wanted { x, y, by, versus, only, unit: unit(args.unit), title: args.title.clone(), ranges };
     ready(&args.out, kind)?;
     let read = Table::read(table)?;
     let (rows, seeds) = (read.rows(), read.seeds());
@@ -87,12 +88,12 @@ fn draw_figure(args: &PlotArgs, figure: PlotFigure, kind: Kind) -> Outcome {
 /// manifest beside it.
 fn say_missing(table: &Path, rows: u64) {
     let Ok(Some(manifest)) = Manifest::read(table) else { return };
-    let runs = manifest.shard.share(manifest.runs());
+    let runs = manifest.part().share(manifest.runs());
     if rows < runs {
         say(&format!(
             "ethbus: warning: {} has {rows} of the {runs} runs of its sweep, and the figure has no more. The rest:\n  {}\n",
             table.display(),
-            command(&program(), &manifest, table, manifest.shard)
+            command(&program(), &manifest, table, manifest.part())
         ));
     }
 }

@@ -1,19 +1,25 @@
 //! `ethbus sweep` and `ethbus merge`: a grid of runs into one table.
 
+mod status;
+
 use super::sim::{DEFAULT_SEED, unobserved};
-use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run};
-use crate::cli::args::{MergeArgs, SweepArgs};
-use crate::show::{progress, say};
-use crate::study::sweep::grid::Grid;
-use crate::study::sweep::manifest::{Manifest, Shard};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print};
+use crate::cli::args::{MergeArgs, SweepArgs, SweepCommand};
+use crate::show::{progress, say, wall_time};
+use crate::study::sweep::choice::Wish;
+use crate::study::sweep::grid::{Asked, Grid};
+use crate::study::sweep::journal::{Journal, Provenance};
+use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::merge::STANDARD_OUTPUT;
-use crate::study::sweep::output::{Output, TableError, line};
+use crate::study::sweep::output::{Output, TableError, is_folder, line, with_slash};
+use crate::study::sweep::part::{Part, Shard, Span, spans};
 use crate::study::sweep::{again, environment};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::BitTimes;
 use sim::figures::row::{Value, columns_with};
 use sim::files::output::{PARQUET, TABLE, create, ready};
+use sim::files::table::{BUILD_WITH_PARQUET, Form};
 use sim::run::measure::{Measured, results, run};
 use sim::run::pool::{self, Stop};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
@@ -21,69 +27,133 @@ use sim::settings::overrides::dotted_key;
 use sim::words::units::{self, group, many};
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Runs a grid, or what is left of it.
 ///
 /// # Errors
 /// A grid that makes no sense anywhere, a table that is of another grid or cannot be written, a run that fails.
 pub fn sweep(args: &SweepArgs) -> Outcome {
+    if let Some(SweepCommand::Status(args)) = &args.command {
+        return status::status(args);
+    }
     check_parquet(args.parquet.as_deref())?;
     let options = options(args);
     let given: Vec<(&str, &str)> = options.iter().map(|(option, key, _)| (key.as_str(), option.as_str())).collect();
-    let (shard, learned) = shard(args.shard.as_deref())?;
-    let args = &SweepArgs { out: again::named(&args.out, shard), ..args.clone() };
+    let (part, learned) = part(args)?;
+    let out = again::named(args.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT)), part);
+    let out = check_place(&out)?;
     let overrides = Overrides::of(args.run.given())?;
-    let grid = Grid::read(args.scenario.as_deref(), &overrides, &given, &args.set, &args.seeds, DEFAULT_SEED)?;
+    let grid = Grid::read(args.scenario.as_deref(), &overrides, &asked(args, &given), DEFAULT_SEED)?;
+    check_rows(part, &grid)?;
+    if args.list {
+        print(&list(&grid, part))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let checked = grid.check()?;
     checked.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let texts: Vec<(&str, String)> = options.iter().map(|(option, _, text)| (option.as_str(), text.clone())).collect();
-    let manifest = Manifest::new(&grid, &texts, args.timing, shard);
+    let manifest = Manifest::new(&grid, &texts, args.timing, part);
     if let Some(whom) = learned {
-        say(&format!("ethbus: this is shard {shard}, as told by {whom}\n"));
+        say(&format!("ethbus: this is {part}, as told by {whom}\n"));
     }
     args.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
-    let (output, mut todo) = open(args, &grid, manifest)?;
+    let (output, mut todo) = open(args, &out, &grid, manifest)?;
     let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
-    if !is_stream(&args.out) {
+    let jobs = args.jobs.map_or_else(pool::processors, usize::from);
+    let journal = if is_stream(&out) {
+        None
+    } else {
         // The longest first, so that no core is left alone with one at the end.
         todo.sort_by(|one, other| cost(*other).total_cmp(&cost(*one)));
-    }
+        let seeds = grid.seeds().len() as u64;
+        (!todo.is_empty()).then(|| Journal::begin(&out, &Provenance::here(), seeds, jobs)).transpose()?
+    };
     let interrupts = interrupts_of_a_run()?;
     let places = checked.collision_places;
-    let sweep = Sweep { grid: &grid, timing: args.timing, places, interrupts: &interrupts };
-    let jobs = args.jobs.map_or_else(pool::processors, usize::from);
+    let (timing, limit) = (args.timing, args.time_limit);
+    let sweep = Sweep { grid: &grid, timing, limit, places, interrupts: &interrupts };
     let (begin, before) = (Instant::now(), output.kept());
-    let output = sweep.all(&todo, cost, jobs, output)?;
+    let Sink { output, journal, failed } =
+        sweep.all(&todo, cost, jobs, Sink { output, journal, failed: Vec::new() })?;
     let (kept, runs) = (output.kept(), before + todo.len() as u64);
     output.finish()?;
-    if kept < runs {
-        let (kept, runs, place) = (group(kept), many(runs, "run"), args.out.display());
-        let next = if is_stream(&args.out) { "" } else { "; the same command goes on from there" };
+    journal.map_or(Ok(()), Journal::end)?;
+    tell_failed(&failed, &out);
+    if kept + (failed.len() as u64) < runs {
+        let (kept, runs, place) = (group(kept), many(runs, "run"), out.display());
+        let next = if is_stream(&out) { "" } else { "; the same command goes on from there" };
         say(&format!("ethbus: interrupted: {kept} of {runs} done: {place}{next}\n"));
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.out, path))?;
+    args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&out, path))?;
     let there = if before > 0 { format!(", {} were there", group(before)) } else { String::new() };
-    let (done, took) = (many(runs - before, "run"), begin.elapsed().as_secs_f64());
-    say(&format!("ethbus: {done} in {took:.1} s{there}: {}\n", args.out.display()));
-    Ok(ExitCode::SUCCESS)
+    let (done, took) = (many(kept - before, "run"), begin.elapsed().as_secs_f64());
+    say(&format!("ethbus: {done} in {took:.1} s{there}: {}\n", out.display()));
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Names the rows that are not in the table, and how they are tried again.
+fn tell_failed(failed: &[(u64, String)], out: &Path) {
+    let Some((first, why)) = failed.iter().min_by_key(|(run, _)| *run) else { return };
+    let mut rows: Vec<u64> = failed.iter().map(|(run, _)| run + 1).collect();
+    rows.sort_unstable();
+    let names: Vec<String> = spans(rows).iter().map(Span::to_string).collect();
+    let next = if is_stream(out) { "" } else { "; the same command tries them again" };
+    let (runs, rows) = (many(failed.len() as u64, "run"), if failed.len() == 1 { "row" } else { "rows" });
+    say(&format!("ethbus: {runs} failed: {rows} {}{next}\n  row {}: {why}\n", names.join(", "), first + 1));
+}
+
+/// What the command line says of the grid.
+fn asked<'a>(args: &'a SweepArgs, given: &'a [(&'a str, &'a str)]) -> Asked<'a> {
+    let (when, derive, pair) = (args.when.clone(), args.derive.clone(), args.pair.clone());
+    let wish = Wish { when, derive, pair, sample: args.sample.clone() };
+    Asked { given, sets: &args.set, seeds: &args.seeds, wish }
 }
 
 /// Which part of the grid is run, and whom that was learned from.
-fn shard(text: Option<&str>) -> Result<(Shard, Option<String>), PlanError> {
+fn part(args: &SweepArgs) -> Result<(Part, Option<String>), PlanError> {
     let variable = |name: &str| std::env::var(name).ok();
-    let shard = text.map_or(Ok((Shard::WHOLE, None)), |text| environment::shard(text, variable));
-    shard.map_err(|what| PlanError::option("--shard", what))
+    if let Some(text) = &args.rows {
+        let rows = environment::rows(text, variable).map_err(|what| PlanError::option("--rows", what))?;
+        return Ok((Part::Rows(rows.0), rows.1));
+    }
+    let shard = args.shard.as_deref().map(|text| environment::shard(text, variable));
+    let shard = shard.unwrap_or(Ok((Shard::WHOLE, None))).map_err(|what| PlanError::option("--shard", what))?;
+    Ok((Part::Shard(shard.0), shard.1))
 }
 
-/// Puts shards together.
+/// Rows that the grid does not have are a mistake, and no empty table.
+fn check_rows(part: Part, grid: &Grid) -> Result<(), PlanError> {
+    match part {
+        Part::Rows(span) if span.last > grid.runs() => {
+            let what = format!("the grid has rows 1 to {}: write one of them", grid.runs());
+            Err(PlanError::option(&format!("--rows {span}"), what))
+        }
+        Part::Rows(_) | Part::Shard(_) => Ok(()),
+    }
+}
+
+/// The rows of a part: number, keys and seed of each.
+fn list(grid: &Grid, part: Part) -> String {
+    let keys = grid.keys().into_iter();
+    let header = line(std::iter::once("run").chain(keys).chain(["seed"]));
+    let row = |run: u64| {
+        let (point, seed) = grid.place(run);
+        let (number, seed) = ((run + 1).to_string(), seed.to_string());
+        line([number.as_str()].into_iter().chain(grid.values_at(point)).chain([seed.as_str()]))
+    };
+    let rows = (0..grid.runs()).filter(|run| part.has(*run)).map(row);
+    std::iter::once(header).chain(rows).map(|line| line + "\n").collect()
+}
+
+/// Puts parts together.
 ///
 /// # Errors
-/// Shards that do not make a whole, a file that cannot be read or written.
+/// Parts that do not make a whole, a file that cannot be read or written.
 pub fn merge(args: &MergeArgs) -> Outcome {
     check_parquet(args.parquet.as_deref())?;
     if args.parquet.is_some() && args.out == Path::new(STANDARD_OUTPUT) {
@@ -117,17 +187,32 @@ fn in_manifest(long: &str, value: &str) -> String {
     plain.unwrap_or_else(|_| value.to_owned())
 }
 
+/// The table's place, with a `/` at the end of a folder's. A folder, or a file in Parquet, needs a program that can write them.
+fn check_place(out: &Path) -> Result<PathBuf, PlanError> {
+    let place = with_slash(out);
+    if is_folder(&place) && !Form::Parquet.is_built() {
+        let what = format!("a folder has Parquet files, and this ethbus was built without it: {BUILD_WITH_PARQUET}");
+        return Err(PlanError::option(&format!("--out {}", out.display()), what));
+    }
+    if out.extension().is_some_and(|extension| extension == "parquet") && !is_folder(&place) {
+        let what = "one file in Parquet cannot grow: write `--out DIR/` for Parquet files, or `--out FILE.csv --parquet \
+                    FILE.parquet`";
+        return Err(PlanError::option(&format!("--out {}", out.display()), what.to_owned()));
+    }
+    Ok(place)
+}
+
 /// Rows can only be added, not read again.
 fn is_stream(out: &Path) -> bool {
     out == Path::new("-") || std::fs::metadata(out).is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
 
 /// The table, and the runs that are still to be done.
-fn open(args: &SweepArgs, grid: &Grid, manifest: Manifest) -> Result<(Output, Vec<u64>), CommandError> {
-    let shard = manifest.shard;
-    let runs = (0..grid.runs()).filter(|&run| shard.has(run));
-    if !is_stream(&args.out) {
-        let (output, done) = Output::file(&args.out, manifest)?;
+fn open(args: &SweepArgs, out: &Path, grid: &Grid, manifest: Manifest) -> Result<(Output, Vec<u64>), CommandError> {
+    let part = manifest.part();
+    let runs = (0..grid.runs()).filter(|&run| part.has(run));
+    if !is_stream(out) {
+        let (output, done) = open_table(args, out, manifest)?;
         let done: std::collections::HashSet<u64> = done.into_iter().collect();
         return Ok((output, runs.filter(|run| !done.contains(run)).collect()));
     }
@@ -135,23 +220,74 @@ fn open(args: &SweepArgs, grid: &Grid, manifest: Manifest) -> Result<(Output, Ve
     if let Some((option, _)) = needs_file.iter().find(|(_, given)| *given) {
         return Err(PlanError::option(option, "it needs a file: write one to --out".to_owned()).into());
     }
-    let (file, place) = if args.out == Path::new("-") {
+    let (file, place) = if out == Path::new(STANDARD_OUTPUT) {
         (std::io::stdout().as_fd().try_clone_to_owned().map(File::from), "standard output".to_owned())
     } else {
-        let file = create(&args.out, TABLE).map_err(TableError::from)?;
-        (Ok(file), args.out.display().to_string())
+        let file = create(out, TABLE).map_err(TableError::from)?;
+        (Ok(file), out.display().to_string())
     };
-    let file = file.map_err(|source| TableError::File { what: "open", path: args.out.clone(), source })?;
+    let file = file.map_err(|source| TableError::File { what: "open", path: out.to_owned(), source })?;
     Ok((Output::stream(file, place, runs.clone()), runs.collect()))
+}
+
+/// The table at a place that is no stream, and the runs that it has.
+#[cfg(feature = "parquet")]
+fn open_table(args: &SweepArgs, out: &Path, manifest: Manifest) -> Result<(Output, Vec<u64>), CommandError> {
+    if !is_folder(out) {
+        return Ok(Output::file(out, manifest)?);
+    }
+    if args.parquet.is_some() {
+        let what = "the folder of --out has Parquet files: leave one of them out".to_owned();
+        return Err(PlanError::option("--parquet", what).into());
+    }
+    Ok(Output::folder(out, &manifest)?)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open_table(_: &SweepArgs, out: &Path, manifest: Manifest) -> Result<(Output, Vec<u64>), CommandError> {
+    Ok(Output::file(out, manifest)?)
 }
 
 /// What every thread of a sweep knows.
 struct Sweep<'a> {
     grid: &'a Grid,
     timing: bool,
+    /// The longest that a run may take.
+    limit: Option<Duration>,
     /// Columns of `collision_frames`: the same in every row.
     places: usize,
     interrupts: &'a Receiver<Signal>,
+}
+
+/// Where rows go.
+struct Sink {
+    output: Output,
+    journal: Option<Journal>,
+    /// Runs without a row, and why.
+    failed: Vec<(u64, String)>,
+}
+
+impl Sink {
+    fn take(&mut self, run: u64, ended: Ended, seconds: f64) -> Result<(), TableError> {
+        match ended {
+            Ended::Row { header, row } => {
+                self.output.row(run, &header, row.clone())?;
+                self.journal.as_mut().map_or(Ok(()), |journal| journal.done(run, seconds, &row))
+            }
+            Ended::Failed(why) => {
+                self.output.failed(run)?;
+                self.journal.as_mut().map_or(Ok(()), |journal| journal.failed(run, &why))?;
+                self.failed.push((run, why));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// How a run ended that was not interrupted.
+enum Ended {
+    Row { header: String, row: String },
+    Failed(String),
 }
 
 const NO_PANIC: &str = "no thread panics: a panic ends the process";
@@ -163,13 +299,13 @@ impl Sweep<'_> {
         todo: &[u64],
         cost: impl Fn(u64) -> f64 + Sync,
         jobs: usize,
-        output: Output,
-    ) -> Result<Output, CommandError> {
+        sink: Sink,
+    ) -> Result<Sink, CommandError> {
         let whole: f64 = todo.iter().map(|&run| cost(run)).sum();
         let bar = Mutex::new((progress("sweeping", whole), 0.0));
-        let output = Mutex::new(output);
+        let sink = Mutex::new(sink);
         let one = |number: usize, stop: &Stop| {
-            let (run, mut before) = (todo[number], 0.0);
+            let (run, mut before, begin) = (todo[number], 0.0, Instant::now());
             let told = |part: f64| {
                 let mut bar = bar.lock().expect(NO_PANIC);
                 bar.1 += (part - before) * cost(run);
@@ -177,34 +313,42 @@ impl Sweep<'_> {
                 (bar.0)(bar.1.min(0.999 * whole));
                 !stop.is_set() && self.interrupts.is_empty()
             };
-            let Some((header, row)) = self.one(run, told)? else { return Ok(None) };
-            output.lock().expect(NO_PANIC).row(run, &header, row)?;
+            let Some(ended) = self.one(run, told)? else { return Ok(None) };
+            sink.lock().expect(NO_PANIC).take(run, ended, begin.elapsed().as_secs_f64())?;
             Ok::<_, CommandError>(Some(()))
         };
         let done = pool::run(todo.len(), jobs, one);
         // Takes the bar away.
         (bar.into_inner().expect(NO_PANIC).0)(whole.max(1.0));
         done?;
-        Ok(output.into_inner().expect(NO_PANIC))
+        Ok(sink.into_inner().expect(NO_PANIC))
     }
 
-    /// One run's header and row; nothing if it was stopped.
-    fn one(&self, run: u64, mut go_on: impl FnMut(f64) -> bool) -> Result<Option<(String, String)>, CommandError> {
+    /// How one run ended; nothing if it was stopped.
+    fn one(&self, run: u64, mut go_on: impl FnMut(f64) -> bool) -> Result<Option<Ended>, CommandError> {
         let plan = self.grid.plan(run)?;
-        let mut clock = Clock::new(&plan);
+        let (mut clock, begin, mut late) = (Clock::new(&plan), Instant::now(), None);
         let measured = self::run(&plan, plan.medium.seed, &mut (), |part| {
             clock.tick(part);
-            go_on(part)
+            late = self.limit.filter(|limit| part < 1.0 && begin.elapsed() > *limit).map(|_| part);
+            late.is_none() && go_on(part)
         });
         let measured = measured.map_err(unobserved)?;
-        Ok(measured.is_done().then(|| self.row(run, &plan, &measured, clock.measured())))
+        if let Some((limit, part)) = self.limit.zip(late) {
+            let (limit, done) = (wall_time(limit), 100.0 * part);
+            return Ok(Some(Ended::Failed(format!("not done after {limit} (--time-limit): {done:.0} % of it"))));
+        }
+        Ok(measured.is_done().then(|| {
+            let (header, row) = self.row(run, &plan, &measured, clock.measured());
+            Ended::Row { header, row }
+        }))
     }
 
     /// The grid's number, the values of its keys, and every figure.
     fn row(&self, run: u64, plan: &Plan, measured: &Measured, wall: f64) -> (String, String) {
         let figures = columns_with(&results(plan, std::slice::from_ref(measured)), self.places);
         let (mut names, mut values) = (vec!["run".to_owned()], vec![(run + 1).to_string()]);
-        let keys = self.grid.axes().iter().map(|axis| axis.key.clone());
+        let keys = self.grid.keys().into_iter().map(str::to_owned);
         let point = self.grid.values_at(self.grid.place(run).0);
         for (key, value) in keys.zip(point) {
             // `stations` is a figure too, and its number the same.
@@ -268,7 +412,7 @@ fn check_parquet(path: Option<&Path>) -> Result<(), PlanError> {
     match path {
         None => Ok(()),
         Some(_) => {
-            let what = format!("this ethbus was built without it: {}", sim::files::table::BUILD_WITH_PARQUET);
+            let what = format!("this ethbus was built without it: {}", BUILD_WITH_PARQUET);
             Err(PlanError::option("--parquet", what))
         }
     }

@@ -256,24 +256,19 @@ fn keep(
         scrape::serve(listener, move || vec![name.clone()]).map_err(system)?;
     }
     schedule.begin = Instant::now();
-    let offers = prepared.begin()?;
-    let (asked, tolerance, format) = (VecDeque::new(), args.tolerance, args.format);
-    let stations = Seats::new(plan);
-    let watchers = Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names()));
-    let discards = Streams::new(&plan.station_names());
     let serving = Serving {
         plan,
         plane,
-        stations,
         record,
         links,
-        tolerance,
-        format,
-        offers,
         schedule,
-        asked,
-        watchers,
-        discards,
+        stations: Seats::new(plan),
+        tolerance: args.tolerance,
+        format: args.format,
+        offers: prepared.begin()?,
+        asked: VecDeque::new(),
+        watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
+        discards: Streams::new(&plan.station_names()),
     };
     let mut ended = serving.until_its_end(&requests, interrupts)?;
     if let Err(error) = windows::finish(trailing) {

@@ -21,6 +21,8 @@ pub const VERSION: u32 = 1;
 pub const JSON_RPC: &str = "2.0";
 /// The longest request, in octets: one that names a thousand stations.
 pub const LONGEST: u64 = 1 << 16;
+/// The longest step, in bit times: at 10 Mb/s a minute and a half.
+const LONGEST_STEP: u64 = 1_000_000_000;
 /// The least span between two results of a subscription, in seconds.
 const LEAST_SPAN: f64 = 0.1;
 
@@ -74,6 +76,16 @@ pub enum Control {
         /// All of them.
         settings: SettingsText,
     },
+    /// Stop the medium's clock, and tell the results after that.
+    Pause,
+    /// Let the stopped clock go on a little, and tell the results after that.
+    Step {
+        /// For this number of bit times; up to the next event if it is missing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bit_times: Option<u64>,
+    },
+    /// Start the medium's clock again, and tell the results after that.
+    Resume,
     /// Cut the cable, and tell the results after that.
     Cut(Cut),
     /// Mend the cable, and tell the results after that.
@@ -126,7 +138,7 @@ pub struct Wanted {
 
 impl Control {
     /// The methods that documents have, in their order there.
-    pub const METHODS: [&str; 16] = [
+    pub const METHODS: [&str; 19] = [
         "version",
         "stats",
         "subscribe",
@@ -139,6 +151,9 @@ impl Control {
         "remove",
         "fault",
         "plca",
+        "pause",
+        "step",
+        "resume",
         "cut",
         "mend",
         "capture",
@@ -179,6 +194,9 @@ impl Control {
                 Err(format!("`results_every_s` is {span}: it is from {LEAST_SPAN} to a million seconds"))
             }
             Control::Subscribe(Subscription { events: Some(wanted), .. }) => wanted.check(),
+            Control::Step { bit_times: Some(bits) } if !(1..=LONGEST_STEP).contains(bits) => {
+                Err(format!("`bit_times` is {bits}: it is from 1 to {LONGEST_STEP}"))
+            }
             Control::Plca { settings, .. } => {
                 medium::PlcaSettings::from(*settings).check().map_err(|error| error.to_string())
             }
@@ -306,6 +324,9 @@ mod tests {
             Control::Remove { station: station() },
             Control::Fault { station: station(), fault: Some(FaultName(Fault::BadFcs)) },
             Control::Plca { station: station(), settings },
+            Control::Pause,
+            Control::Step { bit_times: Some(1) },
+            Control::Resume,
             Control::Cut(Cut { segment: 1023, position_bt: u64::MAX }),
             Control::Mend,
             Control::Capture { framing: Framing::Plain, filter },

@@ -11,6 +11,8 @@
 //! Without root it is `/run/user/UID/ethbus/LAB` ([`Owner`]), and namespaces have no names: the supervisor alone holds them, so
 //! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
 //!
+//! One file above 500 lines because what is written into a record, and when, is one order.
+//!
 //! This module writes and reads the record; `content` has its fields, and `removal` removes the objects that it names.
 
 mod content;

@@ -8,10 +8,12 @@
 
 mod arrivals;
 mod deliveries;
+mod pause;
 mod upkeep;
 
 use self::arrivals::Arrival;
 use self::deliveries::Due;
+use self::pause::Pause;
 use self::upkeep::HOUSEKEEPING;
 use super::BusError;
 use super::delivery::Delivery;
@@ -94,6 +96,8 @@ pub struct Coordinator {
     seen: Batch,
     /// The next discards for programs in stations.
     discards: Listened,
+    /// The medium's clock is stopped, by a user.
+    pause: Option<Pause>,
     next_housekeeping: u64,
 }
 
@@ -239,6 +243,7 @@ impl Coordinator {
             files,
             seen: Batch::default(),
             discards: Listened::default(),
+            pause: None,
             next_housekeeping: now + HOUSEKEEPING,
         })
     }
@@ -264,7 +269,10 @@ impl Coordinator {
             // readings of the clock here, and the medium is not run through it.
             let seen = self.take_arrivals();
             let now = monotonic_nanos();
-            self.keep_up(now);
+            match self.pause {
+                None => self.keep_up(now),
+                Some(_) => self.stand_still(now),
+            }
             self.advance(seen.unwrap_or(now));
             self.deliver();
             if now >= self.next_housekeeping {
@@ -295,9 +303,14 @@ impl Coordinator {
         let slip = self.effort.overload.slip(now, behind);
         self.effort.overload.looked(now);
         let Some(slip) = slip else { return };
-        self.clocks.timeline.slip(now, slip);
         self.emulator.slipped(slip);
         self.note(EmulatorKind::Slip { ns: slip });
+        self.stop_clock(now, slip);
+    }
+
+    /// No bit went by in the last `slip` nanoseconds before `now`.
+    fn stop_clock(&mut self, now: u64, slip: u64) {
+        self.clocks.timeline.slip(now, slip);
         let mut waiting = std::mem::take(&mut self.frames.deliveries).into_vec();
         waiting.iter_mut().for_each(|Reverse(delivery)| delivery.due += slip);
         self.frames.deliveries = waiting.into();
@@ -363,6 +376,11 @@ impl Coordinator {
     /// It also spins where a sleep would most likely end too late: before a delivery, or before the medium settles what is
     /// to be delivered, since a late look takes of a delivery's notice.
     fn sleep(&mut self) -> Result<(), BusError> {
+        if let Some(pause) = &self.pause {
+            let (now, wake) = (monotonic_nanos(), pause.next_look());
+            self.effort.overload.want(wake);
+            return if wake > now { self.wait_until(now, wake) } else { Ok(()) };
+        }
         let delivery = self.frames.deliveries.peek().map(|Reverse(delivery)| delivery.due);
         let arrival = self.frames.arrivals.peek().map(|Reverse(arrival)| arrival.at);
         let engine = [arrival, self.medium.next_timeout()].into_iter().flatten().min();
@@ -386,25 +404,31 @@ impl Coordinator {
             return Ok(());
         }
         if wake > now && !self.read_on(now, wake) {
-            let timeout = Duration::from_nanos(wake - now);
-            let tokens: Vec<u64> = self.rest.waiter.wait(Some(timeout)).map_err(BusError::link)?.collect();
-            let awake = monotonic_nanos();
-            self.effort.precedence.slept(awake - now);
-            if tokens.is_empty() {
-                self.rest.slept_in_time = true;
-                // Follows twice the usual lateness, a sixteenth of the way each time.
-                let wanted = (2 * awake.saturating_sub(wake)).clamp(SHORTEST_SPIN, LONGEST_SPIN);
-                self.rest.spin = (self.rest.spin * 15 + wanted) / 16;
-            }
-            if tokens.contains(&MONITOR) || tokens.contains(&STATIONS) {
-                self.watch_links()?;
-            }
-            if tokens.contains(&CLOCK) {
-                self.refresh_clocks()?;
-            }
-            if tokens.contains(&WAKE) {
-                self.observers.wake.clear().map_err(BusError::link)?;
-            }
+            self.wait_until(now, wake)?;
+        }
+        Ok(())
+    }
+
+    /// Sleeps from `now` until `wake`, or until something comes.
+    fn wait_until(&mut self, now: u64, wake: u64) -> Result<(), BusError> {
+        let timeout = Duration::from_nanos(wake - now);
+        let tokens: Vec<u64> = self.rest.waiter.wait(Some(timeout)).map_err(BusError::link)?.collect();
+        let awake = monotonic_nanos();
+        self.effort.precedence.slept(awake - now);
+        if tokens.is_empty() {
+            self.rest.slept_in_time = true;
+            // Follows twice the usual lateness, a sixteenth of the way each time.
+            let wanted = (2 * awake.saturating_sub(wake)).clamp(SHORTEST_SPIN, LONGEST_SPIN);
+            self.rest.spin = (self.rest.spin * 15 + wanted) / 16;
+        }
+        if tokens.contains(&MONITOR) || tokens.contains(&STATIONS) {
+            self.watch_links()?;
+        }
+        if tokens.contains(&CLOCK) {
+            self.refresh_clocks()?;
+        }
+        if tokens.contains(&WAKE) {
+            self.observers.wake.clear().map_err(BusError::link)?;
         }
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Ports {
         Joiner::new(&port.name, port.mac)
     }
 
-    /// A station's port belongs to nobody any more.
+    /// A station's port is about to vanish.
     pub fn leave(&mut self, station: StationId) {
         self.by_index.retain(|_, known| *known != station);
         self.by_mac.retain(|_, known| *known != station);

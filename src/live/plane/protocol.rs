@@ -205,6 +205,12 @@ pub enum Request {
     },
     /// A station leaves; its port is about to vanish.
     Leave(u16),
+    /// Stop the medium's clock.
+    Pause,
+    /// Start it again.
+    Resume,
+    /// Let the stopped clock go on for this number of bit times, or up to the next event.
+    Step(Option<u64>),
     /// Cut the cable, or mend it.
     Cable(Option<Cut>),
 }

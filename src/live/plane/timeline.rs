@@ -46,6 +46,12 @@ impl Timeline {
         u64::try_from(span.at(self.rate).as_nanos()).unwrap_or(u64::MAX)
     }
 
+    /// All bits of the next `length` nanoseconds go by at once.
+    pub fn leap(&mut self, length: u64) {
+        self.slip = None;
+        self.origin = self.origin.saturating_sub(length);
+    }
+
     /// No bit went by in the `length` nanoseconds before `until`.
     pub fn slip(&mut self, until: u64, length: u64) {
         self.slip = Some((until, self.origin));

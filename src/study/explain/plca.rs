@@ -111,7 +111,7 @@ fn before(at: BitInstant) -> BitInstant {
 /// A finding in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Told {
-    /// Its number in docs/plca.md, and the first part of its scenario's name; 0 if it has none.
+    /// Its number in docs/symptoms.md, and the first part of its scenario's name; 0 if it has none.
     pub number: u8,
     /// Since when, in bit times.
     pub since_bt: u64,
@@ -134,7 +134,7 @@ pub struct Told {
 pub struct Diagnosis {
     /// Nodes with PLCA on, cycles, and how the frames fared.
     pub summary: String,
-    /// What is wrong, in the order of docs/plca.md.
+    /// What is wrong, in the order of docs/symptoms.md.
     pub findings: Vec<Told>,
     /// Under the names of INET's EthernetPlca, in bit times.
     pub statistics: BTreeMap<&'static str, Of>,

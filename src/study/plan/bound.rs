@@ -16,7 +16,7 @@ const LONGEST_BACKLOG: u64 = 1_000;
 /// Passes of the fixed point over all nodes.
 const PASSES: usize = 6;
 /// Instants at which a backlog may begin that are compared for a node with phases.
-const MOST_BEGINS: usize = 256;
+const MOST_BEGINS: u64 = 256;
 /// A wait above this, 29 hours, counts as no bound.
 const LONGEST_WAIT: u64 = 1 << 40;
 
@@ -116,6 +116,20 @@ impl<'a> Analysis<'a> {
     /// A cycle without a frame.
     pub fn idle_cycle(&self) -> u64 {
         self.turns.idle_cycle()
+    }
+
+    /// What is legal, and makes bounds longer than they need be.
+    pub fn warnings(&self) -> Vec<String> {
+        let own = |node: &Vec<usize>| node.iter().map(|&at| (at, self.message(at))).collect::<Vec<_>>();
+        let nodes = self.table.nodes.iter().zip(&self.messages).map(|(node, messages)| (node, own(messages)));
+        let lost = nodes.filter(|(_, own)| have_phases(own) && common_period(own).is_none());
+        lost.map(|(node, _)| {
+            format!(
+                "{}: its phases are not used, since its backlog may begin at more than {MOST_BEGINS} instants until all repeats; periods with a small common multiple have fewer",
+                node.name
+            )
+        })
+        .collect()
     }
 
     fn message(&self, at: usize) -> &'a Message {
@@ -391,13 +405,8 @@ fn since(parts: Parts, released: u64) -> Parts {
 /// When a backlog can begin, if the messages of a node all have a phase: as late as the jitter of one of them allows, in the
 /// time after which all repeats. Nothing where a message has no phase, or that time has too many.
 fn begins(own: &[(usize, &Message)]) -> Option<Vec<u64>> {
-    let all = own.len() > 1 && own.iter().all(|(_, message)| message.phase.is_some() && message.is_periodic);
-    let again = own.iter().try_fold(1_u64, |all, (_, message)| lcm(all, message.period)).filter(|_| all)?;
+    let again = common_period(own).filter(|_| have_phases(own))?;
     let first = own.iter().map(|(_, message)| message.phase.unwrap_or(0) + message.jitter).max()?;
-    let count: u64 = own.iter().map(|(_, message)| again / message.period + 1).sum();
-    if count > MOST_BEGINS as u64 {
-        return None;
-    }
     let mut begins: Vec<u64> = Vec::new();
     for (_, message) in own {
         let phase = message.phase.unwrap_or(0) + message.jitter;
@@ -408,6 +417,19 @@ fn begins(own: &[(usize, &Message)]) -> Option<Vec<u64>> {
     begins.sort_unstable();
     begins.dedup();
     Some(begins)
+}
+
+/// Phases say something: there are several messages, all periodic, and all have one.
+fn have_phases(own: &[(usize, &Message)]) -> bool {
+    own.len() > 1 && own.iter().all(|(_, message)| message.phase.is_some() && message.is_periodic)
+}
+
+/// The time after which all repeats, unless too many instants are in it.
+fn common_period(own: &[(usize, &Message)]) -> Option<u64> {
+    let again = own.iter().try_fold(1_u64, |all, (_, message)| lcm(all, message.period))?;
+    let count =
+        own.iter().fold(0_u64, |sum, (_, message)| sum.saturating_add(again / message.period).saturating_add(1));
+    (count <= MOST_BEGINS).then_some(again)
 }
 
 fn lcm(one: u64, other: u64) -> Option<u64> {

@@ -4,7 +4,7 @@ use super::PlotError;
 use super::labels::{self, Label, TimeUnit, common, label};
 use sim::figures::intervals::{BELOW, half_width};
 use sim::files::json_lines::WithLines;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ pub struct Wanted {
     pub y: Vec<String>,
     /// Column that tells lines apart.
     pub by: Option<String>,
+    /// The line, by its value of `by`, from which the others' differences are drawn, seed by seed.
+    pub versus: Option<String>,
     /// Columns and the value that rows must have there.
     pub only: Vec<(String, String)>,
     /// The unit in which delays are shown.
@@ -113,6 +115,20 @@ struct Sample<'a> {
     below: Option<f64>,
 }
 
+/// The runs from which others' differences are drawn, by place along x and seed.
+struct Base<'a> {
+    seed: usize,
+    x: usize,
+    of: HashMap<(&'a str, &'a str), f64>,
+}
+
+impl Base<'_> {
+    /// The same run's of this line; none if there is none, or the row is of this line.
+    fn of(&self, row: &csv::StringRecord) -> Option<f64> {
+        self.of.get(&(&row[self.x], &row[self.seed])).copied()
+    }
+}
+
 /// A table that was read.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -127,6 +143,11 @@ impl Table {
     /// # Errors
     /// It cannot be read, or is no CSV.
     pub fn read(path: &Path) -> Result<Table, PlotError> {
+        #[cfg(feature = "parquet")]
+        if path.is_dir() {
+            let (names, rows) = crate::study::sweep::folder::read(path)?;
+            return Ok(Table { path: path.to_owned(), names, rows });
+        }
         let wrong = |source| PlotError::Read { path: path.to_owned(), source };
         let file = File::open(path).map_err(|error| wrong(error.into()))?;
         let mut reader = csv::Reader::from_reader(WithLines::new(file));
@@ -199,7 +220,41 @@ impl Table {
         let is_other = |name: &String| is_key(name) && *name != wanted.x && wanted.by.as_ref() != Some(name);
         let columns = self.names.iter().enumerate().filter(|(_, name)| is_other(name)).map(|(column, _)| column);
         let values = columns.map(|column| (column, distinct(self.rows.iter().map(|row| &row[column]))));
-        values.filter(|(_, values)| values.len() > 1).collect()
+        values.filter(|(column, values)| values.len() > 1 && !self.follows(*column, wanted)).collect()
+    }
+
+    /// Whether the key in `column` has one value at each point: it follows from those along x and in the legend.
+    fn follows(&self, column: usize, wanted: &Wanted) -> bool {
+        if is_metric(&wanted.x) {
+            return false;
+        }
+        let place = |name: &String| self.names.iter().position(|known| known == name);
+        let (x, by) = (place(&wanted.x), wanted.by.as_ref().and_then(place));
+        let mut there: HashMap<[Option<&str>; 2], &str> = HashMap::new();
+        let mut rows = self.rows.iter();
+        rows.all(|row| *there.entry([x, by].map(|at| at.map(|at| &row[at]))).or_insert(&row[column]) == &row[column])
+    }
+
+    /// What the line `versus` has at each place along x, with each seed.
+    fn base(&self, wanted: &Wanted, by: Option<usize>, x: usize, y: usize) -> Result<Option<Base<'_>>, PlotError> {
+        let Some(versus) = &wanted.versus else { return Ok(None) };
+        let Some(by) = by.filter(|_| !is_metric(&wanted.x)) else {
+            let what = "differences are between lines over a key: give --by, and a key to --x".to_owned();
+            return Err(PlotError::option("--versus", what));
+        };
+        let seed = self.column("--versus", "seed")?;
+        let mut base = Base { seed, x, of: HashMap::new() };
+        for row in self.rows.iter().filter(|row| row[by] == **versus) {
+            if let Some(value) = self.number(row, y, wanted.unit)? {
+                base.of.insert((&row[x], &row[seed]), value);
+            }
+        }
+        if base.of.is_empty() {
+            let there = distinct(self.rows.iter().map(|row| &row[by])).join(", ");
+            let what = format!("no row has {} = {versus}: there are {there}", self.names[by]);
+            return Err(PlotError::option("--versus", what));
+        }
+        Ok(Some(base))
     }
 
     /// A mean over different media means nothing: every key must be along x, in the legend, or the same in all rows. Where a
@@ -241,7 +296,10 @@ impl Table {
         let mut series = Vec::new();
         for (&column, label) in y.iter().zip(&labels) {
             let own = self.names.iter().position(|name| *name == format!("ci95_{}", self.names[column]));
-            for group in &groups {
+            let base = self.base(wanted, by, x, column)?;
+            for group in
+                groups.iter().filter(|group| wanted.versus.is_none() || group.as_deref() != wanted.versus.as_deref())
+            {
                 let rows =
                     self.rows.iter().filter(|row| group.is_none_or(|group| by.is_some_and(|by| &row[by] == group)));
                 let name = match group {
@@ -249,13 +307,17 @@ impl Table {
                     Some(group) => (*group).to_owned(),
                     None => label.words.clone(),
                 };
-                let points = self.points(rows, &along, column, own, wanted)?;
+                let points = self.points(rows, &along, (column, own, base.as_ref()), wanted)?;
                 series.push(Series { name, points, is_curve: false });
             }
         }
         let title = wanted.by.as_ref().filter(|_| y.len() == 1).map(|by| title(by, &groups));
-        let note = note(&series, names.is_some());
-        let y_label = common(&labels).text();
+        let mut note = note(&series, names.is_some());
+        let mut y_label = common(&labels).text();
+        if let Some(versus) = &wanted.versus {
+            note.extend(tested(&series));
+            y_label = format!("{y_label}, difference from {versus}");
+        }
         let (title, legend) = (wanted.title.clone(), title);
         Ok(Figure { x_label, names, y_label, title, legend, marks: Vec::new(), note, series })
     }
@@ -282,10 +344,11 @@ impl Table {
         &'a self,
         rows: impl Iterator<Item = &'a csv::StringRecord>,
         along: &Along<'_>,
-        y: usize,
-        own: Option<usize>,
+        (y, own, base): (usize, Option<usize>, Option<&Base<'_>>),
         wanted: &Wanted,
     ) -> Result<Vec<Point>, PlotError> {
+        // The interval of a single run is not that of a difference.
+        let own = own.filter(|_| base.is_none());
         let below = own.and_then(|own| {
             let name = format!("{}{BELOW}", self.names[own]);
             self.names.iter().position(|known| *known == name)
@@ -293,6 +356,7 @@ impl Table {
         let mut samples: Vec<Sample<'_>> = Vec::new();
         for row in rows {
             let Some(y) = self.number(row, y, wanted.unit)? else { continue };
+            let Some(y) = base.map_or(Some(y), |base| Some(y - base.of(row)?)) else { continue };
             let (id, x) = match along {
                 Along::Key { column, places } => (vec![&row[*column]], Some(places[&row[*column]])),
                 Along::Metric { column, keys } => {
@@ -353,6 +417,18 @@ fn title(by: &str, values: &[Option<&str>]) -> String {
     labels::numbers(by, &values).filter(|_| plain).map_or_else(|| label(by).words, |(_, words)| words)
 }
 
+/// What a paired t test says of differences: a 95 % interval without 0 is one at the level of 5 %.
+fn tested(series: &[Series]) -> Vec<String> {
+    series
+        .iter()
+        .map(|line| {
+            let ends: Vec<(f64, f64)> = line.points.iter().filter_map(Point::ends).collect();
+            let differ = ends.iter().filter(|(low, high)| *low > 0.0 || *high < 0.0).count();
+            format!("{}: differs at {differ} of {} points (paired t test, 5 %)", line.name, ends.len())
+        })
+        .collect()
+}
+
 /// How points and bands came about.
 fn note(series: &[Series], by_name: bool) -> Vec<String> {
     let points = || series.iter().flat_map(|series| &series.points);
@@ -378,93 +454,4 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn figure(text: &str, x: &str, y: &str, by: Option<&str>, only: &[(&str, &str)]) -> Result<Figure, String> {
-        let folder = tempfile::tempdir().expect("a folder for temporary files");
-        let path = folder.path().join("runs.csv");
-        std::fs::write(&path, text).expect("own folder");
-        let wanted = Wanted {
-            x: x.to_owned(),
-            y: y.split(',').map(str::to_owned).collect(),
-            by: by.map(str::to_owned),
-            only: only.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-            unit: TimeUnit::BitTimes,
-            title: None,
-            ranges: [None, None],
-        };
-        Table::read(&path).and_then(|table| table.figure(&wanted)).map_err(|error| error.to_string())
-    }
-
-    const TABLE: &str = "run,medium.rate,seed,stations,fairness,same_winner,access_delay_mean_bt,ci95_fairness\n\
-        1,10M,1,4,0.5,0.1,9,0.25\n2,10M,2,4,0.7,0.1,9,\n3,1M,1,2,0.9,0.1,9,0.125\n4,10M,1,2,1,0.1,9,0.5\n";
-
-    /// The half-width of two samples is t(0.975, 1) = 12.706 times their distance by two (any table of Student's t).
-    #[test]
-    fn points_are_means_over_seeds_with_students_interval_or_a_single_runs_own() {
-        let figure = figure(TABLE, "stations", "fairness", Some("medium.rate"), &[]).expect("a figure");
-        let names: Vec<&str> = figure.series.iter().map(|series| series.name.as_str()).collect();
-        assert_eq!(names, ["10M", "1M"]);
-        let points = &figure.series[0].points;
-        assert_eq!((points[0].x, points[0].mean, points[0].half, points[0].seeds), (2.0, 1.0, Some(0.5), 1));
-        assert!((points[1].mean - 0.6).abs() < 1e-12 && (points[1].half.expect("two seeds") - 1.2706).abs() < 1e-4);
-        assert_eq!(figure.series[1].points.len(), 1);
-        assert_eq!(figure.note, ["mean of 1 to 2 seeds", "band: 95 % confidence"]);
-    }
-
-    #[test]
-    fn rows_of_different_media_are_never_mixed() {
-        let error = figure(TABLE, "stations", "fairness", None, &[]).expect_err("two rates");
-        assert!(
-            error.contains("medium.rate") && error.contains("10M, 1M") && error.contains("--where medium.rate=10M"),
-            "{error}"
-        );
-        figure(TABLE, "stations", "fairness", None, &[("medium.rate", "10M")]).expect("one rate");
-    }
-
-    /// Delay over carried load: a point for each combination of keys, in the order of the grid, a line for each number of
-    /// stations.
-    #[test]
-    fn a_metric_can_be_along_x() {
-        let table = "run,traffic.arrivals,seed,stations,rate_bits_per_second,utilization_frame,mac_delay_mean_bt\n\
-            1,poisson:0.1,1,2,10000000,0.1,100\n2,poisson:0.1,2,2,10000000,0.2,300\n\
-            3,poisson:0.9,1,2,10000000,0.1,900\n4,poisson:0.1,1,4,10000000,0.3,\n";
-        let drawn = figure(table, "utilization_frame", "mac_delay_mean_bt", Some("stations"), &[]).expect("a figure");
-        let points: Vec<(f64, f64)> = drawn.series[0].points.iter().map(|point| (point.x, point.mean)).collect();
-        assert!((points[0].0 - 0.15).abs() < 1e-12 && points[0].1 == 200.0 && points[1] == (0.1, 900.0), "{points:?}");
-        assert!(drawn.series[1].points.is_empty(), "a mean of nothing is no point");
-        assert_eq!(drawn.x_label, "Utilization, frames (part of the rate)");
-        let other = table.replace("traffic.arrivals,", "traffic.arrivals,medium.queue,").replace(",1,2,", ",5,1,2,");
-        let other =
-            other.replace("poisson:0.1,2,2", "poisson:0.1,6,2,2").replace("poisson:0.1,1,4", "poisson:0.1,5,1,4");
-        let error = figure(&other, "utilization_frame", "mac_delay_mean_bt", Some("stations"), &[]).expect_err("two");
-        assert!(error.contains("medium.queue") && error.contains("--by"), "{error}");
-    }
-
-    #[test]
-    fn a_range_is_two_numbers() {
-        assert_eq!(range("-1 .. 2.5"), Ok((-1.0, 2.5)));
-        for text in ["1", "2..1", "a..b", "0..inf", "..", "1..1"] {
-            assert!(range(text).is_err_and(|error| error.contains("like `0..0.5`")), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_makes_no_figure_is_named() {
-        let cases = [
-            ("station", "fairness", None, &[][..], "no column `station`"),
-            ("stations", "fairnes", None, &[], "no column `fairnes`"),
-            ("stations", "fairness", Some("rate"), &[], "no column `rate`"),
-            ("stations", "same_winner,access_delay_mean_bt", Some("medium.rate"), &[], "has unit part of frames and"),
-            ("stations", "fairness", None, &[("medium.rate", "2M")], "there are 10M, 1M"),
-            ("seed", "medium.rate", None, &[("stations", "4")], "line 2: `10M` in column medium.rate is no number"),
-        ];
-        for (x, y, by, only, word) in cases {
-            let error = figure(TABLE, x, y, by, only).expect_err(word);
-            assert!(error.contains(word), "{error}");
-        }
-        let error = figure("run,stations,fairness\n", "stations", "fairness", None, &[]).expect_err("no rows");
-        assert!(error.contains("no rows"), "{error}");
-    }
-}
+mod tests;

@@ -1,27 +1,36 @@
-//! The command that runs one shard of a grid, from the manifest beside another shard's table.
+//! The command that runs one part of a grid, from the manifest beside another part's table.
 
-use super::manifest::{Manifest, Shard};
+use super::manifest::Manifest;
+use super::output::is_folder;
+use super::part::Part;
 use crate::show::program::quoted;
 use std::path::Path;
 
-/// What `{shard}` in the name of a table becomes.
-const PLACE: &str = "{shard}";
-
-/// The table's name for a shard: `runs-{shard}.csv` is `runs-3.csv` for the third.
-pub fn named(out: &Path, shard: Shard) -> std::path::PathBuf {
+/// The table's name for a part: `runs-{shard}.csv` is `runs-3.csv` for the third shard, `runs-{row}.csv` for row 3.
+pub fn named(out: &Path, part: Part) -> std::path::PathBuf {
+    let place = match part {
+        Part::Shard(_) => "{shard}",
+        Part::Rows(_) => "{row}",
+    };
     match out.to_str() {
-        Some(text) => text.replace(PLACE, &shard.number.to_string()).into(),
+        Some(text) => text.replace(place, &part.number()).into(),
         None => out.to_owned(),
     }
 }
 
-/// `program sweep …` for `shard` of the grid of `known`, whose table is `table`. It can be pasted into a shell.
-pub fn command(program: &str, known: &Manifest, table: &Path, shard: Shard) -> String {
+/// `program sweep …` for `part` of the grid of `known`, whose table is `table`. It can be pasted into a shell.
+pub fn command(program: &str, known: &Manifest, table: &Path, part: Part) -> String {
     let mut words = vec![program.to_owned(), "sweep".to_owned()];
     words.extend(known.scenario_file().map(quoted));
+    let is_sampled = known.choice().is_some_and(|choice| choice.wish.sample.is_some());
     for (key, values) in known.set() {
-        let values: Vec<String> = values.iter().map(|value| value_text(value)).collect();
+        // Of a sample the ranges are as they were written.
+        let text = |value: &String| if is_sampled { value.clone() } else { value_text(value) };
+        let values: Vec<String> = values.iter().map(text).collect();
         words.extend(["--set".to_owned(), quoted(&format!("{key}={}", values.join(",")))]);
+    }
+    for (option, text) in known.choice().iter().flat_map(|choice| choice.wish.options()) {
+        words.extend([option.to_owned(), quoted(text)]);
     }
     words.extend(["--seeds".to_owned(), seeds(known.seeds())]);
     for (option, text) in known.options() {
@@ -30,8 +39,11 @@ pub fn command(program: &str, known: &Manifest, table: &Path, shard: Shard) -> S
         words.extend([option.clone(), quoted(&format!("{text}{unit}"))]);
     }
     words.extend(known.timing().then(|| "--timing".to_owned()));
-    words.extend(["--shard".to_owned(), shard.to_string()]);
-    words.extend(["--out".to_owned(), quoted(&beside(table, known.shard, shard).to_string_lossy())]);
+    words.extend(match part {
+        Part::Shard(shard) => ["--shard".to_owned(), shard.to_string()],
+        Part::Rows(span) => ["--rows".to_owned(), span.to_string()],
+    });
+    words.extend(["--out".to_owned(), quoted(&beside(table, known.part(), part).to_string_lossy())]);
     words.join(" ")
 }
 
@@ -50,12 +62,17 @@ fn seeds(seeds: &[u64]) -> String {
     }
 }
 
-/// The table of `shard`: called as that of `known`, with the other number, or by a name of its own.
-fn beside(table: &Path, known: Shard, shard: Shard) -> std::path::PathBuf {
+/// The table of `part`: called as that of `known`, with the other number, or by a name of its own.
+fn beside(table: &Path, known: Part, part: Part) -> std::path::PathBuf {
+    let name = table.file_name().unwrap_or_default().to_string_lossy();
+    let (known, shard) = match (known, part) {
+        (known, part) if known == part || is_folder(table) => return table.to_owned(),
+        (Part::Shard(known), Part::Shard(shard)) => (known, shard),
+        (_, part) => return table.with_file_name(format!("rows-{}.csv", part.number())),
+    };
     if shard.number == known.number {
         return table.to_owned();
     }
-    let name = table.file_name().unwrap_or_default().to_string_lossy();
     let digits = known.number.to_string();
     let is_digit = |at: usize| name.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let whole = |at: &usize| (*at == 0 || !is_digit(at - 1)) && !is_digit(at + digits.len());
@@ -70,16 +87,20 @@ fn beside(table: &Path, known: Shard, shard: Shard) -> std::path::PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::sweep::part::Shard;
 
     #[test]
     fn a_table_is_called_as_its_neighbours() {
-        let shard = |number| Shard { number, of: 20 };
+        let shard = |number| Part::Shard(Shard { number, of: 20 });
         let name = |table: &str, known| beside(Path::new(table), shard(known), shard(12)).display().to_string();
         assert_eq!(name("a/part-3.csv", 3), "a/part-12.csv");
         assert_eq!(name("run13-3.csv", 3), "run13-12.csv");
         assert_eq!(name("a/third.csv", 12), "a/third.csv");
         assert_eq!(name("a/third.csv", 3), "a/shard-12.csv");
         assert_eq!(named(Path::new("r-{shard}.csv"), shard(7)), Path::new("r-7.csv"));
+        let rows = Part::Rows("3..5".parse().expect("rows"));
+        assert_eq!(named(Path::new("r-{row}.csv"), rows), Path::new("r-3-5.csv"));
+        assert_eq!(beside(Path::new("a/all.csv"), Part::WHOLE, rows), Path::new("a/rows-3-5.csv"));
     }
 
     #[test]

@@ -3,13 +3,15 @@
 //! A value is put into the scenario's table, and the text of that table is read by the same code as a file. So a grid knows no
 //! key by name, except those that make no sense in it.
 
-use super::values::{Value, values};
+use super::choice::{Choice, Wish, sobol};
+use super::values::{Value, value_at, values};
 use crate::study::runaway;
 use medium::BitTimes;
 use sim::figures::metrics::places;
 use sim::scenario::file::{Scenario, ScenarioError, file_text, value};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::traffic::{Arrivals, Every, Sizes, TrafficSpec, replays};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use toml::Table;
 
@@ -21,6 +23,8 @@ pub const MOST_RUNS: u64 = 1_000_000;
 pub struct Axis {
     /// The key, with points between its parts.
     pub key: String,
+    /// What was written of its values.
+    pub written: String,
     /// Its values as they were written, and as TOML has them.
     values: Vec<(Value, toml::Value)>,
 }
@@ -41,6 +45,21 @@ pub struct Grid {
     overrides: Overrides,
     axes: Vec<Axis>,
     seeds: Vec<u64>,
+    /// The combinations, where they are not all, and their values as TOML has them.
+    chosen: Option<(Choice, Vec<Vec<toml::Value>>)>,
+}
+
+/// What a command line says of a grid.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// Keys that options say already, each with its option.
+    pub given: &'a [(&'a str, &'a str)],
+    /// `KEY=VALUES`, each.
+    pub sets: &'a [String],
+    /// A number of seeds, or a list of them.
+    pub seeds: &'a str,
+    /// Which combinations.
+    pub wish: Wish,
 }
 
 /// Keys that a grid cannot have, and what to write instead.
@@ -61,41 +80,85 @@ fn text(path: Option<&Path>) -> Result<String, ScenarioError> {
 }
 
 impl Grid {
-    /// Reads the scenario and the values of the keys. `sets` are `KEY=VALUES`, `given` the keys that options say already, each
-    /// with its option; `seeds` is a number of seeds, or a list of them.
+    /// Reads the scenario and the values of the keys.
     ///
     /// # Errors
     /// A scenario that cannot be read; a key, value or seed that makes no sense by itself.
     pub fn read(
         path: Option<&Path>,
         overrides: &Overrides,
-        given: &[(&str, &str)],
-        sets: &[String],
-        seeds: &str,
+        asked: &Asked<'_>,
         default_seed: u64,
     ) -> Result<Grid, sim::scenario::plan::ReadError> {
+        let Asked { given, sets, seeds, ref wish } = *asked;
+        let named = |(option, what): (String, String)| PlanError::option(&option, what);
+        let sample = wish.sampled().map_err(named)?;
         let text = text(path)?;
         let (scenario, _) = Scenario::from_text(path.unwrap_or(Path::new("")), text.clone())?;
         let table = text.parse().expect("a scenario that was read is a table");
         let (path, overrides) = (path.map(Path::to_owned), overrides.clone());
-        let mut grid = Grid { path, text, table, overrides, axes: Vec::new(), seeds: Vec::new() };
+        let mut grid = Grid { path, text, table, overrides, axes: Vec::new(), seeds: Vec::new(), chosen: None };
         for set in sets {
             let wrong = |what| PlanError::option(&format!("--set {set}"), what);
-            let axis = grid.axis(set, given).map_err(wrong)?;
+            let axis = grid.axis(set, given, sample).map_err(wrong)?;
             grid.axes.push(axis);
         }
         grid.seeds = read_seeds(seeds, value(&scenario.seed).unwrap_or(default_seed))
             .map_err(|what| PlanError::option(&format!("--seeds {seeds}"), what))?;
+        if let (Some(_), true) = (sample, grid.axes.is_empty()) {
+            return Err(
+                named(("--sample".to_owned(), "a sample needs keys: give their ranges with --set".to_owned())).into()
+            );
+        }
+        let axes = if sample.is_some() { &[] } else { &grid.axes[..] };
         let runs =
-            grid.axes.iter().fold(grid.seeds.len() as u64, |runs, axis| runs.saturating_mul(axis.values.len() as u64));
+            axes.iter().fold(grid.seeds.len() as u64, |runs, axis| runs.saturating_mul(axis.values.len() as u64));
         if runs > MOST_RUNS {
             let what = format!("the grid has more than {MOST_RUNS} runs: leave values or seeds out");
             return Err(PlanError::option("--set", what).into());
         }
+        if !wish.is_empty() {
+            grid.chosen = Some(grid.choose(wish, given)?);
+        }
         Ok(grid)
     }
 
-    fn axis(&self, set: &str, given: &[(&str, &str)]) -> Result<Axis, String> {
+    /// The combinations that `wish` leaves, with the values of all keys.
+    fn choose(&self, wish: &Wish, given: &[(&str, &str)]) -> Result<(Choice, Vec<Vec<toml::Value>>), PlanError> {
+        let axes: Vec<(&str, Vec<&str>)> =
+            self.axes.iter().map(|axis| (axis.key.as_str(), axis.texts().collect())).collect();
+        let choice = wish.choose(&axes).map_err(|(option, what)| PlanError::option(&option, what))?;
+        for key in choice.keys.iter().skip(axes.len()) {
+            let option = given.iter().find(|(given, _)| within(given, key)).map(|(_, option)| *option);
+            let what = option.map(|option| format!("{option} says `{key}` too: leave one of them out"));
+            if let Some(what) = what.or_else(|| refused(key).map(str::to_owned)) {
+                return Err(PlanError::option(&format!("--derive {key}"), what));
+            }
+        }
+        let mut known: HashMap<(&str, &str), toml::Value> = HashMap::new();
+        for axis in &self.axes {
+            known.extend(
+                axis.values.iter().map(|(value, read)| ((axis.key.as_str(), value.text.as_str()), read.clone())),
+            );
+        }
+        let mut points = Vec::with_capacity(choice.points.len());
+        for point in &choice.points {
+            let mut values = Vec::with_capacity(point.len());
+            for (key, text) in choice.keys.iter().zip(point) {
+                if !known.contains_key(&(key.as_str(), text.as_str())) {
+                    let read = self.value(key, &Value { text: text.clone(), quoted: false });
+                    let read = read.map_err(|what| PlanError::option(&format!("--derive {key}={text}"), what))?;
+                    known.insert((key, text), read);
+                }
+                values.push(known[&(key.as_str(), text.as_str())].clone());
+            }
+            points.push(values);
+        }
+        drop(known);
+        Ok((choice, points))
+    }
+
+    fn axis(&self, set: &str, given: &[(&str, &str)], sample: Option<u32>) -> Result<Axis, String> {
         let (key, written) = set.split_once('=').ok_or("write it like `--set stations=2,4,8`")?;
         let key = key.trim();
         if let Some(what) = refused(key) {
@@ -107,14 +170,21 @@ impl Grid {
         if let Some(other) = self.axes.iter().find(|axis| within(&axis.key, key)) {
             return Err(format!("`{}` is in the grid already: give all its values at once", other.key));
         }
-        let values = values(written)?.into_iter().map(|value| {
+        let all = match sample {
+            None => values(written)?,
+            Some(number) => {
+                let one = |index| value_at(written, sobol(index, self.axes.len()));
+                (0..number).map(one).collect::<Result<_, _>>()?
+            }
+        };
+        let values = all.into_iter().map(|value| {
             let read = self.value(key, &value).map_err(|what| match what.contains(&format!("`{value}`")) {
                 true => what,
                 false => format!("`{value}`: {what}"),
             })?;
             Ok((value, read))
         });
-        Ok(Axis { key: key.to_owned(), values: values.collect::<Result<_, String>>()? })
+        Ok(Axis { key: key.to_owned(), written: written.to_owned(), values: values.collect::<Result<_, String>>()? })
     }
 
     /// The value as TOML, if it makes sense at `key`: as what it looks like, or else as text, so that `10M` needs no quotes.
@@ -171,8 +241,24 @@ impl Grid {
         &self.seeds
     }
 
+    /// Which combinations are run, where it is not all of them.
+    pub fn choice(&self) -> Option<&Choice> {
+        self.chosen.as_ref().map(|(choice, _)| choice)
+    }
+
+    /// The names of the keys, those that follow from others last.
+    pub fn keys(&self) -> Vec<&str> {
+        match self.choice() {
+            Some(choice) => choice.keys.iter().map(String::as_str).collect(),
+            None => self.axes.iter().map(|axis| axis.key.as_str()).collect(),
+        }
+    }
+
     /// How many combinations of values there are.
     pub fn points(&self) -> u64 {
+        if let Some(choice) = self.choice() {
+            return choice.points.len() as u64;
+        }
         self.axes.iter().map(|axis| axis.values.len() as u64).product()
     }
 
@@ -189,17 +275,22 @@ impl Grid {
 
     /// The values of a combination, in the order of the keys.
     pub fn values_at(&self, point: u64) -> Vec<&str> {
-        self.at(point).into_iter().map(|(_, value, _)| value.text.as_str()).collect()
+        self.at(point).into_iter().map(|(_, value, _)| value).collect()
     }
 
-    fn at(&self, point: u64) -> Vec<(&str, &Value, &toml::Value)> {
+    fn at(&self, point: u64) -> Vec<(&str, &str, &toml::Value)> {
+        if let Some((choice, values)) = &self.chosen {
+            let (texts, values) = (&choice.points[point as usize], &values[point as usize]);
+            let keys = choice.keys.iter().zip(texts).zip(values);
+            return keys.map(|((key, text), value)| (key.as_str(), text.as_str(), value)).collect();
+        }
         let mut rest = point;
         let mut values: Vec<_> = (self.axes.iter().rev())
             .map(|axis| {
                 let number = axis.values.len() as u64;
                 let (value, read) = &axis.values[(rest % number) as usize];
                 rest /= number;
-                (axis.key.as_str(), value, read)
+                (axis.key.as_str(), value.text.as_str(), read)
             })
             .collect();
         values.reverse();
@@ -354,84 +445,4 @@ fn cost(plan: &Plan) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn grid(scenario: &str, sets: &[&str], seeds: &str) -> Result<Grid, String> {
-        let folder = tempfile::tempdir().expect("a folder for temporary files");
-        let path = folder.path().join("scenario.toml");
-        std::fs::write(&path, scenario).expect("own folder");
-        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
-        let given = [("medium.rate", "--rate")];
-        Grid::read(Some(&path), &Overrides::default(), &given, &sets, seeds, 1).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn the_last_key_changes_fastest_and_seeds_faster_still() {
-        let grid = grid("seed = 7", &["stations=2,3", "medium.queue=5,6"], "2").expect("a grid");
-        let order: Vec<_> = (0..grid.runs()).map(|run| grid.place(run)).collect();
-        assert_eq!(order, [(0, 7), (0, 8), (1, 7), (1, 8), (2, 7), (2, 8), (3, 7), (3, 8)]);
-        assert_eq!(
-            (0..4).map(|point| grid.values_at(point).join(" ")).collect::<Vec<_>>(),
-            ["2 5", "2 6", "3 5", "3 6"]
-        );
-        let plan = grid.plan(5).expect("a plan");
-        assert_eq!((plan.stations.len(), plan.medium.queue_limit, plan.medium.seed), (3, 5, 8));
-    }
-
-    #[test]
-    fn a_value_is_what_its_key_wants_with_or_without_quotes() {
-        let sets = [
-            "medium.slot_time=512BT",
-            "run.duration=1,'2'",
-            "medium.bursting=false",
-            "traffic.frame_size=64,'64:7,1518:1'",
-        ];
-        let grid = grid("", &sets, "1..3").expect("a grid");
-        let plan = grid.plan(grid.runs() - 1).expect("a plan");
-        assert_eq!((plan.run.duration.as_secs(), plan.medium.seed), (2, 3));
-        assert_eq!(plan.traffic[0].sizes.as_ref().map(ToString::to_string).as_deref(), Some("64:7,1518:1"));
-    }
-
-    #[test]
-    fn a_key_of_one_station_is_that_stations() {
-        let scenario = "medium.topology = 'bus:500m'\n[[station]]\n[[station]]\nposition = '0m'\n";
-        let grid = grid(scenario, &["station.2.position=100m,200m"], "1").expect("a grid");
-        let places: Vec<String> =
-            (0..2).map(|run| format!("{:?}", grid.plan(run).expect("a plan").medium.topology)).collect();
-        assert_ne!(places[0], places[1]);
-    }
-
-    #[test]
-    fn what_makes_no_grid_is_named_with_key_and_value() {
-        let cases: [(&[&str], &str, &[&str]); 13] = [
-            (&["medium.raet=10M"], "1", &["--set medium.raet=10M", "raet: no such key", "did you mean `rate`"]),
-            (&["medium.slot_time=512BT,x"], "1", &["--set medium.slot_time=512BT,x", "`x`"]),
-            (&["stations=2,-3"], "1", &["`-3`", "out of range"]),
-            (&["stations=abc"], "1", &["abc", "a whole number from 1 to 1024"]),
-            (&["stations"], "1", &["--set stations", "write it like"]),
-            (&["seed=1,2"], "1", &["--seeds"]),
-            (&["medium.rate=10M"], "1", &["--rate", "leave one"]),
-            (&["stations=2", "stations=3"], "1", &["already"]),
-            (&["station.1.position=5m"], "1", &["station.1.position", "no [[station]]"]),
-            (&[".=5"], "1", &["is no key"]),
-            (&["stations=2"], "0", &["--seeds 0", "1 to"]),
-            (&["stations=2"], "1..x", &["--seeds 1..x", "is no seed"]),
-            (&["stations=1..1000", "medium.queue=1..1001"], "1", &["1000000 runs"]),
-        ];
-        for (sets, seeds, words) in cases {
-            let error = grid("", sets, seeds).expect_err(sets[0]);
-            assert!(words.iter().all(|word| error.contains(word)), "{sets:?}: {error}");
-        }
-        let error = grid("[[station]]\n", &["station.2.position=5m"], "1").expect_err("one section only");
-        assert!(error.contains("station.1."), "{error}");
-    }
-
-    #[test]
-    fn combinations_that_do_not_fit_are_named_before_anything_runs() {
-        let grid =
-            grid("", &["stations=2,4", "medium.bursting=false,true"], "1").expect("each value by itself makes sense");
-        let error = grid.check().expect_err("bursting at 10 Mb/s").to_string();
-        assert!(error.contains("with stations = 2, medium.bursting = true") && error.contains("1Gbit/s"), "{error}");
-    }
-}
+mod tests;

@@ -2,60 +2,20 @@
 //!
 //! So another command never continues a sweep, and shards of different grids are never merged.
 
-use super::grid::Grid;
+use super::choice::Choice;
+use super::grid::{Axis, Grid};
+use super::part::{Part, Shard, Span};
 use serde::{Deserialize, Serialize};
 use sim::files::output::{Kind, OutputError, replace};
-use std::fmt::{self, Display, Formatter};
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// The format's version.
 const VERSION: u32 = 1;
 
 /// The manifest as a file.
 const MANIFEST: Kind = Kind { what: "what `ethbus sweep` writes beside its table", beginnings: &[b"{"] };
-
-/// Part `number` of `of`, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shard {
-    /// Which part.
-    pub number: u64,
-    /// How many there are.
-    pub of: u64,
-}
-
-impl Shard {
-    /// The whole.
-    pub const WHOLE: Shard = Shard { number: 1, of: 1 };
-
-    /// Whether run `run`, from 0, is in this part. Neighbours in the grid cost about the same, so each goes to another part.
-    pub fn has(self, run: u64) -> bool {
-        run % self.of == self.number - 1
-    }
-
-    /// How many of `runs` runs are in this part.
-    pub fn share(self, runs: u64) -> u64 {
-        runs / self.of + u64::from(self.number <= runs % self.of)
-    }
-}
-
-impl Display for Shard {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.number, self.of)
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Shard, String> {
-        let parsed = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        match parsed {
-            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
-            _ => Err(format!("`{text}` is no shard: write its number from 1 and how many there are, like `1/4`")),
-        }
-    }
-}
 
 /// What a table is of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,10 +30,16 @@ pub struct Manifest {
     options: Vec<(String, String)>,
     /// Each key and its values.
     set: Vec<(String, Vec<String>)>,
+    /// The combinations, where they are not all that the values give.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    choice: Option<Choice>,
     seeds: Vec<u64>,
     timing: bool,
     /// Which runs of the grid.
-    pub shard: Shard,
+    shard: Shard,
+    /// The same where they follow one another; then `shard` is the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<Span>,
     /// The scenario file's name as it was given: for messages, and no part of what the table is of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<String>,
@@ -104,21 +70,35 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// The manifest for a table of `shard` of `grid`; `options` override the scenario.
-    pub fn new(grid: &Grid, options: &[(&str, String)], timing: bool, shard: Shard) -> Manifest {
+    /// The manifest for a table of `part` of `grid`; `options` override the scenario.
+    pub fn new(grid: &Grid, options: &[(&str, String)], timing: bool, part: Part) -> Manifest {
         let axes = grid.axes().iter();
+        let choice = grid.choice().cloned();
+        let is_sampled = choice.as_ref().is_some_and(|choice| choice.wish.sample.is_some());
+        let texts = |axis: &Axis| match is_sampled {
+            true => vec![axis.written.clone()],
+            false => axis.texts().map(str::to_owned).collect(),
+        };
         Manifest {
             version: VERSION,
             ethbus: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: grid.text().to_owned(),
             options: options.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect(),
-            set: axes.map(|axis| (axis.key.clone(), axis.texts().map(str::to_owned).collect())).collect(),
+            set: axes.map(|axis| (axis.key.clone(), texts(axis))).collect(),
+            choice,
             seeds: grid.seeds().to_owned(),
             timing,
-            shard,
+            shard: Shard::WHOLE,
+            rows: None,
             file: grid.path().map(|path| path.display().to_string()),
             rows_crc32: None,
         }
+        .of(part)
+    }
+
+    /// Which runs of the grid the table has.
+    pub fn part(&self) -> Part {
+        self.rows.map_or(Part::Shard(self.shard), Part::Rows)
     }
 
     /// The checksum of the finished table, if it is finished.
@@ -146,6 +126,21 @@ impl Manifest {
         &self.set
     }
 
+    /// Every value of a key, if the grid has it.
+    pub fn values_of(&self, key: &str) -> Option<Vec<&str>> {
+        if let Some(Choice { keys, points, .. }) = &self.choice {
+            let place = keys.iter().position(|known| known == key)?;
+            return Some(points.iter().filter_map(|point| point.get(place)).map(String::as_str).collect());
+        }
+        let (_, values) = self.set.iter().find(|(known, _)| known == key)?;
+        Some(values.iter().map(String::as_str).collect())
+    }
+
+    /// Which combinations are run, where it is not all of them.
+    pub fn choice(&self) -> Option<&Choice> {
+        self.choice.as_ref()
+    }
+
     /// The seeds of every combination.
     pub fn seeds(&self) -> &[u64] {
         &self.seeds
@@ -157,13 +152,37 @@ impl Manifest {
     }
 
     /// The same grid's, for another part of it.
-    pub fn of(self, shard: Shard) -> Manifest {
-        Manifest { shard, rows_crc32: None, ..self }
+    pub fn of(self, part: Part) -> Manifest {
+        let (shard, rows) = match part {
+            Part::Shard(shard) => (shard, None),
+            Part::Rows(span) => (Shard::WHOLE, Some(span)),
+        };
+        Manifest { shard, rows, rows_crc32: None, ..self }
     }
 
     /// How many runs the whole grid has.
     pub fn runs(&self) -> u64 {
+        if let Some(choice) = &self.choice {
+            return (choice.points.len() as u64).saturating_mul(self.seeds.len() as u64);
+        }
         self.set.iter().fold(self.seeds.len() as u64, |runs, (_, values)| runs.saturating_mul(values.len() as u64))
+    }
+
+    /// Each key with its value in run `run`, from 0.
+    pub fn values(&self, run: u64) -> Vec<(&str, &str)> {
+        let mut rest = run / self.seeds.len().max(1) as u64;
+        if let Some(Choice { keys, points, .. }) = &self.choice {
+            let point = usize::try_from(rest).ok().and_then(|place| points.get(place));
+            return keys.iter().map(String::as_str).zip(point.into_iter().flatten().map(String::as_str)).collect();
+        }
+        let mut pairs = Vec::new();
+        for (key, values) in self.set.iter().rev() {
+            let number = values.len().max(1) as u64;
+            pairs.extend(values.get((rest % number) as usize).map(|value| (key.as_str(), value.as_str())));
+            rest /= number;
+        }
+        pairs.reverse();
+        pairs
     }
 
     /// The seed of run `run`, from 0.
@@ -174,7 +193,7 @@ impl Manifest {
     /// Whether `other` differs in nothing but further seeds. Shards are left alone: the others would not have them.
     pub fn has_fewer_seeds(&self, other: &Manifest) -> bool {
         let more = self.seeds.len() < other.seeds.len() && other.seeds.starts_with(&self.seeds);
-        more && self.shard == Shard::WHOLE && {
+        more && self.part() == Part::WHOLE && {
             let (seeds, file) = (other.seeds.clone(), other.file.clone());
             Manifest { seeds, file, rows_crc32: other.rows_crc32, ..self.clone() } == *other
         }
@@ -234,8 +253,15 @@ impl Manifest {
         let sets = |sets: &[(String, Vec<String>)]| -> Vec<String> {
             sets.iter().map(|(key, values)| format!("--set {key}={}", values.join(","))).collect()
         };
-        let lists =
-            [("options", pairs(&self.options), pairs(&other.options)), ("keys", sets(&self.set), sets(&other.set))];
+        let wishes = |choice: &Option<Choice>| -> Vec<String> {
+            let options = choice.iter().flat_map(|choice| choice.wish.options());
+            options.map(|(option, text)| format!("{option} {text}")).collect()
+        };
+        let lists = [
+            ("conditions", wishes(&self.choice), wishes(&other.choice)),
+            ("options", pairs(&self.options), pairs(&other.options)),
+            ("keys", sets(&self.set), sets(&other.set)),
+        ];
         let Some((what, one, another)) = lists.into_iter().find(|(_, one, another)| one != another) else {
             return (self.seeds != other.seeds).then(|| both("seeds", &listed(&self.seeds), &listed(&other.seeds)));
         };
@@ -255,31 +281,5 @@ fn listed(seeds: &[u64]) -> String {
             format!("{first}..{last}")
         }
         _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_run_is_in_one_shard_and_shards_differ_by_one_run_at_most() {
-        for (runs, of) in [(10, 3), (3, 5), (7, 1), (0, 2), (12, 4)] {
-            let shards: Vec<Shard> = (1..=of).map(|number| Shard { number, of }).collect();
-            for run in 0..runs {
-                assert_eq!(shards.iter().filter(|shard| shard.has(run)).count(), 1);
-            }
-            let shares: Vec<u64> =
-                shards.iter().map(|shard| (0..runs).filter(|&run| shard.has(run)).count() as u64).collect();
-            assert_eq!(shares, shards.iter().map(|shard| shard.share(runs)).collect::<Vec<_>>());
-        }
-    }
-
-    #[test]
-    fn a_shard_is_written_with_its_number_and_how_many_there_are() {
-        assert_eq!("2/3".parse(), Ok(Shard { number: 2, of: 3 }));
-        for text in ["0/3", "4/3", "1", "1/0", "a/b", "", "-1/2"] {
-            assert!(text.parse::<Shard>().is_err_and(|error| error.contains("like `1/4`")), "{text}");
-        }
     }
 }

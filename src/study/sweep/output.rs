@@ -6,7 +6,7 @@
 use super::manifest::{Manifest, ManifestError};
 use sim::files::json_lines::{LineWriter, WriteError};
 use sim::files::output::{OutputError, TABLE, place, replace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
@@ -82,6 +82,9 @@ pub enum TableError {
         /// What is wrong.
         what: String,
     },
+    /// Rows cannot be written as Parquet.
+    #[error(transparent)]
+    Rows(#[from] WriteError),
     /// The manifest beside the table cannot be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
@@ -141,10 +144,10 @@ impl Rows {
                 continue;
             }
             let run = record.get(0).and_then(|field| field.parse::<u64>().ok()).and_then(|run| run.checked_sub(1));
-            let Some(run) = run.filter(|&run| run < runs && manifest.shard.has(run) && record.len() == fields) else {
-                let shard = manifest.shard;
+            let Some(run) = run.filter(|&run| run < runs && manifest.part().has(run) && record.len() == fields) else {
+                let part = manifest.part();
                 return Err(wrong(format!(
-                    "this is no row of a run of shard {shard} with {fields} columns: it was changed by something else"
+                    "this is no row of a run of {part} with {fields} columns: it was changed by something else"
                 )));
             };
             let own = seed.and_then(|seed| record.get(seed)).map(|seed| (seed, manifest.seed(run).to_string()));
@@ -184,7 +187,7 @@ impl Rows {
 
     /// All runs of the manifest's shard are there.
     fn is_whole(&self, manifest: &Manifest) -> bool {
-        self.lines.len() as u64 == manifest.shard.share(manifest.runs())
+        self.lines.len() as u64 == manifest.part().share(manifest.runs())
     }
 
     /// The checksum of the table's text.
@@ -200,7 +203,7 @@ impl Rows {
 }
 
 /// One line's fields; none if it is no CSV.
-fn record(line: &str) -> csv::StringRecord {
+pub(super) fn record(line: &str) -> csv::StringRecord {
     let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
     reader.into_records().next().and_then(Result::ok).unwrap_or_default()
 }
@@ -227,9 +230,12 @@ pub struct Output {
 #[derive(Debug)]
 enum Target {
     /// Rows are appended as they come. The lock is given back when the file is closed.
-    File { path: PathBuf, manifest: Manifest, _lock: File },
+    File { path: PathBuf, manifest: Box<Manifest>, _lock: File },
     /// Rows that are not next wait; `next` holds those that are still to come, the next one last.
     Stream { next: Vec<u64>, waiting: BTreeMap<u64, String> },
+    /// Rows become files of a folder.
+    #[cfg(feature = "parquet")]
+    Folder(Box<super::folder::Folder>),
 }
 
 impl Output {
@@ -258,8 +264,8 @@ impl Output {
             Some(there) if there.has_fewer_seeds(&manifest) => more_seeds(path, there, &manifest)?,
             Some(there) => {
                 let difference = there.difference(&manifest).or_else(|| {
-                    (there.shard != manifest.shard)
-                        .then(|| format!("the shard: there {}, here {}", there.shard, manifest.shard))
+                    let (there, here) = (there.part(), manifest.part());
+                    (there != here).then(|| format!("the part: there {there}, here {here}"))
                 });
                 if let Some(difference) = difference {
                     return Err(TableError::Differs { path: path.to_owned(), difference });
@@ -284,10 +290,31 @@ impl Output {
             place,
             header: rows.header,
             kept: rows.lines.len() as u64,
-            runs: manifest.shard.share(manifest.runs()),
-            target: Target::File { path: path.to_owned(), manifest, _lock: lock },
+            runs: manifest.part().share(manifest.runs()),
+            target: Target::File { path: path.to_owned(), manifest: Box::new(manifest), _lock: lock },
         };
         Ok((output, rows.lines.into_keys().collect()))
+    }
+
+    /// Opens a folder of Parquet files, or makes it; returns which runs of the manifest's part it has.
+    ///
+    /// # Errors
+    /// As [`super::folder::Folder::open`].
+    #[cfg(feature = "parquet")]
+    pub fn folder(path: &Path, manifest: &Manifest) -> Result<(Output, Vec<u64>), TableError> {
+        let (folder, done) = super::folder::Folder::open(path, manifest)?;
+        let null = File::options().write(true).open("/dev/null");
+        let null = null.map_err(|source| TableError::File { what: "open", path: "/dev/null".into(), source })?;
+        let place = path.display().to_string();
+        let output = Output {
+            writer: LineWriter::new(null, place.clone(), "runs"),
+            place,
+            header: None,
+            kept: done.len() as u64,
+            runs: manifest.part().share(manifest.runs()),
+            target: Target::Folder(Box::new(folder)),
+        };
+        Ok((output, done))
     }
 
     /// How many rows are in it.
@@ -300,6 +327,11 @@ impl Output {
     /// # Errors
     /// The disk is full, the pipe is closed, or the table there has other columns.
     pub fn row(&mut self, run: u64, header: &str, row: String) -> Result<(), TableError> {
+        #[cfg(feature = "parquet")]
+        if let Target::Folder(folder) = &mut self.target {
+            self.kept += 1;
+            return folder.row(run, header, &row);
+        }
         match &self.header {
             None => {
                 self.write(header)?;
@@ -313,16 +345,37 @@ impl Output {
         }
         let ready = match &mut self.target {
             Target::File { .. } => vec![row],
-            Target::Stream { next, waiting } => {
+            Target::Stream { waiting, .. } => {
                 waiting.insert(run, row);
-                let mut ready = Vec::new();
-                while let Some(row) = next.last().and_then(|run| waiting.remove(run)) {
-                    next.pop();
-                    ready.push(row);
-                }
-                ready
+                Vec::new()
             }
+            #[cfg(feature = "parquet")]
+            Target::Folder(_) => return Ok(()),
         };
+        self.write_ready(ready)
+    }
+
+    /// Run `run`, from 0, failed: a pipe waits for it no longer.
+    ///
+    /// # Errors
+    /// As [`Output::row`].
+    pub fn failed(&mut self, run: u64) -> Result<(), TableError> {
+        match &mut self.target {
+            Target::Stream { next, .. } => next.retain(|other| *other != run),
+            Target::File { .. } => {}
+            #[cfg(feature = "parquet")]
+            Target::Folder(folder) => folder.ended(run)?,
+        }
+        self.write_ready(Vec::new())
+    }
+
+    fn write_ready(&mut self, mut ready: Vec<String>) -> Result<(), TableError> {
+        if let Target::Stream { next, waiting } = &mut self.target {
+            while let Some(row) = next.last().and_then(|run| waiting.remove(run)) {
+                next.pop();
+                ready.push(row);
+            }
+        }
         for row in ready {
             self.write(&row)?;
             self.kept += 1;
@@ -346,7 +399,12 @@ impl Output {
     ///
     /// # Errors
     /// There is no room for a second copy of the file.
-    pub fn finish(self) -> Result<(), TableError> {
+    #[cfg_attr(not(feature = "parquet"), allow(unused_mut, reason = "a folder has rows to write"))]
+    pub fn finish(mut self) -> Result<(), TableError> {
+        #[cfg(feature = "parquet")]
+        if let Target::Folder(folder) = &mut self.target {
+            return folder.flush();
+        }
         let Target::File { path, manifest, .. } = &self.target else { return Ok(()) };
         let rows = Rows::read(path, manifest)?;
         if !rows.in_order {
@@ -358,6 +416,38 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// A table's place as it is written here: that of a folder ends with `/`, so that what is beside a table is in the folder.
+pub fn with_slash(table: &Path) -> PathBuf {
+    let mut place = table.as_os_str().to_owned();
+    if table.is_dir() && !place.as_encoded_bytes().ends_with(b"/") {
+        place.push("/");
+    }
+    place.into()
+}
+
+/// Whether the table at this place is a folder of Parquet files.
+pub fn is_folder(table: &Path) -> bool {
+    table.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+/// Which runs, from 0, a table has.
+///
+/// # Errors
+/// It cannot be read, or is none of `manifest`.
+pub fn done(table: &Path, manifest: &Manifest) -> Result<BTreeSet<u64>, TableError> {
+    #[cfg(feature = "parquet")]
+    if is_folder(table) {
+        return Ok(super::folder::runs(table, manifest.runs())?.into_keys().collect());
+    }
+    Ok(Rows::read(table, manifest)?.lines.into_keys().collect())
+}
+
+/// Whether a process writes the table now.
+pub fn is_written(path: &Path) -> bool {
+    let locked = File::open(path).map(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+    locked.unwrap_or(false)
 }
 
 /// Opens a table that no other process writes.

@@ -1,78 +1,80 @@
-//! A sweep's table as Parquet: the same columns and rows as in CSV, with types.
+//! A sweep's rows as Parquet: the same columns as in CSV, with types, units and definitions, and with what made them.
 
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
-use parquet::{basic, errors::ParquetError};
-use sim::figures::table::is_measure;
+use super::journal::Provenance;
+use super::manifest::Manifest;
+use super::output::record;
+use serde::{Deserialize, Serialize};
+use sim::figures::table::{definition, is_measure, label};
+use sim::files::json_lines::WriteError;
 use sim::files::output::{PARQUET, Unfinished};
+use sim::files::table::{Cell, Column, ColumnKind, Form, TableWriter};
 use std::error::Error;
+use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
-/// What a column holds. It follows from its name, or from the grid; so every table of one grid has the same types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Whole, and at most 2^63 − 1; may be missing.
-    Count,
-    /// May be missing.
-    Measure,
-    Text,
+/// The key under which a file has what made it.
+pub const KEY: &str = "ethbus";
+
+/// What a Parquet file of rows says of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Origin {
+    /// The command, and where and when it ran.
+    pub made_by: Provenance,
+    /// When the file was written, UTC.
+    pub end: String,
+    /// The grid that the rows are of.
+    pub grid: Manifest,
 }
 
-impl Kind {
-    fn of(name: &str, values: &[&str]) -> Kind {
-        let is_measure = is_measure(name) || name.starts_with("ci95_") || name.ends_with("wall_s");
-        let is_count = |value: &&str| value.is_empty() || value.parse::<i64>().is_ok_and(|count| count >= 0);
-        match () {
-            () if is_measure => Kind::Measure,
-            () if values.iter().all(is_count) => Kind::Count,
-            // A seed above 2^63 − 1 would lose digits as a number.
-            () if !name.contains('.') => Kind::Text,
-            () if values.iter().all(|value| value.parse::<f64>().is_ok()) => Kind::Measure,
-            () => Kind::Text,
-        }
-    }
+/// The column's kind follows from its name and from the grid, and not from the rows of a file: so all files have the same.
+fn column(name: &str, grid: Option<&Manifest>, in_table: &[&str]) -> Column {
+    let values = grid.and_then(|grid| match name {
+        "seed" => Some(grid.seeds().iter().map(u64::to_string).collect::<Vec<_>>()),
+        name => grid.values_of(name).map(|values| values.into_iter().map(str::to_owned).collect()),
+    });
+    let is_count = |value: &str| value.is_empty() || value.parse::<i64>().is_ok_and(|count| count >= 0);
+    let all = |test: &dyn Fn(&str) -> bool| match &values {
+        Some(values) => values.iter().all(|value| test(value)),
+        None => in_table.iter().all(|value| test(value)),
+    };
+    let kind = match () {
+        () if is_measure(name) => ColumnKind::Measure,
+        () if all(&is_count) => ColumnKind::Count,
+        // A seed above 2^63 − 1 would lose digits as a number.
+        () if !name.contains('.') => ColumnKind::Word,
+        () if all(&|value| value.parse::<f64>().is_ok()) => ColumnKind::Measure,
+        () => ColumnKind::Word,
+    };
+    let unit = label(name.strip_prefix("ci95_").unwrap_or(name)).map_or("", |(_, unit)| unit);
+    Column::new(name, kind).with_unit(unit).with_about(definition(name).unwrap_or_default())
+}
 
-    fn field(self, name: &str) -> Result<Arc<Type>, ParquetError> {
-        let (physical, repetition) = match self {
-            Kind::Count => (basic::Type::INT64, basic::Repetition::OPTIONAL),
-            Kind::Measure => (basic::Type::DOUBLE, basic::Repetition::OPTIONAL),
-            Kind::Text => (basic::Type::BYTE_ARRAY, basic::Repetition::REQUIRED),
-        };
-        let field = Type::primitive_type_builder(name, physical).with_repetition(repetition);
-        let logical = match self {
-            Kind::Count => Some(basic::LogicalType::integer(64, true)),
-            Kind::Measure => None,
-            Kind::Text => Some(basic::LogicalType::String),
-        };
-        field.with_logical_type(logical).build().map(Arc::new)
+/// Writes rows of CSV, each under `header`, to `file`; the columns in `left_out` are not written.
+pub fn write_rows(
+    (file, place): (File, String),
+    header: &csv::StringRecord,
+    rows: &[csv::StringRecord],
+    left_out: &[&str],
+    (grid, made_by): (Option<&Manifest>, &Provenance),
+) -> Result<(), WriteError> {
+    let kept: Vec<usize> = (0..header.len()).filter(|&at| !left_out.contains(&&header[at])).collect();
+    let values = |at: usize| rows.iter().map(|row| &row[at]).collect::<Vec<&str>>();
+    let columns: Vec<Column> = kept.iter().map(|&at| column(&header[at], grid, &values(at))).collect();
+    let origin = grid.map(|grid| Origin { made_by: made_by.clone(), end: super::journal::now(), grid: grid.clone() });
+    let origin = origin.map(|origin| (KEY, serde_json::to_string(&origin).expect("numbers and texts")));
+    let texts: Vec<(&str, String)> = origin.into_iter().collect();
+    let mut table = TableWriter::open_with(Form::Parquet, file, place, &columns, &texts)?;
+    for row in rows {
+        let cells = kept.iter().zip(&columns).map(|(&at, column)| match (column.kind, &row[at]) {
+            (ColumnKind::Word, word) => Cell::Word(word),
+            (_, "") => Cell::Missing,
+            (ColumnKind::Measure, number) => number.parse().map_or(Cell::Missing, Cell::Measure),
+            (ColumnKind::Count, count) => count.parse().map_or(Cell::Missing, Cell::Count),
+            (ColumnKind::Truth, truth) => Cell::Truth(truth == "true"),
+        });
+        table.row(cells)?;
     }
-
-    fn write(
-        self,
-        column: &mut SerializedColumnWriter<'_>,
-        values: &[&str],
-    ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let is_there: Vec<i16> = values.iter().map(|value| i16::from(!value.is_empty())).collect();
-        let there = values.iter().filter(|value| !value.is_empty());
-        match self {
-            Kind::Count => {
-                let counts = there.map(|value| value.parse()).collect::<Result<Vec<i64>, _>>()?;
-                column.typed::<Int64Type>().write_batch(&counts, Some(&is_there), None)?;
-            }
-            Kind::Measure => {
-                let measures = there.map(|value| value.parse()).collect::<Result<Vec<f64>, _>>()?;
-                column.typed::<DoubleType>().write_batch(&measures, Some(&is_there), None)?;
-            }
-            Kind::Text => {
-                let texts: Vec<ByteArray> = values.iter().map(|&value| value.into()).collect();
-                column.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
-            }
-        }
-        Ok(())
-    }
+    table.finish()
 }
 
 /// Writes the table `csv`, which is whole, to `path`.
@@ -80,24 +82,17 @@ impl Kind {
 /// # Errors
 /// One cannot be read, or the other not be written.
 pub fn write(csv: &Path, path: &Path) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let mut reader = csv::Reader::from_path(csv)?;
-    let names = reader.headers()?.clone();
-    let rows = reader.into_records().collect::<Result<Vec<_>, _>>()?;
-    let columns: Vec<Vec<&str>> = (0..names.len()).map(|index| rows.iter().map(|row| &row[index]).collect()).collect();
-    let kinds: Vec<Kind> = names.iter().zip(&columns).map(|(name, values)| Kind::of(name, values)).collect();
-    let fields = names.iter().zip(&kinds).map(|(name, kind)| kind.field(name)).collect::<Result<_, _>>()?;
-    let schema = Arc::new(Type::group_type_builder("sweep").with_fields(fields).build()?);
-    let (unfinished, file) = Unfinished::begin(path, PARQUET)?;
-    let properties = WriterProperties::builder().set_created_by(format!("ethbus {}", env!("CARGO_PKG_VERSION")));
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
-    let mut group = writer.next_row_group()?;
-    for (kind, values) in kinds.iter().zip(&columns) {
-        let mut column = group.next_column()?.ok_or("a column more than the schema has")?;
-        kind.write(&mut column, values)?;
-        column.close()?;
+    let grid = Manifest::read(csv)?;
+    let text = std::fs::read_to_string(csv)?;
+    let mut lines = text.lines().map(record);
+    let header = lines.next().unwrap_or_default();
+    let rows: Vec<csv::StringRecord> = lines.collect();
+    if let Some(row) = rows.iter().position(|row| row.len() != header.len()) {
+        return Err(format!("{}, line {}: a row of other columns", csv.display(), row + 2).into());
     }
-    group.close()?;
-    writer.close()?;
+    let (unfinished, file) = Unfinished::begin(path, PARQUET)?;
+    let place = path.display().to_string();
+    write_rows((file, place), &header, &rows, &[], (grid.as_ref(), &Provenance::here()))?;
     unfinished.finish()?;
     Ok(())
 }
@@ -107,7 +102,6 @@ mod tests {
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
-    use std::fs::File;
 
     #[test]
     fn what_is_written_is_read_back_with_its_type() {

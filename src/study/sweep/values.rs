@@ -57,6 +57,27 @@ pub fn values(text: &str) -> Result<Vec<Value>, String> {
     }
 }
 
+/// The value at `place`, from 0 to below 1, of what `text` says: a list's value there, a number between the ends of one range.
+/// Ends that are whole give whole numbers; others have as many further digits as ten thousand steps need. With a factor
+/// (`2..64*2`) equal ratios are equally likely.
+///
+/// # Errors
+/// As [`values`].
+pub fn value_at(text: &str, place: f64) -> Result<Value, String> {
+    let range = match split(text)?[..] {
+        [item] if quoted(item.trim()).is_none() => Range::read(item.trim())?,
+        _ => None,
+    };
+    if let Some(range) = range {
+        // What is wrong with a range is wrong with its values.
+        range.values()?;
+        return Ok(Value::bare(range.at(place)));
+    }
+    let all = values(text)?;
+    let number = (place * all.len() as f64) as usize;
+    Ok(all[number.min(all.len() - 1)].clone())
+}
+
 /// The text between quotes, if all of it is.
 fn quoted(item: &str) -> Option<&str> {
     let quote = item.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -126,6 +147,27 @@ impl<'a> Range<'a> {
         let decimal = |digits| Decimal::read(digits).ok_or_else(|| wrong(text, "its ends are no numbers"));
         let (low, high) = (decimal(&left[begin..])?, decimal(&right[..end])?);
         Ok(Some(Range { text, before, after, low, high, step }))
+    }
+
+    fn at(&self, place: f64) -> String {
+        let number = |decimal: Decimal| decimal.digits as f64 / 10_f64.powi(decimal.places as i32);
+        let (low, high) = (number(self.low), number(self.high));
+        let is_whole = self.low.places == 0 && self.high.places == 0;
+        // A whole number has a stretch of its own around it, as long as those of the others.
+        let (begin, end) = if is_whole { (low, high + 1.0) } else { (low, high) };
+        let value = match self.step {
+            Step::Multiply(_) => begin * (end / begin).powf(place),
+            Step::Add(_) => begin + place * (end - begin),
+        };
+        let text = match is_whole {
+            true => format!("{}", value.floor().min(high)),
+            false => {
+                let digits = 4 + self.low.places.max(self.high.places) as usize;
+                let text = format!("{value:.digits$}");
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+        };
+        format!("{}{text}{}", self.before, self.after)
     }
 
     fn values(&self) -> Result<Vec<String>, String> {
@@ -260,6 +302,15 @@ mod tests {
         gives("['a:1m','b:0m'],['a:2m']", &["['a:1m','b:0m']", "['a:2m']"]);
         gives("replay:../a.pcap", &["replay:../a.pcap"]);
         assert!(values("'7'").expect("quoted")[0].quoted && !values("7").expect("bare")[0].quoted);
+    }
+
+    #[test]
+    fn a_sample_takes_numbers_between_the_ends_and_values_of_a_list() {
+        let at = |text: &str, place| value_at(text, place).expect(text).text;
+        assert_eq!([at("2..5", 0.0), at("2..5", 0.26), at("2..5", 0.999)], ["2", "3", "5"]);
+        assert_eq!([at("poisson:0.1..0.9", 0.0), at("poisson:0.1..0.9", 0.5)], ["poisson:0.1", "poisson:0.5"]);
+        assert_eq!([at("0.1..10*2", 0.5), at("10M,1M", 0.4), at("10M,1M", 0.5)], ["1", "10M", "1M"]);
+        assert!(value_at("9..2", 0.5).is_err_and(|error| error.contains("ends before")));
     }
 
     #[test]

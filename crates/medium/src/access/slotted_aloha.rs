@@ -67,7 +67,7 @@ impl Access for Contention {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> Contention {
-        let SlottedAloha { slot, ack_delay, holds_sender, backoff, control, attempt_limit, population } =
+        let SlottedAloha { slot, ack_delay, holds_sender, backoff, control, capture: _, attempt_limit, population } =
             config.slotted_aloha();
         let farthest = config.topology.round_trip().get() / 2;
         Contention {
@@ -119,7 +119,13 @@ impl Access for Contention {
 
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
         let transmission = core.line.get(id);
-        let met = core.line.began_together(place, id);
+        let met = match &core.config.slotted_aloha().capture {
+            Some(capture) => {
+                let others = core.line.beginning_with(id).filter(|other| other.reaches(place));
+                !capture.survives(place, transmission.source(), others.map(Transmission::source))
+            }
+            None => core.line.began_together(place, id),
+        };
         Some(transmission.worth.received(transmission.size, Arrival::met(met)))
     }
 }

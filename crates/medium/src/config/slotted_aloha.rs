@@ -1,6 +1,7 @@
 //! The settings of slotted ALOHA.
 
 use super::aloha::Population;
+use super::capture::Capture;
 use super::error::{ConfigError, rule};
 use super::parameters::Parameters;
 use crate::frame::packet;
@@ -25,6 +26,8 @@ pub struct SlottedAloha {
     pub backoff: Policy,
     /// How stations choose when to send in place of the backoff, which is not used then.
     pub control: Option<Control>,
+    /// A frame survives weaker ones in its slot; `None`: two frames in a slot are lost.
+    pub capture: Option<Capture>,
     /// Attempts per frame, the first included; `None`: until it gets through.
     pub attempt_limit: Option<NonZeroU32>,
     /// Who sends.
@@ -61,6 +64,7 @@ impl SlottedAloha {
             holds_sender: true,
             backoff: Policy::aloha_uniform(SlottedAloha::SLOT, 20),
             control: None,
+            capture: None,
             attempt_limit: None,
             population: Population::Stations,
         }
@@ -75,6 +79,7 @@ impl SlottedAloha {
             "slot",
             "min_frame_size with preamble, and the farthest way, at least; at most 2^31 BT",
         )?;
+        self.capture.as_ref().map_or(Ok(()), |capture| capture.check(topology))?;
         let Some(control) = self.control else { return Ok(()) };
         rule(matches!(topology, Topology::Star { .. }), "control", "on a star, where all stations hear the same")?;
         rule(self.ack_delay == 0, "control", "with an ack_delay of 0: stations hear a slot as it ends")?;

@@ -7,11 +7,15 @@ use crate::time::BitInstant;
 impl Line {
     /// Another transmission that reaches `place` began at the same instant as this one.
     pub fn began_together(&self, place: StationId, id: TransmissionId) -> bool {
+        self.beginning_with(id).any(|other| other.reaches(place))
+    }
+
+    /// The other transmissions that began at the same instant as this one.
+    pub fn beginning_with(&self, id: TransmissionId) -> impl Iterator<Item = &Transmission> {
         let (index, begin) = ((id.get() - self.first) as usize, self.get(id).begin);
-        let reaches = |other: &Transmission| other.reaches(place);
-        let before = self.transmissions.range(..index).rev().take_while(|other| other.begin == begin);
-        let after = self.transmissions.range(index + 1..).take_while(|other| other.begin == begin);
-        before.chain(after).any(reaches)
+        let before = self.transmissions.range(..index).rev().take_while(move |other| other.begin == begin);
+        let after = self.transmissions.range(index + 1..).take_while(move |other| other.begin == begin);
+        before.chain(after)
     }
 
     /// The signals of others at `place` at `now`, ends and begins of that instant included.

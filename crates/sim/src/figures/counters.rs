@@ -116,6 +116,11 @@ pub const COUNTERS: &[Counter] = &[
     ),
 ];
 
+/// What a counter counts, if there is one of this name.
+pub fn about(name: &str) -> Option<&'static str> {
+    COUNTERS.iter().find(|it| it.name == name).map(|it| it.about)
+}
+
 /// Their rows in docs/results.md.
 pub fn rows() -> String {
     let head = "| key | what it counts |\n|---|---|\n".to_owned();

@@ -31,6 +31,7 @@ pub struct Delays {
 /// A delay, in bit times; none of its figures if there was no frame. Percentiles are at most one part in a thousand
 /// above the exact ones; those of a station one part in 16.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DelayResults {
     /// Its mean.
     pub mean_bt: Option<f64>,

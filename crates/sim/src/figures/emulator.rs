@@ -128,6 +128,12 @@ const MACHINE: &[Figure] = &[
     ),
     counter("slips", "How often it stood still", "how often the clock stopped", |e| some(e.machine.slips)),
     counter(
+        "paused_ns",
+        "Time for which the medium's clock stood still, since a user stopped it",
+        "real time for which `ethbus pause` stopped the medium's clock",
+        |e| some(e.machine.paused_ns),
+    ),
+    counter(
         "late_deliveries",
         "Frames handed over more than a millisecond late",
         "frames of which copies were handed over more than 1 ms after they were due",

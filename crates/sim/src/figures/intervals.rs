@@ -22,6 +22,7 @@ const TAIL: f64 = 0.025;
 
 /// Half-widths of 95 % confidence intervals, each under the name of its metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Intervals {
     /// Where the samples come from: `batch_means` over the run, or `replications`.
     pub method: String,
@@ -46,6 +47,7 @@ impl Intervals {
 /// How far a figure can be off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum HalfWidth {
     /// In the metric's own unit.
     Number(f64),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// Cycles of a bus, from BEACON to BEACON, in bit times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlcaResults {
     /// How many ended.
     pub cycles: u64,
@@ -44,6 +45,7 @@ impl PlcaResults {
 
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlcaStation {
     /// plca_status: BEACONs are sent or seen.
     pub status: bool,

@@ -26,8 +26,9 @@ pub const VERSION: u32 = 1;
 
 /// What happened on a bus.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Results {
-    /// [`VERSION`]
+    /// Version of this schema.
     pub version: u32,
     /// What the medium was made from.
     pub config: ConfigResults,
@@ -45,6 +46,7 @@ pub struct Results {
 
 /// What the medium was made from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConfigResults {
     /// The lab's name; empty in the demonstration.
     pub name: String,
@@ -57,6 +59,7 @@ pub struct ConfigResults {
     /// Frames that a transmit queue holds.
     pub queue_limit: usize,
     /// The medium's whole configuration: places, and the parameters of 802.3, table 4-2.
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, serde_json::Value>"))]
     pub medium: WrittenConfig,
     /// What only a run in virtual time has.
     #[serde(flatten)]
@@ -81,6 +84,7 @@ impl ConfigResults {
 
 /// What a run in virtual time was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResults {
     /// Measured time of each run, in seconds.
     pub duration_s: f64,
@@ -97,6 +101,7 @@ pub struct RunResults {
 
 /// Metrics of the medium, under the names of 802.3 and of docs/results.md.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MediumResults {
     /// Octets of successful frames from destination address to FCS, as a part of the time measured.
     pub utilization_frame: f64,
@@ -160,6 +165,7 @@ impl MediumResults {
 
 /// One station.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StationResults {
     /// Its name.
     pub name: String,
@@ -167,6 +173,7 @@ pub struct StationResults {
     pub attached: bool,
     /// What is wrong with it, if somebody made it faulty.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub fault: Option<FaultName>,
     /// Frames in its transmit queue at the start of the measurement.
     pub queued_at_start: u64,

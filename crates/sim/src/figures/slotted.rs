@@ -19,6 +19,7 @@ const LARGEST_BACKLOG: usize = (1 << 16) - 1;
 
 /// The figures of a slotted medium.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SlottedResults {
     /// S: frames that got through, a slot.
     pub throughput: f64,
@@ -50,6 +51,7 @@ pub struct SlottedResults {
 
 /// When the backlog of infinitely many users got out of hand.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RanAway {
     /// Above how many backlogged frames more come than get through.
     pub unstable_backlog: u64,

@@ -331,12 +331,39 @@ pub fn label(column: &str) -> Option<(String, &'static str)> {
     Some((words.to_owned(), unit))
 }
 
+/// What a column is, in Markdown, if the table has it.
+pub fn definition(column: &str) -> Option<String> {
+    if let Some(of) = column.strip_prefix(HALF_WIDTH) {
+        return Some(format!("half-width of the 95 % confidence interval of `{of}`"));
+    }
+    if let Some(after) = column.strip_prefix("collision_frames_") {
+        return Some(format!("frames that got through after collisions: {after}"));
+    }
+    if let Some((delay, figure)) =
+        DELAYS.iter().find_map(|it| Some((it, column.strip_prefix(it.name)?.strip_prefix('_')?)))
+    {
+        let figures = FIGURES.iter().map(|it| (it.name, it.label)).chain([LONGEST]);
+        let (_, words) = figures.into_iter().find(|(name, _)| *name == figure)?;
+        return Some(format!("{words} of the delay {}", delay.about));
+    }
+    let numbers = NUMBERS.iter().map(|it| (it.name, it.about));
+    let slotted = SLOTTED.iter().chain(CSMA_CA).chain(WHOLE).map(|it| (it.name, it.about));
+    let found = numbers.chain(slotted).find(|(name, _)| *name == column).map(|(_, about)| about.to_owned());
+    found.or_else(|| counters::about(column).map(|about| format!("{about}; the sum over stations")))
+}
+
+/// How columns of half-widths begin.
+pub const HALF_WIDTH: &str = "ci95_";
+
 /// Whether a column is a measure, whatever digits stand in it.
 pub fn is_measure(column: &str) -> bool {
+    if column.starts_with(HALF_WIDTH) || column.ends_with("wall_s") {
+        return true;
+    }
     let of_delay = |delay: &Delay| FIGURES.iter().any(|figure| column == format!("{}_{}", delay.name, figure.name));
     NUMBERS.iter().any(|number| number.name == column)
         || DELAYS.iter().any(of_delay)
-        || SLOTTED.iter().chain(CSMA_CA).any(|number| number.name == column)
+        || SLOTTED.iter().chain(CSMA_CA).chain(WHOLE).any(|number| number.name == column)
 }
 
 /// The figures that stand at the top of a report: their columns, and what they are called.

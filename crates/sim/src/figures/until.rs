@@ -106,6 +106,7 @@ impl Until {
 
 /// What a run was to know of a metric, and what it knows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UntilResults {
     /// The metric, under the name of its column.
     pub metric: String,

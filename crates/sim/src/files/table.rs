@@ -33,17 +33,24 @@ pub struct Column {
     pub kind: ColumnKind,
     /// The unit, unless it is at the name's end or there is none; only Parquet and Arrow files have it.
     pub unit: &'static str,
+    /// What it is; only Parquet and Arrow files have it.
+    pub about: String,
 }
 
 impl Column {
     /// A column of this name.
     pub fn new(name: impl Into<String>, kind: ColumnKind) -> Column {
-        Column { name: name.into(), kind, unit: "" }
+        Column { name: name.into(), kind, unit: "", about: String::new() }
     }
 
     /// The same with a unit.
     pub fn with_unit(self, unit: &'static str) -> Column {
         Column { unit, ..self }
+    }
+
+    /// The same with its definition.
+    pub fn with_about(self, about: String) -> Column {
+        Column { about, ..self }
     }
 }
 
@@ -125,10 +132,26 @@ impl TableWriter {
     /// # Errors
     /// Its beginning cannot be written.
     pub fn open(form: Form, file: File, place: String, columns: &[Column]) -> Result<TableWriter, WriteError> {
+        TableWriter::open_with(form, file, place, columns, &[])
+    }
+
+    /// The same with texts about the whole table, each under its key; only Parquet files have them.
+    ///
+    /// # Errors
+    /// As [`TableWriter::open`].
+    pub fn open_with(
+        form: Form,
+        file: File,
+        place: String,
+        columns: &[Column],
+        texts: &[(&str, String)],
+    ) -> Result<TableWriter, WriteError> {
         #[cfg(feature = "parquet")]
         if form != Form::Csv {
-            return Ok(TableWriter(Format::Arrow(Box::new(arrow::ArrowTable::new(form, file, place, columns)?))));
+            let table = arrow::ArrowTable::new(form, file, place, columns, texts)?;
+            return Ok(TableWriter(Format::Arrow(Box::new(table))));
         }
+        let _ = texts;
         assert!(form == Form::Csv, "the caller has asked whether {form:?} is built");
         let mut lines = LineWriter::new(file, place, "rows");
         lines.line(|line| write_row(line, columns.iter().map(|column| Cell::Word(&column.name))))?;

@@ -4,14 +4,15 @@
 //! is for `plan` to say.
 
 pub use crate::settings::sections::{
-    AccessSection, AtSection, CutSection, EmulatorSection, FrameSection, Given, MediumSection, PlcaSection,
-    RepeaterSection, RunSection, Scenario, SegmentSection, SourceSection, StationSection, TrafficSection, span, value,
+    AccessSection, AtSection, CutSection, EmulatorSection, FrameSection, Given, KernelSection, MediumSection,
+    PlcaSection, RepeaterSection, RunSection, Scenario, SegmentSection, SourceSection, StationSection, TrafficSection,
+    span, value,
 };
 pub use crate::settings::values::{
-    AccessMethod, ArrivalsText, BackoffText, BitTimesText, ControlText, DurationText, FaultText, InstantText,
-    LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText, PhyText, PlaceText,
-    PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText,
-    UntilText, WindowText,
+    AccessMethod, ArrivalsText, BackoffText, BitTimesText, CaptureText, ControlText, DurationText, FaultText,
+    InstantText, LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText, PhyText,
+    PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText,
+    TopologyText, UntilText, WindowText,
 };
 
 use crate::scenario::check;

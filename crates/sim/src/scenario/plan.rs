@@ -11,6 +11,7 @@ mod cuts;
 pub mod endless;
 pub mod host;
 pub mod join;
+mod kernel;
 mod medium;
 mod offered;
 mod plca;
@@ -21,6 +22,7 @@ mod tdma;
 
 pub use crate::settings::overrides::Overrides;
 pub use crate::settings::wrong::PlanError;
+pub use kernel::KernelPlan;
 pub use medium::usual_speed;
 pub use stations::default_mac;
 
@@ -80,6 +82,8 @@ pub struct Plan {
     pub even_default_route: bool,
     /// The stations that they are copied to.
     pub filter: FilterChoice,
+    /// How long a read of the clock lasts in a virtual lab.
+    pub clock_cost: Duration,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
     /// The same of a run in virtual time, which has an end.
@@ -151,6 +155,8 @@ pub struct StationPlan {
     pub host: Host,
     /// What is wrong with it from the first instant on.
     pub fault: Option<Fault>,
+    /// Its kernel in a virtual lab.
+    pub kernel: KernelPlan,
 }
 
 /// A cut of the cable.
@@ -240,6 +246,16 @@ impl Plan {
     /// Those of [`require_real_time`](Plan::require_real_time).
     pub fn in_real_time(mut self) -> Result<Plan, PlanError> {
         self.require_real_time()?;
+        self.widen_slots();
+        Ok(self)
+    }
+
+    /// The plan of a lab in virtual time whose frames come from programs.
+    ///
+    /// # Errors
+    /// Slots of TDMA, as written, without room for the frames of programs.
+    pub fn of_programs(mut self) -> Result<Plan, PlanError> {
+        self.check_live_slots()?;
         self.widen_slots();
         Ok(self)
     }
@@ -367,6 +383,7 @@ impl<'a> Planner<'a> {
             run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),
             run.misses(changes.iter().map(|(at, _)| *at), "changes ([[at]] and [[cut]]) come", medium.rate),
         ];
+        let clock_cost = self.keep(self.clock_cost())?;
         let too_much = overload_warning(&medium, &traffic, &further);
         Some(Plan {
             name,
@@ -382,6 +399,7 @@ impl<'a> Planner<'a> {
             fan_out: value(&self.scenario.emulator.fan_out).unwrap_or_default(),
             filter: value(&self.scenario.emulator.filter).unwrap_or_default(),
             medium,
+            clock_cost,
             even_default_route: self.overrides.even_default_route,
             warnings,
             run_warnings: late.into_iter().chain([too_much]).flatten().collect(),

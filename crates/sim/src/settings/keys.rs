@@ -2,12 +2,13 @@
 
 use super::methods::Of;
 use super::values::{
-    AccessMethod, ArrivalsText, BackoffText, BitTimesText, ControlText, DurationText, FaultText, InstantText,
-    LengthText, MacText, MachineText, Network, OwnAddress, PersistenceText, PhyText, PlaceText, PopulationChoice,
-    PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText, UntilText,
-    WindowText,
+    AccessMethod, ArrivalsText, BackoffText, BitTimesText, CaptureText, ControlText, DurationText, FaultText,
+    InstantText, LengthText, MacText, MachineText, Network, OwnAddress, PersistenceText, PhyText, PlaceText,
+    PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText,
+    UntilText, WindowText,
 };
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
+use crate::words::program::Program;
 use crate::words::{plca, units};
 use std::str::FromStr;
 

@@ -3,10 +3,10 @@
 //! Whether a value makes sense by itself is for `keys` to say; whether values fit together is for the plan.
 
 use super::values::{
-    AccessMethod, ArrivalsText, BackoffText, BitTimesText, ControlText, DurationText, FaultText, InstantText,
-    LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText, PhyText, PlaceText,
-    PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText,
-    UntilText, WindowText,
+    AccessMethod, ArrivalsText, BackoffText, BitTimesText, CaptureText, ControlText, DurationText, FaultText,
+    InstantText, LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText, PhyText,
+    PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText,
+    TopologyText, UntilText, WindowText,
 };
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
 use medium::Parameters;

@@ -62,6 +62,8 @@ macro_rules! settings {
                 run: RunSection, Section(RUN), "`[run]` on a line of its own, once";
                 /// how a live bus follows real time
                 emulator: EmulatorSection, Section(EMULATOR), "`[emulator]` on a line of its own, once";
+                /// *run*: the kernels of a virtual lab
+                kernel: KernelSection, Section(KERNEL), "`[kernel]` on a line of its own, once";
                 /// segments of cable, for topology `"segments"`
                 segment: Vec<Spanned<SegmentSection>>, Sections(SEGMENT),
                     "`[[segment]]`, with two brackets, for each segment";
@@ -189,6 +191,16 @@ macro_rules! settings {
                         long: "control", value: "CONTROL", place: 55, on: SIM | SWEEP,
                         help: "Of `slotted-aloha`, not a backoff: `known`, `estimated`, `estimated:0.3`",
                         more: "Each frame that waits goes out in a slot with the chance 1/n. Stations know n, the number of these frames, or estimate it from idle slots, successes and collisions; 0.3 is the new frames a slot that the estimate assumes, otherwise 1/e.",
+                        ..Opt::NEW
+                    };
+                /// of `slotted-aloha` on a bus: a frame is received if it is stronger than the others in its slot by this much, `"10dB"`, or `"10dB,3.5"` with the path loss exponent
+                capture: Given<CaptureText>, Text(text::<CaptureText>),
+                    "a threshold in quotes: `capture = \"10dB\"`, or with the path loss exponent `\"10dB,3.5\"`",
+                    default "none: frames that meet are lost", of Of::SLOTTED_ALOHA,
+                    option Opt {
+                        long: "capture", value: "DB", place: 56, on: SIM | SWEEP,
+                        help: "Of `slotted-aloha` on a bus: a frame so much stronger is received, `10dB`",
+                        more: "A frame is received if its power is above the sum of the others in its slot by this threshold. Power falls with the distance as d^-4, or with another path loss exponent: `10dB,3.5`.",
                         ..Opt::NEW
                     };
                 /// without collision detection: slots until a sender knows of a collision; of `tdma`: of a lost frame
@@ -480,6 +492,20 @@ macro_rules! settings {
                     default "`\"none\"`";
             }
 
+            /// `[kernel]`
+            KernelSection KERNEL {
+                /// the folder that stations have as their root file system, read-only: `"/"` is this machine's
+                root: Given<String>, Text(any), "a folder in quotes, like `root = \"/\"`",
+                    default "`\"/\"`";
+                /// memory of each station, in MiB
+                memory: Given<u64>, Whole(32, 4096), "a whole number of MiB from 32 to 4096, like `memory = 48`",
+                    default "48";
+                /// how long one read of the clock lasts: a program that polls the clock passes time in steps of it
+                clock_cost: Given<DurationText>, Text(text::<DurationText>),
+                    "a time with its unit in quotes, like `clock_cost = \"5us\"`",
+                    default "`\"5us\"`";
+            }
+
             /// `[[segment]]`
             SegmentSection SEGMENT {
                 /// the segment's name
@@ -611,6 +637,16 @@ macro_rules! settings {
                 /// its PLCA: [plca.md](plca.md)
                 plca: PlcaSection, Section(PLCA), "settings of PLCA, like `plca.node-id = 3`",
                     default "that of `[plca]`";
+                /// *run*: its programs, each `"[at TIME] COMMAND"`; the run does not wait for one that ends in `&`
+                run: Given<Vec<String>>, Texts(text::<Program>),
+                    "programs in quotes, like `run = [\"iperf3 -s &\", \"at 3s ping -c 3 st1\"]`",
+                    default "none";
+                /// *run*: its own root file system
+                root: Given<String>, Text(any), "a folder in quotes, like `root = \"/srv/image\"`",
+                    default "that of `[kernel]`";
+                /// *run*: its own memory, in MiB
+                memory: Given<u64>, Whole(32, 4096), "a whole number of MiB from 32 to 4096, like `memory = 48`",
+                    default "that of `[kernel]`";
                 /// several sources, in place of `arrivals`
                 source: Vec<Spanned<SourceSection>>, Sections(SOURCE),
                     "`[[station.source]]`, with two brackets, for each source",

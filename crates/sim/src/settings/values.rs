@@ -1,4 +1,6 @@
 //! Values of settings as people write them, one type each.
+//!
+//! One file above 500 lines because each kind of value is read here, and nowhere else.
 
 use crate::figures::until::Until;
 use crate::traffic::{Arrivals, Sizes};
@@ -137,6 +139,17 @@ impl FromStr for ControlText {
     type Err = String;
     fn from_str(text: &str) -> Result<ControlText, String> {
         contention::control(text).map(ControlText)
+    }
+}
+
+/// The threshold of capture and the path loss exponent, as written, in hundredths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CaptureText(pub u32, pub u32);
+
+impl FromStr for CaptureText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<CaptureText, String> {
+        contention::capture(text).map(|(threshold, exponent)| CaptureText(threshold, exponent))
     }
 }
 
@@ -474,6 +487,7 @@ deserialize_from_text!(
     RunTimeText,
     BackoffText,
     ControlText,
+    CaptureText,
     PersistenceText,
     PhyText,
     WindowText,

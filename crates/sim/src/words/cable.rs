@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Where a cable is cut, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cut {
     /// The segment; 0 on a bus.
     pub segment: usize,

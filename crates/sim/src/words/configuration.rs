@@ -5,6 +5,7 @@
 //!
 //! One file above 500 lines because every value of a configuration has one mirror, and all of them make one format.
 
+mod capture;
 mod csma_ca;
 mod plca;
 mod tdma;
@@ -12,8 +13,8 @@ mod tdma;
 use backoff::Policy;
 use csma_ca::CsmaCaMirror;
 use medium::{
-    Aloha, BitRate, BitTimes, Config, ConfigError, Control, Csma, CsmaCa, Method, Octets, Parameters, Persistence,
-    Place, Plca, Population, Repeater, Segments, SlottedAloha, StationId, Tdma, Topology,
+    Aloha, BitRate, BitTimes, Capture, Config, ConfigError, Control, Csma, CsmaCa, Method, Octets, Parameters,
+    Persistence, Place, Plca, Population, Repeater, Segments, SlottedAloha, StationId, Tdma, Topology,
 };
 use plca::PlcaMirror;
 use serde::{Deserialize, Serialize};
@@ -177,6 +178,8 @@ contention_mirror!(AlohaMirror of "Aloha" {});
 contention_mirror!(SlottedAlohaMirror of "SlottedAloha" {} {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "some_control")]
     control: Option<Control>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "capture")]
+    capture: Option<Capture>,
 });
 contention_mirror!(CsmaMirror of "Csma" {
     #[serde(with = "persistence")]
@@ -479,10 +482,12 @@ mod tests {
             holds_sender: false,
             backoff: contention::backoff("rcp:3,17").expect("a backoff"),
             control: None,
+            capture: Some(Capture { threshold: 601, exponent: 350, positions: vec![1, 2, 30] }),
             attempt_limit: NonZeroU32::new(9),
             population: Population::Infinite,
         };
-        let controlled = SlottedAloha { control: Some(Control::ESTIMATED), ack_delay: 0, ..slotted.clone() };
+        let controlled =
+            SlottedAloha { control: Some(Control::ESTIMATED), capture: None, ack_delay: 0, ..slotted.clone() };
         let controlled = Config { method: Method::SlottedAloha(controlled), topology: Topology::star(5, 23), ..odd() };
         assert_eq!(there_and_back(&controlled), controlled);
         let slotted = Config { method: Method::SlottedAloha(slotted), ..odd() };

@@ -2,7 +2,7 @@
 //! `rcp:1,10,100,200`; and how persistent a sender is that finds the line busy: `1`, `non`, `0.1`.
 
 use backoff::Policy;
-use medium::{Control, Persistence, Phy, SlottedAloha};
+use medium::{Capture, Control, Persistence, Phy, SlottedAloha};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -184,6 +184,29 @@ pub fn control_name(control: Control) -> String {
     }
 }
 
+/// Reads the threshold of capture in dB, and the path loss exponent if it is not 4, like `10dB` or `10dB,3.5`: both in
+/// hundredths.
+///
+/// # Errors
+/// Anything else, and what would be right.
+pub fn capture(text: &str) -> Result<(u32, u32), String> {
+    let wrong = || {
+        format!(
+            "`{text}` is no threshold of capture: write one above 0 dB and up to 100 dB, like `10dB`, or with a path loss exponent from 1 to 10, like `10dB,3.5`"
+        )
+    };
+    let hundredths = |text: &str| {
+        let number: f64 = text.trim().parse().ok()?;
+        let hundredths = (number * 100.0).round();
+        ((0.0..1e6).contains(&hundredths) && (number * 100.0 - hundredths).abs() < 1e-6).then_some(hundredths as u32)
+    };
+    let (threshold, exponent) = text.split_once(',').map_or((text, None), |(first, second)| (first, Some(second)));
+    let threshold = threshold.trim().strip_suffix("dB").and_then(hundredths).ok_or_else(wrong)?;
+    let exponent = exponent.map_or(Some(Capture::GROUND), hundredths).ok_or_else(wrong)?;
+    let fits = (1..=Capture::MOST_THRESHOLD).contains(&threshold) && Capture::EXPONENTS.contains(&exponent);
+    if fits { Ok((threshold, exponent)) } else { Err(wrong()) }
+}
+
 /// Reads the name of a physical layer of 802.11, like `dsss-11`.
 ///
 /// # Errors
@@ -263,6 +286,16 @@ mod tests {
         assert_eq!([1, 2, 3, 4].map(longest), [9, 99, 199, 199]);
         assert_eq!(backoff("rcp:1"), backoff("uniform:1"));
         assert_eq!(backoff("rcp:1,2,4,8").expect("a table").law(3), backoff("beb:8").expect("beb").law(3));
+    }
+
+    #[test]
+    fn a_threshold_of_capture_is_read_in_hundredths() {
+        for (text, read) in [("10dB", (1000, 400)), ("0.01 dB", (1, 400)), (" 100dB, 3.5 ", (10_000, 350))] {
+            assert_eq!(capture(text), Ok(read), "{text}");
+        }
+        for text in ["", "10", "dB", "0dB", "0.001dB", "100.01dB", "nandB", "-1dB", "10dB,", "10dB,0.9", "10dB,4,4"] {
+            assert!(capture(text).is_err(), "{text}");
+        }
     }
 
     /// The delay b^c of c collisions, and the same each time.

@@ -11,6 +11,7 @@ const GAP: u8 = 96;
 /// Settings under netlink's names, each with a number; `enabled` is 0 or 1 there, and a truth here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SettingsText {
     /// PLCA is on.
     pub enabled: bool,

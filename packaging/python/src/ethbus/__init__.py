@@ -3,6 +3,10 @@
     >>> import ethbus
     >>> ethbus.sim(stations=50, duration="2s").medium.utilization_total
     0.84...
+    >>> with ethbus.lab(stations=3, access="plca") as lab:
+    ...     answer = lab["st1"].run(["ping", "-c", "1", lab["st2"].ip])
+    ...     lab.stats().station("st1").collisions
+    0
 
 Options are named as on the command line, with `_` for `-`. The program is the one in the wheel, else the one that
 the environment variable ETHBUS names, else the one in PATH.
@@ -11,24 +15,32 @@ the environment variable ETHBUS names, else the one in PATH.
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
+
+from . import results
+from ._lab import Capture, Event, Events, Lab, OwnLab, Program, ProgramFailed, Station, connect, lab, labs
+from ._program import Error, main, options as _options, program, run, run_json as _json, scenario_file as _file
+from ._study import Picture, Story, explain, life, plot, report
+from .results import Results
+from .table import read, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import pandas
+    from typing_extensions import Unpack
 
-    PathLike = str | os.PathLike[str]
+    from ._options import SimOptions, SweepOptions
+    from ._program import PathLike, Scenario
 
-__all__ = ["Error", "events", "program", "run", "sim", "sweep"]
+__all__ = [
+    "Capture", "Error", "Event", "Events", "Lab", "OwnLab", "Picture", "Program", "ProgramFailed", "Results", "Station",
+    "Story", "connect", "events", "explain", "lab", "labs", "life", "main", "plot", "program", "read", "report",
+    "results", "run", "sim", "sweep",
+]  # fmt: skip
 
 try:
     __version__ = version("ethbus")
@@ -36,58 +48,10 @@ except PackageNotFoundError:  # Used from the source tree.
     __version__ = "0"
 
 
-class Error(RuntimeError):
-    """ethbus ended with an error; `code` is its exit code, the text what it said."""
-
-    def __init__(self, code: int, text: str) -> None:
-        super().__init__(text.strip())
-        self.code = code
-
-
-def program() -> str:
-    """The path of the program."""
-    own = Path(__file__).parent / "bin" / "ethbus"
-    if own.is_file():
-        return str(own)
-    found = os.environ.get("ETHBUS") or shutil.which("ethbus")
-    if not found:
-        raise FileNotFoundError("no program ethbus: put it into PATH, or name it in the environment variable ETHBUS")
-    return found
-
-
-def main() -> NoReturn:
-    """The command `ethbus` of the wheel: becomes the program."""
-    own = program()
-    os.execv(own, [own, *sys.argv[1:]])
-
-
-def run(*arguments: object) -> str:
-    """Runs ethbus with these arguments, and gives what it writes to standard output."""
-    ended = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, check=False)
-    if ended.returncode != 0:
-        raise Error(ended.returncode, ended.stderr)
-    return ended.stdout
-
-
-def _options(options: Mapping[str, Any]) -> list[str]:
-    arguments: list[str] = []
-    for name, value in options.items():
-        if value is None or value is False:
-            continue
-        arguments.append("--" + name.replace("_", "-"))
-        if value is not True:
-            arguments.append(str(value))
-    return arguments
-
-
-def _objects(text: str) -> Any:
-    return json.loads(text, object_hook=lambda keys: SimpleNamespace(**keys))
-
-
-def sim(scenario: PathLike | None = None, **options: Any) -> Any:
-    """One run in virtual time: the results of docs/results.md, as objects."""
-    files = [scenario] if scenario is not None else []
-    return _objects(run("sim", *files, "--format", "json", *_options(options)))
+def sim(scenario: Scenario | None = None, **options: Unpack[SimOptions]) -> Results:
+    """One run in virtual time, of a scenario as a file or a mapping: the results of docs/results.md, as objects."""
+    with _file(scenario) as files:
+        return Results.from_json(_json("sim", *_options(options), *files))
 
 
 def events(path: PathLike) -> pandas.DataFrame:
@@ -100,16 +64,25 @@ def events(path: PathLike) -> pandas.DataFrame:
 
 
 def sweep(
-    scenario: PathLike | None = None, grid: Mapping[str, Iterable[object]] | None = None, **options: Any
+    scenario: Scenario | None = None,
+    grid: Mapping[str, Iterable[object]] | None = None,
+    executor: Any = None,
+    rows_per_task: int | None = None,
+    **options: Unpack[SweepOptions],
 ) -> pandas.DataFrame:
-    """A sweep over `grid`, like {"stations": [2, 4, 8]}: its table as a pandas frame."""
+    """A sweep over `grid`, like {"stations": [2, 4, 8]}: its table as a pandas frame.
+
+    With an `executor`, tasks of `rows_per_task` runs go to its `submit`, whose results have `result()`: those of
+    concurrent.futures, of Dask (`Client.get_executor()`), submitit, mpi4py and Ray's pools do. The frame is the same.
+    """
     import pandas
 
     sets: list[str] = []
     for key, values in (grid or {}).items():
         sets += ["--set", f"{key}={','.join(map(str, values))}"]
-    files = [scenario] if scenario is not None else []
-    with tempfile.TemporaryDirectory() as folder:
+    with _file(scenario) as files, tempfile.TemporaryDirectory() as folder:
+        if executor is not None:
+            return spread([*files, *sets, *_options(options)], executor, rows_per_task)
         table = Path(folder) / "sweep.csv"
         run("sweep", *files, *sets, "--out", table, *_options(options))
         return pandas.read_csv(table)

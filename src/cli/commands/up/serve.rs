@@ -44,6 +44,8 @@ pub struct Schedule {
     pub begin: Instant,
     /// Bits in a second of real time.
     rate: BitRate,
+    /// Since when the medium's clock is stopped.
+    paused: Option<Instant>,
     changes: VecDeque<(BitInstant, Input)>,
 }
 
@@ -51,12 +53,25 @@ impl Schedule {
     /// The changes of `plan`; its first instant is now, until the caller sets another.
     pub fn new(plan: &Plan) -> Schedule {
         let rate = plan.pace.rate(plan.medium.rate);
-        Schedule { begin: Instant::now(), rate, changes: plan.changes.iter().copied().collect() }
+        Schedule { begin: Instant::now(), rate, paused: None, changes: plan.changes.iter().copied().collect() }
+    }
+
+    /// The medium's clock is stopped: nothing is due until it runs again.
+    fn pause(&mut self) {
+        self.paused.get_or_insert_with(Instant::now);
+    }
+
+    fn resume(&mut self) {
+        self.begin += self.paused.take().map_or(Duration::ZERO, |since| since.elapsed());
+    }
+
+    fn is_paused(&self) -> bool {
+        self.paused.is_some()
     }
 
     /// When something is due next.
     fn next(&self) -> Option<Instant> {
-        let (at, _) = self.changes.front()?;
+        let (at, _) = self.changes.front().filter(|_| !self.is_paused())?;
         self.begin.checked_add(at.since(BitInstant::ZERO).at(self.rate))
     }
 
@@ -302,6 +317,21 @@ impl Serving<'_> {
             Control::Remove { station } => self.remove(&station, answer)?,
             Control::Fault { station, fault } => self.change(&station, Change::Fault(fault), answer)?,
             Control::Plca { station, settings } => self.change(&station, Change::Plca(settings), answer)?,
+            Control::Pause => {
+                self.schedule.pause();
+                self.plane.ask(Request::Pause)?;
+                self.ask_for(answer)?;
+            }
+            Control::Resume => {
+                self.schedule.resume();
+                self.plane.ask(Request::Resume)?;
+                self.ask_for(answer)?;
+            }
+            Control::Step { bit_times } if self.schedule.is_paused() => {
+                self.plane.ask(Request::Step(bit_times))?;
+                self.ask_for(answer)?;
+            }
+            Control::Step { .. } => refuse(answer, "its clock runs: stop it with `ethbus pause` first"),
             Control::Cut(cut) => match self.plan.medium.topology.beyond(cut.into()) {
                 Ok(_) => self.cable(Some(cut), answer)?,
                 Err(error) => answer.refuse(&RpcError::invalid_params(&format!("cut: {error}"))),

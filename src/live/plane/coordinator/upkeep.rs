@@ -10,7 +10,7 @@ use super::{Coordinator, Held, SHORTEST_SPIN};
 use crossbeam_channel::TrySendError;
 use link::clock::RealtimeNanos;
 use link::netlink::{LinkChange, MonitorError};
-use medium::{Event, FrameId, Input, Joiner, Kind, Method, StationId};
+use medium::{BitInstant, BitTimes, Event, FrameId, Input, Joiner, Kind, Method, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
 use sim::files::observer::{Both, Observer};
@@ -212,20 +212,33 @@ impl Coordinator {
         captures.begin(stream, wish, at, held.collect(), changes, states);
     }
 
+    fn restart(&mut self, now: BitInstant) -> Result<(), BusError> {
+        self.look()?;
+        let Ok(()) = self.files.restart(self.run_to, now);
+        self.medium.restart_tally();
+        self.emulator.restart();
+        self.figures.delays.restart();
+        self.figures.start = Start::take(&self.medium, now);
+        self.tell(Report::Told(Told::Restarted));
+        Ok(())
+    }
+
+    fn tell_results(&mut self, now: BitInstant) {
+        let copies = |Reverse(delivery): &Reverse<Due>| delivery.stations.len() as u64;
+        self.emulator.counts.timing.deliveries_pending = self.frames.deliveries.iter().map(copies).sum();
+        self.emulator.counts.timing.arrivals_pending = self.frames.arrivals.len() as u64;
+        let (emulator, figures) = (self.emulator.results(), &self.figures);
+        let snapshot = Snapshot::take(&self.medium, &figures.start, now, &figures.delays, Some(emulator));
+        self.tell(Report::Snapshot(Box::new(snapshot)));
+    }
+
     pub(super) fn answer(&mut self, request: Request, stream: Option<OwnedFd>) -> Result<(), BusError> {
         // As of the last look: a stop since then is still to become a slip.
-        let now = self.clocks.timeline.instant(self.effort.overload.looked_at());
+        let looked = self.clocks.timeline.instant(self.effort.overload.looked_at());
+        let now = if self.pause.is_some() { self.run_to.max(self.figures.start.at) } else { looked };
         let is_last = request == Request::Stop;
         match request {
-            Request::Restart => {
-                self.look()?;
-                let Ok(()) = self.files.restart(self.run_to, now);
-                self.medium.restart_tally();
-                self.emulator.restart();
-                self.figures.delays.restart();
-                self.figures.start = Start::take(&self.medium, now);
-                self.tell(Report::Told(Told::Restarted));
-            }
+            Request::Restart => self.restart(now)?,
             Request::Change { station, change } => {
                 assert!(
                     usize::from(station) < self.frames.held.len(),
@@ -271,18 +284,13 @@ impl Coordinator {
                     self.count_lost();
                     self.tell_troubles();
                 }
-                let copies = |Reverse(delivery): &Reverse<Due>| delivery.stations.len() as u64;
-                self.emulator.counts.timing.deliveries_pending = self.frames.deliveries.iter().map(copies).sum();
-                self.emulator.counts.timing.arrivals_pending = self.frames.arrivals.len() as u64;
-                let snapshot = Snapshot::take(
-                    &self.medium,
-                    &self.figures.start,
-                    now,
-                    &self.figures.delays,
-                    Some(self.emulator.results()),
-                );
-                self.tell(Report::Snapshot(Box::new(snapshot)));
+                self.tell_results(now);
             }
+            Request::Pause => self.pause(),
+            Request::Resume => self.pause = None,
+            Request::Step(bits) if self.pause.is_some() => self.step(bits.map(BitTimes::new)),
+            // The supervisor knows that the clock is stopped.
+            Request::Step(_) => {}
             Request::Trespass => trespass(),
             Request::Panic if cfg!(debug_assertions) => panic!("asked to panic \u{1b}[31m"),
             Request::Panic => {}

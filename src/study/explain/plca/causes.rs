@@ -2,7 +2,7 @@
 //!
 //! The causes are read off what nodes were told; the log says what came of them. A finding holds for an interval of
 //! time, its counts are those of the interval, and each collision has one cause ([`Why`]). One function for each entry
-//! of docs/plca.md, in its order. `words/findings.rs` has the sentences.
+//! of docs/symptoms.md, in its order. `words/findings.rs` has the sentences.
 
 use super::segment::{Cold, Reset, Segment, Spell};
 use super::setup::{Meetings, Met, Node, Setup, Why};
@@ -81,7 +81,7 @@ pub struct FreeIds {
 }
 
 impl Cause {
-    /// Its number in docs/plca.md, and the first part of its scenario's name; 0 if it has none.
+    /// Its number in docs/symptoms.md, and the first part of its scenario's name; 0 if it has none.
     pub fn number(&self) -> u8 {
         match self {
             Cause::NoCoordinator { .. } => 1,

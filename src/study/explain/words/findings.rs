@@ -1,4 +1,4 @@
-//! Findings on a segment with PLCA in sentences, as docs/plca.md has them: the cause, what the log shows of it, what to do.
+//! Findings on a segment with PLCA in sentences, as docs/symptoms.md has them: the cause, what the log shows of it, what to do.
 //!
 //! One file above 500 lines because each cause has its sentences, and all are read beside each other.
 
@@ -489,7 +489,7 @@ fn changes(before: &PlcaSettings, after: &PlcaSettings) -> String {
     if changed.is_empty() { "told the same settings again".to_owned() } else { list(&changed) }
 }
 
-/// What docs/plca.md has no number for.
+/// What docs/symptoms.md has no number for.
 fn without_a_number(segment: &Segment, cause: &Cause) -> [String; 3] {
     match cause {
         Cause::Unreached { nodes, at, cut } => {

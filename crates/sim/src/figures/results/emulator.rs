@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 /// How well the emulator kept time, and what it could not keep. Nothing here is the medium's doing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EmulatorResults {
     /// `trusted`, or what is to be said against the run: what fell behind by more than the tolerance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,10 +53,11 @@ pub struct EmulatorResults {
 
 /// A change to a station or to the cable while the bus runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangeResults {
     /// The station; empty for the cable.
     pub station: String,
-    /// The change, in the words of [`crate::words::change`].
+    /// The change, like `attach` or `fault deaf`.
     pub change: String,
     /// Its latest instant, in nanoseconds since 1970.
     pub unix_ns: u64,
@@ -63,6 +65,7 @@ pub struct ChangeResults {
 
 /// When copies and arrivals were handled, against when they were due.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimingResults {
     /// Frames copied to stations.
     pub deliveries: u64,
@@ -86,6 +89,7 @@ pub struct TimingResults {
 
 /// Whether the machine kept up, and who took its time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineResults {
     /// Real time in which the medium's time stood still, because the machine did not keep up.
     #[serde(default)]
@@ -93,6 +97,9 @@ pub struct MachineResults {
     /// How often it stood still.
     #[serde(default)]
     pub slips: u64,
+    /// Real time in which the medium's time stood still, because a user stopped it.
+    #[serde(default)]
+    pub paused_ns: u64,
     /// Frames of which copies were handed over more than a millisecond after they were due.
     #[serde(default)]
     pub late_deliveries: u64,
@@ -115,6 +122,7 @@ pub struct MachineResults {
 
 /// How copies for several stations are made, and for whom none is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CopyResults {
     /// How frames get to several stations: `kernel` makes the copies, or they are sent as a `batch`, one by one.
     #[serde(default)]
@@ -130,6 +138,7 @@ pub struct CopyResults {
     pub fan_out_failures: u64,
     /// Whom frames are copied to.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "String"))]
     pub filter: FilterChoice,
     /// Copies that were not made, since the frame was for another station and this one had no reader for it.
     #[serde(default)]
@@ -141,6 +150,7 @@ pub struct CopyResults {
 
 /// Frames and copies that did not reach their station, by cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UndeliveredResults {
     /// Frames the kernel dropped because the receive ring was full.
     pub ring_drops: u64,
@@ -158,6 +168,7 @@ pub struct UndeliveredResults {
 
 /// What was unusual about frames that came from stations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ArrivalResults {
     /// Frames that the kernel stamped as it put them into the ring, a few microseconds late: TCP's, as the place of
     /// the stamp holds TCP's own departure time, and those before stamping was switched on.
@@ -181,6 +192,7 @@ pub struct ArrivalResults {
 
 /// What happened to the stations' interfaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PortResults {
     /// Times that a station's interface went down or vanished.
     pub ports_lost: u64,
@@ -200,6 +212,7 @@ fn is_false(gone: &bool) -> bool {
 
 /// What record, event log and reports miss.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ObserverResults {
     /// Reports that an observer did not take in time.
     pub reports_skipped: u64,
@@ -225,6 +238,7 @@ pub struct ObserverResults {
 
 /// A file that was wanted and is not whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FileResults {
     /// Its name, as the user gave it.
     pub file: String,
@@ -236,6 +250,7 @@ pub struct FileResults {
 
 /// What the kernel counts on the way between a station and the bus, since the lab came up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LinkResults {
     /// The station's name.
     pub station: String,

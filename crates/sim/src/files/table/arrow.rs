@@ -9,6 +9,7 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Encoding;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 use std::collections::HashMap;
@@ -52,11 +53,17 @@ impl fmt::Debug for ArrowTable {
 
 impl ArrowTable {
     /// Begins a table in `file`, which is at `place`.
-    pub fn new(form: Form, file: File, place: String, columns: &[Column]) -> Result<ArrowTable, WriteError> {
+    pub fn new(
+        form: Form,
+        file: File,
+        place: String,
+        columns: &[Column],
+        texts: &[(&str, String)],
+    ) -> Result<ArrowTable, WriteError> {
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<Field>>()));
         let sink = match form {
             Form::Arrow => FileWriter::try_new(file, &schema).map(|it| Sink::Arrow(Box::new(it))).map_err(Wrong::from),
-            Form::Parquet | Form::Csv => ArrowWriter::try_new(file, schema.clone(), Some(properties(columns)))
+            Form::Parquet | Form::Csv => ArrowWriter::try_new(file, schema.clone(), Some(properties(columns, texts)))
                 .map(|it| Sink::Parquet(Box::new(it)))
                 .map_err(Wrong::from),
         };
@@ -112,13 +119,19 @@ fn field(column: &Column) -> Field {
         ColumnKind::Truth => DataType::Boolean,
         ColumnKind::Word => DataType::Utf8,
     };
-    let unit = (!column.unit.is_empty()).then(|| ("unit".to_owned(), column.unit.to_owned()));
-    Field::new(&column.name, kind, true).with_metadata(HashMap::from_iter(unit))
+    let texts = [("unit", column.unit), ("definition", &column.about)];
+    let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    let texts = texts.map(|(key, text)| (key.to_owned(), text.to_owned()));
+    Field::new(&column.name, kind, true).with_metadata(texts.collect::<HashMap<_, _>>())
 }
 
-fn properties(columns: &[Column]) -> WriterProperties {
+fn properties(columns: &[Column], texts: &[(&str, String)]) -> WriterProperties {
     let program = concat!("ethbus ", env!("CARGO_PKG_VERSION"));
     let mut properties = WriterProperties::builder().set_created_by(program.to_owned());
+    if !texts.is_empty() {
+        let pair = |(key, text): &(&str, String)| KeyValue::new((*key).to_owned(), text.clone());
+        properties = properties.set_key_value_metadata(Some(texts.iter().map(pair).collect()));
+    }
     for column in columns.iter().filter(|column| column.kind == ColumnKind::Count) {
         // Instants and numbers of frames grow from row to row by little.
         let path = ColumnPath::from(column.name.as_str());

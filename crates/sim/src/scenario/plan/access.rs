@@ -1,14 +1,14 @@
 //! The access method of a plan, and what belongs to it alone.
 
 use super::{PlanError, Planner};
-use crate::scenario::file::{AccessMethod, PopulationChoice, StationSection, value};
+use crate::scenario::file::{AccessMethod, CaptureText, PopulationChoice, StationSection, value};
 use crate::settings::keys::{ACCESS, MEDIUM, PLCA};
 use crate::settings::overrides::option_at;
 use crate::settings::wrong::Wrongs;
 use crate::traffic::{Arrivals, Sizes};
 use crate::words::configuration::longest_distance;
 use backoff::Policy;
-use medium::{Aloha, Control, Csma, Method, Octets, Parameters, Population, SlottedAloha, Topology};
+use medium::{Aloha, Capture, Control, Csma, Method, Octets, Parameters, Population, SlottedAloha, Topology};
 use std::num::NonZeroU32;
 
 /// What methods without collision detection have in common.
@@ -72,12 +72,14 @@ impl Planner<'_> {
             AccessMethod::SlottedAloha => {
                 let standard = SlottedAloha::new(size, longest_distance(topology));
                 let control = self.control(topology)?;
+                let capture = self.capture(sections, topology)?;
                 let backoff = backoff.unwrap_or(standard.backoff);
                 Method::SlottedAloha(SlottedAloha {
                     ack_delay,
                     holds_sender,
                     backoff,
                     control,
+                    capture,
                     attempt_limit,
                     population,
                     ..standard
@@ -111,6 +113,18 @@ impl Planner<'_> {
             return wrong("it is for a star, where all stations hear the same: write `topology = \"star:0bt\"`");
         }
         Ok(Some(given.get_ref().0))
+    }
+
+    /// Which frame of a slot is received; refused where stations have no places, which give the power.
+    fn capture(&self, sections: &[StationSection], topology: &Topology) -> Result<Option<Capture>, PlanError> {
+        let Some(given) = &self.scenario.access.capture else { return Ok(None) };
+        let Topology::Bus { positions } = topology else {
+            let what = "the distance of stations gives their power: write `topology = \"bus:200m\"`";
+            return Err(self.at("capture", given, what.to_owned()));
+        };
+        let CaptureText(threshold, exponent) = *given.get_ref();
+        let positions = self.millimetres(sections, positions.len())?;
+        Ok(Some(Capture { threshold, exponent, positions }))
     }
 
     fn shared(&self, sections: &[StationSection], parameters: &Parameters) -> Shared {

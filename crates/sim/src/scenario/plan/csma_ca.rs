@@ -4,7 +4,7 @@ use super::{PlanError, Planner};
 use crate::scenario::file::{RetryLimitsText, StationSection, TopologyText, WindowText, value};
 use crate::traffic::{Arrivals, FurtherTraffic, TrafficSpec};
 use crate::words::units::{Length, group};
-use medium::{Config, CsmaCa, Destination, Method, Octets, Phy, Reach, StationId, Topology};
+use medium::{BitRate, Config, CsmaCa, Destination, Method, Octets, Phy, Reach, StationId, Topology};
 use std::collections::BTreeSet;
 
 impl Planner<'_> {
@@ -52,22 +52,33 @@ impl Planner<'_> {
             let what = "stations have a range where they stand along a line: write `topology = \"bus:200m\"`";
             return Err(self.at("range", given, what.to_owned()));
         };
-        let rate = self.rate()?;
-        let millimetres = |length: Length| match length {
+        let positions = self.millimetres(sections, positions.len())?;
+        let range = self.in_millimetres(given.get_ref().0, self.rate()?);
+        Ok(Some(Reach { range, positions }))
+    }
+
+    /// A length in millimetres.
+    fn in_millimetres(&self, length: Length, rate: BitRate) -> u64 {
+        match length {
             Length::Metres(metres) => (metres * 1000.0).round() as u64,
             Length::BitTimes(bits) => (bits as f64 * self.metres_per_bit(rate) * 1000.0).round() as u64,
-        };
+        }
+    }
+
+    /// Where the stations of a bus are, in millimetres.
+    pub(super) fn millimetres(&self, sections: &[StationSection], stations: usize) -> Result<Vec<u64>, PlanError> {
+        let rate = self.rate()?;
+        let millimetres = |length: Length| self.in_millimetres(length, rate);
         let end = match value(&self.scenario.medium.topology) {
             Some(TopologyText::Bus(length)) => millimetres(length) as f64,
             Some(TopologyText::Star(_) | TopologyText::Segments) | None => 0.0,
         };
-        let last = positions.len().saturating_sub(1).max(1) as f64;
+        let last = stations.saturating_sub(1).max(1) as f64;
         let place = |(index, section): (usize, &StationSection)| {
             let even = (end * index as f64 / last).round() as u64;
             section.position.as_ref().map_or(even, |position| millimetres(position.get_ref().0))
         };
-        let positions = sections.iter().enumerate().map(place).collect();
-        Ok(Some(Reach { range: millimetres(given.get_ref().0), positions }))
+        Ok(sections.iter().enumerate().map(place).collect())
     }
 }
 

@@ -54,7 +54,8 @@ fn most(method: &Method) -> Option<Most> {
         Method::Aloha(Aloha { population, attempt_limit, .. }) => {
             (population, attempt_limit, (AccessMethod::Aloha, 0.5 / E, ", 1/(2e)", "frame time"))
         }
-        Method::SlottedAloha(SlottedAloha { population, attempt_limit, .. }) => {
+        // With capture the most is not known.
+        Method::SlottedAloha(SlottedAloha { population, attempt_limit, capture: None, .. }) => {
             (population, attempt_limit, (AccessMethod::SlottedAloha, 1.0 / E, ", 1/e", "slot"))
         }
         Method::Csma(Csma { population, attempt_limit, .. }) => {

@@ -113,7 +113,8 @@ impl Planner<'_> {
         let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
         let host = self.host(&name, self.section_at(index), section, &mut taken.hosts)?;
         self.check_default_name(&name, section)?;
-        let mut plan = StationPlan { name, mac, addresses: Vec::new(), host, fault };
+        let kernel = self.kernel(section)?;
+        let mut plan = StationPlan { name, mac, addresses: Vec::new(), host, fault, kernel };
         let families = [
             ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
             ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),

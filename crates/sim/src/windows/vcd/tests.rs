@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn every_change_has_its_lines() {
-    let all = Lines::all(12);
+    let all = Lines::all(12, 12);
     assert_eq!(all.len(), Change::all().count());
     for (number, change) in Change::all().enumerate() {
         assert_eq!(change.number(), number);

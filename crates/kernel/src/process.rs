@@ -1,0 +1,162 @@
+//! A station's kernel as a process: where the kernel is, its command line, and its death.
+
+use crate::sys;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// What packaging/kernel/build.sh calls the kernel that it builds from its present configuration and patches.
+pub const NAME: &str = "linux-b9f78424bf81";
+/// Where a package puts it.
+const PACKAGED: &str = "/usr/lib/ethbus";
+
+/// Why there is no kernel to run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// None was built, and none was named.
+    #[error(
+        "a virtual lab needs a kernel, and {} does not exist: run `ethbus kernel build` (five minutes), or name one with --kernel",
+        path.display()
+    )]
+    Missing {
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// The one that was named cannot be used.
+    #[error("--kernel: {} cannot be read: name a kernel that `ethbus kernel build` has built", path.display())]
+    Unreadable {
+        /// Its name.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is a program, and not such a kernel.
+    #[error(
+        "--kernel: {} has no {lacks}: name a kernel that `ethbus kernel build` has built",
+        path.display()
+    )]
+    Unfit {
+        /// Its name.
+        path: PathBuf,
+        /// What it lacks.
+        lacks: &'static str,
+    },
+}
+
+/// Where `ethbus kernel build` puts kernels.
+pub fn folder_of_builds() -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_else(|| "/".into())).join(".cache");
+    cache.unwrap_or_else(home).join("ethbus/kernel")
+}
+
+/// The kernel that is named, or the built or packaged one.
+///
+/// # Errors
+/// There is none, or it is no User-Mode Linux with our patches.
+pub fn find_kernel(named: Option<&Path>) -> Result<PathBuf, KernelError> {
+    let built = folder_of_builds().join(NAME);
+    let path = match named {
+        Some(path) => path.to_owned(),
+        None => [built.clone(), Path::new(PACKAGED).join(NAME)]
+            .into_iter()
+            .find(|path| path.is_file())
+            .ok_or(KernelError::Missing { path: built })?,
+    };
+    let unreadable = |source| KernelError::Unreadable { path: path.clone(), source };
+    let absolute = std::fs::canonicalize(&path).map_err(unreadable)?;
+    let octets = std::fs::read(&absolute).map_err(unreadable)?;
+    let has = |text: &str| octets.windows(text.len()).any(|part| part == text.as_bytes());
+    for (option, lacks) in [
+        ("time-travel-clock-external", "time travel (CONFIG_UML_TIME_TRAVEL_SUPPORT)"),
+        ("clock-read-cost=", "parameter `clock-read-cost` (1-clock-cost.patch)"),
+        ("random-seed=", "parameter `random-seed` (2-seed.patch)"),
+    ] {
+        if !has(option) {
+            return Err(KernelError::Unfit { path, lacks });
+        }
+    }
+    Ok(absolute)
+}
+
+/// What a station's kernel is started with.
+#[derive(Debug)]
+pub struct Station {
+    /// The station's name.
+    pub name: String,
+    /// Its network card's address.
+    pub mac: [u8; 6],
+    /// Its memory, in MiB.
+    pub memory: u64,
+    /// The seed of all its random numbers.
+    pub seed: u64,
+    /// The instant at which it is switched on, in nanoseconds.
+    pub begins: u64,
+    /// What leads to its root file system, from the private folder.
+    pub root: String,
+    /// The shell's program that is its init.
+    pub init: String,
+    /// What it and its programs print.
+    pub console: File,
+    /// What User-Mode Linux itself says.
+    pub log: File,
+}
+
+/// What all kernels of a lab have in common.
+#[derive(Debug)]
+pub struct Common<'a> {
+    pub kernel: &'a Path,
+    /// The private folder: the sockets are in it.
+    pub folder: &'a Path,
+    /// Virtual nanoseconds of a clock read.
+    pub clock_cost: u64,
+}
+
+/// Starts the kernel of station `number`. It waits for the calendar.
+///
+/// # Errors
+/// The system starts no program.
+pub fn start(common: &Common<'_>, number: usize, station: &Station) -> io::Result<Child> {
+    let mut command = Command::new(common.kernel);
+    command.current_dir(common.folder).env_clear().arg0("linux");
+    command.args(arguments(common, number, station));
+    command.stdin(Stdio::null()).stdout(station.console.try_clone()?).stderr(station.log.try_clone()?);
+    // An interrupt of the terminal is for the controller.
+    command.process_group(0);
+    sys::die_with_this_thread_and_be_the_same(&mut command);
+    command.spawn()
+}
+
+/// The kernel's command line. All names are relative: another folder must not change what the kernel draws.
+fn arguments(common: &Common<'_>, number: usize, station: &Station) -> Vec<OsString> {
+    let client = number + 1;
+    [
+        format!("mem={}M", station.memory),
+        format!("time-travel=ext:{client}:calendar"),
+        format!("virtio_uml.device=card{client}:1"),
+        format!("random-seed={}", station.seed),
+        format!("clock-read-cost={}", common.clock_cost),
+        "quiet".into(),
+        "loglevel=3".into(),
+        format!("umid=k{client}"),
+        "uml_dir=.".into(),
+        "con=null".into(),
+        "con0=null,fd:1".into(),
+        "root=/dev/root".into(),
+        "rootfstype=hostfs".into(),
+        format!("rootflags=/proc/self/cwd/{}/.", station.root),
+        "ro".into(),
+        "panic=-1".into(),
+        "init=/bin/sh".into(),
+        "--".into(),
+        "-c".into(),
+        format!("\"{}\"", station.init),
+    ]
+    .into_iter()
+    .map(OsString::from)
+    .collect()
+}

@@ -1,0 +1,772 @@
+"""Results of a run, as ethbus reports them; docs/results.md describes them.
+
+Made from the types and tables of crates/sim/src/figures: BLESS=1 cargo test -p ethbus-sim --lib python:: rewrites it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ._record import Record, Run
+
+
+@dataclass(frozen=True)
+class ChangeResults(Record):
+    """A change to a station or to the cable while the bus runs."""
+
+    change: str
+    """The change, like `attach` or `fault deaf`."""
+
+    station: str
+    """The station; empty for the cable."""
+
+    unix_ns: int
+    """Its latest instant, in nanoseconds since 1970."""
+
+
+@dataclass(frozen=True)
+class ConfigResults(Record):
+    """What the medium was made from."""
+
+    duration_s: Optional[float]
+    """Measured time of each run, in seconds."""
+
+    longest_distance_bt: int
+    """The longest distance between two stations, in bit times."""
+
+    medium: dict[str, Any]
+    """The medium's whole configuration: places, and the parameters of 802.3, table 4-2."""
+
+    name: str
+    """The lab's name; empty in the demonstration."""
+
+    queue_limit: int
+    """Frames that a transmit queue holds."""
+
+    rate_bits_per_second: int
+    """Bits per second."""
+
+    replications: Optional[int]
+    """Independent runs, seeded one after another from `seed`; counts are of all of them together."""
+
+    topology: str
+    """`star`, `bus` or `segments`."""
+
+    traffic: list[str]
+    """What the stations offer: one text if all offer the same, else one for each."""
+
+    until: Optional[UntilResults]
+    """What it was to know of a metric to end before; nothing if that was not asked for."""
+
+    warmup_s: Optional[float]
+    """Time before it, in seconds."""
+
+
+@dataclass(frozen=True)
+class Cut(Record):
+    """Where a cable is cut, as it is written."""
+
+    position_bt: int
+    """Stations at this place and beyond it are on the far side."""
+
+    segment: int
+    """The segment; 0 on a bus."""
+
+
+@dataclass(frozen=True)
+class DelayResults(Record):
+    """A delay, in bit times; none of its figures if there was no frame. Percentiles are at most one part in
+    a thousand above the exact ones; those of a station one part in 16."""
+
+    histogram: dict[int, int]
+    """Frames in each bin, under the longest delay of the bin; four bins for each doubling, empty ones left
+    out."""
+
+    max_bt: Optional[int]
+    """The longest."""
+
+    mean_bt: Optional[float]
+    """Its mean."""
+
+    p50_bt: Optional[int]
+    """Its median."""
+
+    p90_bt: Optional[int]
+    """Its 90th percentile."""
+
+    p95_bt: Optional[int]
+    """Its 95th percentile."""
+
+    p999_bt: Optional[int]
+    """Its 99.9th percentile."""
+
+    p99_bt: Optional[int]
+    """Its 99th percentile."""
+
+
+@dataclass(frozen=True)
+class EmulatorResults(Record):
+    """How well the emulator kept time, and what it could not keep. Nothing here is the medium's doing."""
+
+    verdict: Optional[str]
+    """`trusted`, or what is to be said against the run: what fell behind by more than the tolerance."""
+
+    deliveries: int
+    """copies handed to stations: each carried frame goes to every other station, or with a filter to the
+    stations that need it"""
+
+    lateness_p50_ns: int
+    """from the instant at which a copy was due to the end of the call that handed it over: the median"""
+
+    lateness_p99_ns: int
+    """the 99th percentile of it"""
+
+    lateness_max_ns: int
+    """the longest of it"""
+
+    lateness_histogram_ns: dict[int, int]
+    """copies in each bin of it, under the bin's end in nanoseconds; a bin for each doubling from 1024 ns
+    on, empty ones left out"""
+
+    deliveries_pending: int
+    """copies that are not due yet, at this moment"""
+
+    arrivals_pending: int
+    """frames that were read and not yet given to the medium, at this moment"""
+
+    late_arrivals: int
+    """frames whose stamp was before the instant that the medium had reached; they count as offered at that
+    instant"""
+
+    late_arrival_max_ns: int
+    """the latest of these: how long before that instant its stamp was"""
+
+    slip_ns: int
+    """real time for which ethbus stopped the medium's clock since the machine did not keep up"""
+
+    slips: int
+    """how often the clock stopped"""
+
+    paused_ns: int
+    """real time for which `ethbus pause` stopped the medium's clock"""
+
+    late_deliveries: int
+    """frames of which copies were handed over more than 1 ms after they were due"""
+
+    steal_ns: Optional[int]
+    """time in which a hypervisor gave the machine's processors to others, all of them together, in steps of
+    the kernel's tick; `null` if the kernel does not say"""
+
+    cpu_wait_ns: Optional[int]
+    """time in which the data plane was ready to run and others had the processor; `null` likewise"""
+
+    clock_steps: int
+    """times that the real-time clock was set"""
+
+    time_scale: float
+    """the medium's time as a part of real time, as asked for"""
+
+    ring_drops: int
+    """frames lost because the receive ring was full"""
+
+    overload_drops: int
+    """copies dropped in place of a stopped clock, with `on_overload = "drop"`"""
+
+    deliveries_to_absent: int
+    """copies that a station did not get, because it was detached or its interface down or gone when they
+    were due"""
+
+    delivery_failures: int
+    """copies that the kernel refused for other reasons"""
+
+    copies_to_detached: int
+    """copies that were not made, because the station was off the medium when the frame was sent"""
+
+    refused_by_mtu: int
+    """copies that a station's host refused, because the MTU of its interface was lowered"""
+
+    stamped_at_ring: int
+    """frames stamped as they entered the ring, a few microseconds late: those of TCP, because the kernel
+    keeps TCP's departure time in the place of the stamp"""
+
+    future_stamps: int
+    """frames whose stamp was later than their reading, because the clock was set; the time of reading was
+    used"""
+
+    stale_stamps: int
+    """frames whose stamp was more than a second before the ring was last empty, because the clock was set;
+    the time of reading was used"""
+
+    oversized: int
+    """frames longer than the ring's slot, from stations whose offloads are on"""
+
+    checksums_repaired: int
+    """frames with a partial checksum that was filled in, from stations whose offloads are on"""
+
+    checksums_left: int
+    """frames with a partial checksum that could not be filled in, likewise"""
+
+    vlan_tags_restored: int
+    """frames without their VLAN tag, which was put back, likewise"""
+
+    strays: int
+    """frames from no station's interface"""
+
+    ports_lost: int
+    """times that a station left the medium because its interface went down or vanished"""
+
+    ports_gone: int
+    """interfaces that vanished, as with `ip netns del`, whether or not they went down first"""
+
+    link_changes_missed: int
+    """times that the kernel's news of interfaces came faster than ethbus read it"""
+
+    bus_gone: bool
+    """`true` if the bus's namespace lost its name, as with `ip netns del LAB-bus`: nothing is known of
+    `links`; not there otherwise"""
+
+    changes: list[ChangeResults]
+    """the latest change of each kind to each station and to the cable: `station` (empty for the cable),
+    `change` (`attach`, `detach`, `fault deaf`, `fault bad_fcs`, `fault babble`, `fault none`, `plca`,
+    `cut`, `mend`), and `unix_ns`, its instant in nanoseconds since 1970; not there if nothing was
+    changed"""
+
+    fan_out: str
+    """how frames get to several stations: `kernel`, it makes the copies; `batch`, they are sent one by one"""
+
+    kernel_copies: int
+    """of `deliveries`, those that the kernel copied: of frames up to 1514 octets without FCS, for three
+    stations or more that are equally far"""
+
+    helped_copies: int
+    """of `kernel_copies`, those that a helper on another processor had made at the same time: with more
+    than 64 stations"""
+
+    fan_out_failures: int
+    """frames that the kernel should have copied and refused, because the interface at which it copies them
+    was removed; they were sent one by one"""
+
+    filter: str
+    """`none` or `address` (scenario.md)"""
+
+    filtered: int
+    """copies left out because they were for another station"""
+
+    stations_unfiltered: int
+    """stations that hear everything in spite of the filter, at this moment"""
+
+    reports_skipped: int
+    """reports of the data plane that the supervisor did not take in time"""
+
+    record_skipped: int
+    """inputs not in the record, because the disk was full, or the file was written more slowly than the bus
+    went (trace.md)"""
+
+    events_skipped: int
+    """events not in the event log, likewise"""
+
+    files_incomplete: int
+    """how many files that were wanted are not whole"""
+
+    incomplete_files: list[FileResults]
+    """these files: `file`, what it `holds`, and how much is known to be `missing`; not there if all are
+    whole"""
+
+    files_kept: int
+    """how many files have the last seconds before a trigger of `--on`, or before `ethbus keep` (seeing.md)"""
+
+    kept_files: list[str]
+    """the names of these files; not there if there are none"""
+
+    keeps_missed: int
+    """triggers whose last seconds were not written: 20 files were there, or the one before was still being
+    written"""
+
+    latency: str
+    """the effort for punctuality, in words: `normal`, or `low` and what the machine granted of it (live.md)"""
+
+    links: list[LinkResults]
+    """what the kernel counts between each `station` and the bus since the lab came up, read a moment after
+    the rest; below"""
+
+    priority: str
+    """how the kernel schedules the data plane: `SCHED_FIFO` while it is asleep most of the time, else `nice
+    -20`; `normal` without root"""
+
+
+@dataclass(frozen=True)
+class FileResults(Record):
+    """A file that was wanted and is not whole."""
+
+    file: str
+    """Its name, as the user gave it."""
+
+    holds: str
+    """What is in it: `record`, `event log`, `capture`, `Perfetto trace`, `VCD`, `table of events` or `last
+    seconds`."""
+
+    missing: int
+    """Inputs of a record, events of a log, inputs and events of another file, that are known to miss in it."""
+
+
+@dataclass(frozen=True)
+class Intervals(Record):
+    """Half-widths of 95 % confidence intervals, each under the name of its metric."""
+
+    method: str
+    """Where the samples come from: `batch_means` over the run, or `replications`."""
+
+    samples: int
+    """How many samples there are."""
+
+    utilization_frame: Optional[float]
+    """Σ 8L / T over successful frames"""
+
+    utilization_wire: Optional[float]
+    """the same with preamble and SFD (64 bit)"""
+
+    utilization_total: Optional[float]
+    """with a gap of 96 bit too, whatever `inter_packet_gap` says"""
+
+    utilization_payload: Optional[float]
+    """Σ 8(L − 18) / T"""
+
+    attempts_per_frame: Optional[float]
+    """attempts / F; F: frames that were successful, or discarded after attempt_limit attempts or, at 1000
+    Mb/s, after a late collision"""
+
+    discard_fraction: Optional[float]
+    """frames discarded after attempt_limit attempts / F"""
+
+    stations_per_collision: Optional[float]
+    """mean number of transmissions in an episode whose stations noticed it; a sender that is too far away
+    to notice, or deaf, is not counted"""
+
+    same_winner: Optional[float]
+    """part of the successful frames whose sender also sent the one before"""
+
+    fairness: Optional[float]
+    """Jain's index over successful octets: 1 if all stations got as much through, 1/n if one of n got
+    everything"""
+
+    access_delay: Optional[dict[str, float]]
+    """from the head of the queue to the first bit of the successful attempt"""
+
+    mac_delay: Optional[dict[str, float]]
+    """from arrival in the queue to the last bit"""
+
+    throughput: Optional[float]
+    """S, frames that got through, a slot or frame time"""
+
+    offered_traffic: Optional[float]
+    """G: attempts, a slot or frame time; with `csma` also frames that gave way"""
+
+    backlog: Optional[float]
+    """mean number of frames that were sent in vain and are to be sent again, from when their senders know"""
+
+    delay: Optional[float]
+    """mean time from a frame's arrival to its last bit, in slots or frame times; `null` if no frame got
+    through"""
+
+    goodput_mbps: Optional[float]
+    """data of frames that were acknowledged, or sent to a group, in Mb/s"""
+
+    collision_probability: Optional[float]
+    """p: the part of the attempts that met another signal"""
+
+    tau: Optional[float]
+    """attempts in a slot of the sender's own counter: attempts / (attempts + slots drawn)"""
+
+    longest_waiting_bt: Optional[float]
+    """the longest that a frame has waited with which the medium is not done at the end, in bit times; not
+    with `csma-ca`"""
+
+    ran_away_slot: Optional[float]
+    """in CSV, of `ran_away`: the mean of the slots in which infinitely many users ran away, if they did"""
+
+
+@dataclass(frozen=True)
+class LinkResults(Record):
+    """What the kernel counts on the way between a station and the bus, since the lab came up."""
+
+    station: str
+    """The station's name."""
+
+    offloads: list[str]
+    """offloads that were switched on again in the station, in words; only if there are any, and checked
+    only after a frame has shown it"""
+
+    from_station: int
+    """frames from the station that got to the bus's end of its link"""
+
+    to_station: int
+    """copies that got to the station's end"""
+
+    lost_from_station: int
+    """frames that the kernel dropped in between: its backlog was full, or the other end was down"""
+
+    lost_to_station: int
+    """copies that it dropped in between, likewise"""
+
+    lost_at_tap: int
+    """frames that it dropped at the station's TAP device: the program did not read in time, or none had the
+    device open"""
+
+    lost_outside: int
+    """frames that it dropped at the interface or the end of the tunnel that the station leads outside by
+    (ports.md): for a tunnel, those for which there was no way to the other machine"""
+
+
+@dataclass(frozen=True)
+class MediumResults(Record):
+    """Metrics of the medium, under the names of 802.3 and of docs/results.md."""
+
+    backlog_distribution: list[float]
+    """The part of the time in which 0, 1, 2 … frames were backlogged; the last of 65,536 places has more,
+    too."""
+
+    capture_runs: list[int]
+    """Capture: runs of 1, 2, 3 … successful frames of one station in a row; the last of 1,024 places counts
+    longer ones, too."""
+
+    ci95: Optional[Intervals]
+    """Half-widths of 95 % confidence intervals, where a figure is an estimate; live counts are none."""
+
+    collision_episodes: int
+    """Overlaps on the medium."""
+
+    collision_frames: list[int]
+    """Frames that got through after 1, 2, 3 … collisions, up to one less than attempt_limit."""
+
+    collision_multiplicity: list[int]
+    """Collision episodes of 1, 2, 3 … attempts that noticed the collision."""
+
+    cut: Optional[Cut]
+    """Where the cable is cut."""
+
+    episodes_before_success: list[int]
+    """Successful frames that came after 0, 1, 2 … collision episodes since the one before; the last of
+    1,024 places counts those after more, too."""
+
+    plca: Optional[PlcaResults]
+    """Cycles of a bus with PLCA."""
+
+    ran_away: Optional[RanAway]
+    """Of infinitely many users: when they ran away, if they did."""
+
+    utilization_frame: float
+    """Σ 8L / T over successful frames"""
+
+    utilization_wire: float
+    """the same with preamble and SFD (64 bit)"""
+
+    utilization_total: float
+    """with a gap of 96 bit too, whatever `inter_packet_gap` says"""
+
+    utilization_payload: float
+    """Σ 8(L − 18) / T"""
+
+    attempts_per_frame: Optional[float]
+    """attempts / F; F: frames that were successful, or discarded after attempt_limit attempts or, at 1000
+    Mb/s, after a late collision"""
+
+    discard_fraction: Optional[float]
+    """frames discarded after attempt_limit attempts / F"""
+
+    stations_per_collision: Optional[float]
+    """mean number of transmissions in an episode whose stations noticed it; a sender that is too far away
+    to notice, or deaf, is not counted"""
+
+    same_winner: Optional[float]
+    """part of the successful frames whose sender also sent the one before"""
+
+    fairness: Optional[float]
+    """Jain's index over successful octets: 1 if all stations got as much through, 1/n if one of n got
+    everything"""
+
+    access_delay: DelayResults
+    """from the head of the queue to the first bit of the successful attempt"""
+
+    mac_delay: DelayResults
+    """from arrival in the queue to the last bit"""
+
+    throughput: Optional[float]
+    """S, frames that got through, a slot or frame time"""
+
+    offered_traffic: Optional[float]
+    """G: attempts, a slot or frame time; with `csma` also frames that gave way"""
+
+    backlog: Optional[float]
+    """mean number of frames that were sent in vain and are to be sent again, from when their senders know"""
+
+    delay: Optional[float]
+    """mean time from a frame's arrival to its last bit, in slots or frame times; `null` if no frame got
+    through"""
+
+    goodput_mbps: Optional[float]
+    """data of frames that were acknowledged, or sent to a group, in Mb/s"""
+
+    collision_probability: Optional[float]
+    """p: the part of the attempts that met another signal"""
+
+    tau: Optional[float]
+    """attempts in a slot of the sender's own counter: attempts / (attempts + slots drawn)"""
+
+    longest_waiting_bt: Optional[int]
+    """the longest that a frame has waited with which the medium is not done at the end, in bit times; not
+    with `csma-ca`"""
+
+
+@dataclass(frozen=True)
+class PlcaResults(Record):
+    """Cycles of a bus, from BEACON to BEACON, in bit times."""
+
+    access_delay_bound_bt: Optional[int]
+    """The bound of `access_delay` at every node, for frames of up to that length; none if PLCA is not right
+    at every node, and where a signal takes time."""
+
+    cycle_max_bt: int
+    """The longest."""
+
+    cycle_mean_bt: Optional[float]
+    """How long they were on average; none if there was none."""
+
+    cycle_min_bt: int
+    """The shortest."""
+
+    cycles: int
+    """How many ended."""
+
+    empty_cycles: int
+    """How many of them had no frame."""
+
+    frame_max_octets: Optional[int]
+    """Octets of the longest frame that was sent; none of no frames."""
+
+
+@dataclass(frozen=True)
+class PlcaStation(Record):
+    """One node."""
+
+    burst_cnt: int
+    """aPLCAMaxBurstCount."""
+
+    burst_tmr: int
+    """aPLCABurstTimer, in bit times."""
+
+    counters: dict[str, int]
+    """What it counted."""
+
+    enabled: bool
+    """PLCA is on."""
+
+    node_cnt: int
+    """aPLCANodeCount."""
+
+    node_id: int
+    """aPLCALocalNodeID; 255 is none."""
+
+    status: bool
+    """plca_status: BEACONs are sent or seen."""
+
+    to_tmr: int
+    """aPLCATransmitOpportunityTimer, in bit times."""
+
+
+@dataclass(frozen=True)
+class RanAway(Record):
+    """When the backlog of infinitely many users got out of hand."""
+
+    slots: list[int]
+    """Of each run that ran away, the slot in which the backlog passed that for the last time."""
+
+    unstable_backlog: int
+    """Above how many backlogged frames more come than get through."""
+
+
+@dataclass(frozen=True)
+class StationResults(Record):
+    """One station."""
+
+    attached: bool
+    """Whether it is on the medium."""
+
+    collision_frames: list[int]
+    """Frames that got through after 1, 2, 3 … collisions, up to one less than attempt_limit."""
+
+    fault: Optional[str]
+    """What is wrong with it, if somebody made it faulty."""
+
+    name: str
+    """Its name."""
+
+    plca: Optional[PlcaStation]
+    """Its PLCA, on a bus that has it."""
+
+    queued: int
+    """Frames in its transmit queue at the end, the one being sent included."""
+
+    queued_at_start: int
+    """Frames in its transmit queue at the start of the measurement."""
+
+    access_delay: Optional[DelayResults]
+    """from the head of the queue to the first bit of the successful attempt"""
+
+    mac_delay: Optional[DelayResults]
+    """from arrival in the queue to the last bit"""
+
+    offered: int
+    """frames that the host handed over"""
+
+    queue_drops: int
+    """of these, frames that found the transmit queue full"""
+
+    frames_transmitted_ok: int
+    """frames sent whole"""
+
+    single_collision_frames: int
+    """frames sent after exactly one collision"""
+
+    multiple_collision_frames: int
+    """frames sent after more than one collision"""
+
+    deferred_transmissions: int
+    """frames that had to wait before their first attempt, and then met no collision"""
+
+    late_collisions: int
+    """late collisions"""
+
+    excessive_collisions: int
+    """frames discarded after attempt_limit attempts"""
+
+    late_collision_discards: int
+    """at 1000 Mb/s: frames discarded after a late collision"""
+
+    excessive_deferrals: int
+    """attempts that began after a wait of more than `max_defer_time_bt`"""
+
+    carrier_sense_errors: int
+    """frames sent without collision and without carrier sense"""
+
+    internal_mac_transmit_errors: int
+    """`too_short`, `too_long` and `detached` together"""
+
+    too_short: int
+    """frames of the host that were not sent: without a whole header"""
+
+    too_long: int
+    """frames of the host that were not sent: above max_frame_size"""
+
+    detached: int
+    """frames discarded because the station was off the medium"""
+
+    octets_transmitted_ok: int
+    """data and padding of the frames sent whole, without addresses, type and FCS"""
+
+    frames_received_ok: int
+    """frames received whole that were for this station or for a group"""
+
+    octets_received_ok: int
+    """their data and padding"""
+
+    fcs_errors: int
+    """frames for it with a bad FCS, of whole octets"""
+
+    alignment_errors: int
+    """frames for it with a bad FCS, of no whole number of octets"""
+
+    frame_too_long_errors: int
+    """frames for it above max_frame_size"""
+
+    attempts: int
+    """attempts to send, first ones included"""
+
+    collisions: int
+    """attempts that collided"""
+
+    fragments_received: int
+    """frames for it that ended below min_frame_size"""
+
+    delivered: int
+    """frames of the station that an addressee received whole; a group frame once for each station"""
+
+
+@dataclass(frozen=True)
+class UntilResults(Record):
+    """What a run was to know of a metric, and what it knows."""
+
+    asked: float
+    """The half-width of its 95 % interval that was asked for, as a part of the metric."""
+
+    half_width: Optional[float]
+    """The half-width that it has, likewise; none where the metric is 0 or has no interval."""
+
+    metric: str
+    """The metric, under the name of its column."""
+
+    reached: bool
+    """Whether that is what was asked for, so that the run ended; or `duration` ended it."""
+
+
+@dataclass(frozen=True)
+class Results(Run):
+    """What happened on a bus."""
+
+    config: ConfigResults
+    """What the medium was made from."""
+
+    emulator: Optional[EmulatorResults]
+    """The emulator itself; nothing for a run in virtual time."""
+
+    measured_bit_times: int
+    """How long was measured."""
+
+    medium: MediumResults
+    """The medium as a whole."""
+
+    seed: int
+    """Seed of every random draw."""
+
+    stations: list[StationResults]
+    """Each station, in order of station number."""
+
+    version: int
+    """Version of this schema."""
+
+
+LABELS: dict[str, tuple[str, str]] = {
+    "utilization_frame": ("Utilization, frames", "part of the rate"),
+    "utilization_wire": ("Utilization, with preambles", "part of the rate"),
+    "utilization_total": ("Utilization, with preambles and gaps", "part of the rate"),
+    "utilization_payload": ("Utilization, payload", "part of the rate"),
+    "attempts_per_frame": ("Attempts per frame", ""),
+    "discard_fraction": ("Discarded frames", "part of frames"),
+    "stations_per_collision": ("Stations per collision", ""),
+    "same_winner": ("Same winner as before", "part of frames"),
+    "fairness": ("Fairness, Jain's index", ""),
+    "access_delay_mean_bt": ("Access delay, mean", "BT"),
+    "access_delay_p50_bt": ("Access delay, median", "BT"),
+    "access_delay_p90_bt": ("Access delay, 90 % quantile", "BT"),
+    "access_delay_p95_bt": ("Access delay, 95 % quantile", "BT"),
+    "access_delay_p99_bt": ("Access delay, 99 % quantile", "BT"),
+    "access_delay_p999_bt": ("Access delay, 99.9 % quantile", "BT"),
+    "access_delay_max_bt": ("Access delay, longest", "BT"),
+    "mac_delay_mean_bt": ("MAC delay, mean", "BT"),
+    "mac_delay_p50_bt": ("MAC delay, median", "BT"),
+    "mac_delay_p90_bt": ("MAC delay, 90 % quantile", "BT"),
+    "mac_delay_p95_bt": ("MAC delay, 95 % quantile", "BT"),
+    "mac_delay_p99_bt": ("MAC delay, 99 % quantile", "BT"),
+    "mac_delay_p999_bt": ("MAC delay, 99.9 % quantile", "BT"),
+    "mac_delay_max_bt": ("MAC delay, longest", "BT"),
+    "throughput": ("Throughput", ""),
+    "offered_traffic": ("Offered traffic", ""),
+    "backlog": ("Backlog", ""),
+    "delay": ("Delay", ""),
+    "goodput_mbps": ("Goodput", "Mb/s"),
+    "collision_probability": ("Collision probability", ""),
+    "tau": ("Tau", ""),
+    "longest_waiting_bt": ("Longest waiting", "BT"),
+    "ran_away_slot": ("Ran away slot", ""),
+}
+"""Label and unit of each metric, under the name of its column in CSV."""

@@ -1,0 +1,81 @@
+"""Tables of sweeps: a folder of Parquet files as a frame, and the rows of a grid on any executor."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas
+
+    PathLike = str | os.PathLike[str]
+
+_NAME = re.compile(r"runs-\d+-\d+-([0-9a-f]{8})\.parquet")
+
+
+def files(folder: PathLike) -> list[Path]:
+    """The files of a folder that `ethbus sweep --out FOLDER/` writes, in order. One that was changed is an error."""
+    found = sorted(path for path in Path(folder).rglob("*.parquet") if not path.name.startswith("."))
+    for path in found:
+        name = _NAME.fullmatch(path.name)
+        if not name:
+            raise ValueError(f"{path}: no sweep wrote a file of this name: move it elsewhere")
+        crc32 = zlib.crc32(path.read_bytes())
+        if crc32 != int(name[1], 16):
+            raise ValueError(f"{path}: it was changed since the sweep wrote it: its CRC-32 was {name[1]} and is {crc32:08x}")
+    if not found:
+        raise FileNotFoundError(f"{folder}: no run of a sweep is in it: give the folder of `ethbus sweep --out FOLDER/`")
+    return found
+
+
+def read(folder: PathLike) -> pandas.DataFrame:
+    """The runs of a folder that `ethbus sweep --out FOLDER/` writes, in the order of the grid; it may still grow.
+
+    `attrs` of the frame has `units` and `definitions`, each by the name of the column. Needs pandas and pyarrow.
+    """
+    import pandas
+    import pyarrow.dataset as dataset
+    import pyarrow.fs as fs
+
+    options = dataset.FileSystemFactoryOptions(
+        partition_base_dir=str(folder), partitioning=dataset.HivePartitioning.discover()
+    )
+    paths = [str(path) for path in files(folder)]
+    factory = dataset.FileSystemDatasetFactory(fs.LocalFileSystem(), paths, dataset.ParquetFileFormat(), options)
+    table = factory.finish(factory.inspect(fragments=None)).to_table()
+    frame: pandas.DataFrame = table.to_pandas().sort_values("run", ignore_index=True)
+    metadata = {field.name: field.metadata or {} for field in table.schema}
+    for key, of in (("units", b"unit"), ("definitions", b"definition")):
+        frame.attrs[key] = {name: texts[of].decode() for name, texts in metadata.items() if of in texts}
+    return frame
+
+
+def rows(arguments: Sequence[str], first: int, last: int) -> str:
+    """Rows of a grid as CSV with a header: what one task of an executor does."""
+    from . import run
+
+    return run("sweep", *arguments, "--rows", f"{first}..{last}", "--jobs", 1)
+
+
+def spread(arguments: Sequence[str], executor: Any, rows_per_task: int | None = None) -> pandas.DataFrame:
+    """The whole grid, in tasks that `executor.submit` takes: the frame is that of one sweep."""
+    import pandas
+
+    from . import run
+
+    listed = list(csv.reader(io.StringIO(run("sweep", *arguments, "--list"))))
+    count = len(listed) - 1
+    # Some hundred tasks balance the load, and each is long beside what starts it.
+    step = rows_per_task or max(1, count // 256)
+    spans = [(first, min(first + step - 1, count)) for first in range(1, count + 1, step)]
+    futures = [executor.submit(rows, list(arguments), first, last) for first, last in spans]
+    parts = [future.result() for future in futures]
+    text = parts[0] + "".join(part.split("\n", 1)[1] for part in parts[1:])
+    return pandas.read_csv(io.StringIO(text))

@@ -1,0 +1,80 @@
+//! Arguments of the commands that run labs of kernels in virtual time.
+
+use super::{Format, WindowArgs};
+use clap::{Args, Subcommand};
+use sim::words::units::{duration, seed};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Options of `run`.
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    /// Scenario file; see docs/scenario.md
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: PathBuf,
+    /// Where all random numbers come from [default: 1]
+    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
+    pub seed: Option<u64>,
+    /// End at this instant, whatever still runs
+    #[arg(short = 'u', long, value_name = "TIME", value_parser = duration)]
+    pub until: Option<Duration>,
+    /// Virtual seconds in a real one [default: as fast as possible]
+    ///
+    /// `--pace 1` is for people who watch consoles.
+    #[arg(long, value_name = "N", value_parser = pace)]
+    pub pace: Option<f64>,
+    /// The folder that gets each station's console, as NAME.txt
+    #[arg(long, value_name = "FOLDER")]
+    pub consoles: Option<PathBuf>,
+    /// The kernel [default: that of `ethbus kernel build`]
+    #[arg(long, value_name = "FILE")]
+    pub kernel: Option<PathBuf>,
+    /// Write all events, for `ethbus explain`
+    ///
+    /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// Record the bus, for `ethbus replay`
+    ///
+    /// The frames and their instants, not the programs; see docs/trace.md.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+    /// How long a station may run while its clock does not move [default: 30s]
+    ///
+    /// Longer means that a program computes for ever, and ends the run.
+    #[arg(long, value_name = "TIME", default_value = "30s", hide_default_value = true, value_parser = duration, hide_short_help = true)]
+    pub patience: Duration,
+    /// Tell on standard error how long it took
+    #[arg(long, hide_short_help = true)]
+    pub timing: bool,
+    /// Windows on the run.
+    #[command(flatten)]
+    pub windows: WindowArgs,
+}
+
+fn pace(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|pace| (0.001..=1000.0).contains(pace));
+    number.ok_or_else(|| "it is a number from 0.001 to 1000, like `1`".to_owned())
+}
+
+/// What is to be done about the kernel.
+#[derive(Clone, Debug, Subcommand)]
+pub enum KernelCommand {
+    /// Build it from Debian's linux-source
+    ///
+    /// Five minutes of one processor; 1.5 GB while it is built, 6 MB then. It needs flex, bison, bc and gcc, and fetches
+    /// linux-source with apt if it is not installed. docs/virtual.md tells how.
+    #[command(after_help = "Example:\n  ethbus kernel build")]
+    Build(KernelBuildArgs),
+}
+
+/// Options of `kernel build`.
+#[derive(Args, Clone, Debug)]
+pub struct KernelBuildArgs {
+    /// The folder that gets it [default: ~/.cache/ethbus/kernel]
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+}

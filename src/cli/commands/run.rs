@@ -1,0 +1,191 @@
+//! `ethbus run`: a lab of kernels in virtual time, until its programs have ended; and `ethbus kernel`.
+
+use super::sim::DEFAULT_SEED;
+use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_result_beside, refuse_one_file_for_two};
+use crate::cli::args::{KernelBuildArgs, RunArgs};
+use crate::cli::windows::{self, named, takes_stdout};
+use crate::show::{say, show, table};
+use crate::virt::build;
+use crate::virt::lab::{Ended, LabError, Outcome as Ran, Wishes, run as run_lab};
+use sim::files::event_log::{EventLog, Header};
+use sim::files::json_lines::WriteError;
+use sim::files::record::Recorder;
+use sim::run::observer::{Both, RunFiles};
+use sim::scenario::plan::host::Host;
+use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::windows::{Known, Trailing, WindowsBeside};
+use sim::words::units::many;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Whether the user wants the end.
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// Why a virtual lab, or its kernel, is none.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VirtualError {
+    /// There is no kernel for it.
+    #[error(transparent)]
+    Kernel(#[from] kernel::KernelError),
+    /// The kernel cannot be built.
+    #[error("the kernel was not built: {said}")]
+    Build {
+        /// What the script said.
+        said: String,
+    },
+    /// The lab failed.
+    #[error(transparent)]
+    Lab(Box<LabError<WriteError>>),
+}
+
+/// Runs a lab of kernels until its programs have ended.
+///
+/// # Errors
+/// A scenario that makes no virtual lab, no kernel, a station that does not boot, a program that never yields, files that
+/// cannot be written.
+pub fn run(args: &RunArgs) -> Outcome {
+    let plan =
+        Plan::read(Some(&args.scenario), &Overrides::default(), args.seed.unwrap_or(DEFAULT_SEED))?.of_programs()?;
+    let plan = seeded(plan, args);
+    refuse(&plan, args)?;
+    plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    let kernel = kernel::find_kernel(args.kernel.as_deref()).map_err(VirtualError::from)?;
+    let interrupts = interrupts_of_a_run()?;
+    let watch = move || {
+        if interrupts.recv().is_ok() {
+            INTERRUPT.store(true, Ordering::Relaxed);
+        }
+    };
+    let system = |source| CommandError::System { what: "start a thread", source };
+    std::thread::Builder::new().name("interrupts".to_owned()).spawn(watch).map_err(system)?;
+    let wishes = Wishes {
+        kernel,
+        until: args.until,
+        pace: args.pace,
+        patience: args.patience,
+        consoles: args.consoles.clone(),
+        interrupted: || INTERRUPT.load(Ordering::Relaxed),
+    };
+    let (observers, trailing) = observers(&plan, args)?;
+    let begin = Instant::now();
+    let ran = run_lab(&plan, &wishes, observers).map_err(|error| match error {
+        LabError::Observer(error) => CommandError::Write(error),
+        other => VirtualError::Lab(Box::new(other)).into(),
+    });
+    // The files are whole up to where the run failed.
+    let finished = windows::finish(trailing);
+    let ran = ran?;
+    finished?;
+    if args.timing {
+        say(&timing(&ran, begin.elapsed().as_secs_f64()));
+    }
+    print_result_beside(takes_stdout(&args.windows), args.format, &ran.results, table)?;
+    for (station, at, how) in &ran.ended {
+        say(&format!("ethbus: the kernel of {station} ended at {:.6} s ({how})\n", *at as f64 / 1e9));
+    }
+    ran.programs.iter().for_each(|program| say(&told(program, ran.end)));
+    Ok(if ran.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::from(code(&ran.programs)) })
+}
+
+/// The plan with the seed of the command line, if that has one.
+fn seeded(mut plan: Plan, args: &RunArgs) -> Plan {
+    args.seed.into_iter().for_each(|seed| plan.medium.seed = seed);
+    plan
+}
+
+/// Refuses what makes no virtual lab.
+fn refuse(plan: &Plan, args: &RunArgs) -> Result<(), CommandError> {
+    if let Some(station) = plan.stations.iter().find(|station| station.host != Host::Veth) {
+        let what = format!(
+            "{}: every station of a virtual lab is a kernel of its own: leave `kind` and `netns` out",
+            station.name
+        );
+        return Err(PlanError::option("station", what).into());
+    }
+    let awaited = |plan: &Plan| plan.stations.iter().any(|it| it.kernel.programs.iter().any(|it| !it.is_service));
+    if args.until.is_none() && !awaited(plan) {
+        let what = "nothing would end the run: give --until TIME, or a station a program, like `run = [\"at 1s ping -c 3 st2\"]`";
+        return Err(PlanError::option("run", what.to_owned()).into());
+    }
+    if let Some(until) = args.until {
+        let programs = plan.stations.iter().flat_map(|it| &it.kernel.programs);
+        if let Some(late) = programs.into_iter().find(|program| program.at >= until) {
+            let what = format!("`{}` would begin at {:?}, after the end: write a later instant", late.command, late.at);
+            return Err(PlanError::option("--until", what).into());
+        }
+    }
+    let [pcapng, perfetto, vcd] = named(&args.windows);
+    let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
+    Ok(refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?)
+}
+
+type Observers = Both<Option<RunFiles>, Option<WindowsBeside>>;
+
+/// The files that the options name.
+fn observers(plan: &Plan, args: &RunArgs) -> Result<(Observers, Vec<Trailing>), CommandError> {
+    let given = [Some(args.scenario.as_path()), args.events.as_deref(), args.record.as_deref()];
+    let names = plan.station_names();
+    let header = Header::new(&plan.name, &plan.medium, &names);
+    let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
+    let opened = windows::open(&args.windows, &names, &others(3))?;
+    let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
+    let (windows, trailing) = opened.begin(&Known { header: header.clone(), macs, epoch: None })?;
+    let windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
+    let is_wanted = args.events.is_some() || args.record.is_some();
+    let files = is_wanted.then(|| {
+        let create = |path: &Path| EventLog::create(path, &others(1), &header);
+        let log = args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?;
+        let log = if args.record.is_some() { log } else { log.without_digest() };
+        let record = args.record.as_deref().map(|path| Recorder::create(path, &others(2), &header)).transpose()?;
+        Ok::<_, WriteError>(RunFiles { log: log.on_a_thread(), record })
+    });
+    Ok((Both(files.transpose()?, windows), trailing))
+}
+
+fn timing(ran: &Ran, took: f64) -> String {
+    let end = ran.end as f64 / 1e9;
+    format!(
+        "ethbus: {end:.6} s in {took:.3} s: {:.1} times as fast as life; kernels ran {}\n",
+        end / took,
+        many(ran.runs, "time")
+    )
+}
+
+fn told(program: &Ended, end: u64) -> String {
+    let Ended { station, command, code } = program;
+    match code {
+        Some(code) => format!("ethbus: {station}: `{command}` ended with {code}\n"),
+        None => format!("ethbus: {station}: `{command}` had not ended at {:.6} s\n", end as f64 / 1e9),
+    }
+}
+
+/// The code of the first program that failed; one that has not ended has failed with 1.
+fn code(programs: &[Ended]) -> u8 {
+    programs.iter().map(|program| program.code.unwrap_or(1)).find(|code| *code != 0).unwrap_or(0)
+}
+
+/// Builds the kernel that virtual labs need.
+///
+/// # Errors
+/// It cannot be built.
+pub fn build_kernel(args: &KernelBuildArgs) -> Outcome {
+    let folder = args.folder.clone().unwrap_or_else(kernel::folder_of_builds);
+    let system = |source| CommandError::System { what: "build the kernel", source };
+    std::fs::create_dir_all(&folder).map_err(system)?;
+    let mut last = String::new();
+    let built = build::build(&folder, |line| {
+        show(line);
+        line.clone_into(&mut last);
+    });
+    show("");
+    match built.map_err(system)? {
+        Ok(()) => {
+            super::print(&format!("{last}\n"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(said) => Err(VirtualError::Build { said }.into()),
+    }
+}

@@ -1,0 +1,341 @@
+//! A sweep's table as a folder of Parquet files, in the layout of Hive: `stations=8/medium.rate=10M/runs-….parquet`.
+//!
+//! A file is written under a name that readers skip and renamed when it is whole, so the folder can be read while it grows, and
+//! several commands can write to one folder. Its name ends with the CRC-32 of its content. Values of keys are in the names of
+//! folders and nowhere else, as readers of this layout expect.
+
+use super::journal::Provenance;
+use super::manifest::Manifest;
+use super::output::{TableError, record};
+use super::parquet::write_rows;
+use super::part::Part;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use parquet::schema::types::Type;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Rows of an unfinished point wait no longer than this for the others.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A folder that grows.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    manifest: Manifest,
+    made_by: Provenance,
+    header: csv::StringRecord,
+    /// Rows that are not written yet, by their combination and number.
+    waiting: BTreeMap<u64, BTreeMap<u64, csv::StringRecord>>,
+    /// How many runs of each combination are still to come.
+    due: BTreeMap<u64, u64>,
+    written: Instant,
+    files: u64,
+}
+
+impl Folder {
+    /// Opens the folder at `path`, or makes it; tells which runs of the manifest's part it has.
+    ///
+    /// # Errors
+    /// It is of another grid, has an altered or foreign file, or cannot be read or written.
+    pub fn open(path: &Path, manifest: &Manifest) -> Result<(Folder, Vec<u64>), TableError> {
+        let whole = manifest.clone().of(Part::WHOLE);
+        match Manifest::read(path)? {
+            Some(there) => {
+                if let Some(difference) = there.difference(&whole) {
+                    return Err(TableError::Differs { path: path.to_owned(), difference });
+                }
+            }
+            None => {
+                // Another command may make the same folder at this moment: its own files begin with a point.
+                let is_own = |entry: io::Result<std::fs::DirEntry>| {
+                    entry.is_ok_and(|entry| entry.file_name().as_encoded_bytes().starts_with(b"."))
+                };
+                if !std::fs::read_dir(path).map_or(true, |mut entries| entries.all(is_own))
+                    && Manifest::read(path)?.is_none()
+                {
+                    return Err(TableError::Foreign { path: path.to_owned(), manifest: Manifest::path(path) });
+                }
+                std::fs::create_dir_all(path).map_err(system("create", path))?;
+                whole.write(path)?;
+            }
+        }
+        let (part, seeds) = (manifest.part(), manifest.seeds().len() as u64);
+        let done: Vec<u64> = runs(path, manifest.runs())?.into_keys().filter(|run| part.has(*run)).collect();
+        let mut due: BTreeMap<u64, u64> = BTreeMap::new();
+        for run in (0..manifest.runs()).filter(|run| part.has(*run) && done.binary_search(run).is_err()) {
+            *due.entry(run / seeds).or_default() += 1;
+        }
+        let folder = Folder {
+            path: path.to_owned(),
+            manifest: whole,
+            made_by: Provenance::here(),
+            header: csv::StringRecord::new(),
+            waiting: BTreeMap::new(),
+            due,
+            written: Instant::now(),
+            files: 0,
+        };
+        Ok((folder, done))
+    }
+
+    /// Takes a row.
+    ///
+    /// # Errors
+    /// The disk is full, or the like.
+    pub fn row(&mut self, run: u64, header: &str, row: &str) -> Result<(), TableError> {
+        let header = record(header);
+        if header != self.header {
+            self.flush()?;
+            self.header = header;
+        }
+        let point = run / self.manifest.seeds().len() as u64;
+        self.waiting.entry(point).or_default().insert(run, record(row));
+        self.ended(run)
+    }
+
+    /// No row of this run will come.
+    ///
+    /// # Errors
+    /// As [`Folder::row`].
+    pub fn ended(&mut self, run: u64) -> Result<(), TableError> {
+        let point = run / self.manifest.seeds().len() as u64;
+        let due = self.due.entry(point).or_default();
+        *due = due.saturating_sub(1);
+        if *due == 0 {
+            self.write(point)?;
+        }
+        if self.written.elapsed() > PATIENCE { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes all rows that wait.
+    ///
+    /// # Errors
+    /// The disk is full, or the like.
+    pub fn flush(&mut self) -> Result<(), TableError> {
+        self.written = Instant::now();
+        while let Some((&point, _)) = self.waiting.first_key_value() {
+            self.write(point)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, point: u64) -> Result<(), TableError> {
+        let Some(rows) = self.waiting.remove(&point) else { return Ok(()) };
+        let Some((&first, _)) = rows.first_key_value() else { return Ok(()) };
+        let values = self.manifest.values(first);
+        let keys: Vec<&str> = values.iter().map(|(key, _)| *key).collect();
+        let place = values
+            .iter()
+            .fold(self.path.clone(), |place, (key, value)| place.join(format!("{}={}", encoded(key), encoded(value))));
+        std::fs::create_dir_all(&place).map_err(system("create", &place))?;
+        self.files += 1;
+        let new = self.path.join(format!(".new-{}-{}", std::process::id(), self.files));
+        let rows: Vec<csv::StringRecord> = rows.into_values().collect();
+        let written = File::create(&new).map_err(system("create", &new)).and_then(|file| {
+            let to = (file, place.display().to_string());
+            let origin = (Some(&self.manifest), &self.made_by);
+            write_rows(to, &self.header, &rows, &keys, origin).map_err(TableError::Rows)?;
+            let content = std::fs::read(&new).map_err(system("read", &new))?;
+            File::open(&new).and_then(|file| file.sync_all()).map_err(system("write", &new))?;
+            let name = name(first + 1, rows.len(), crc32fast::hash(&content));
+            std::fs::rename(&new, place.join(name)).map_err(system("write", &place))
+        });
+        if written.is_err() {
+            // What led here is reported.
+            let _ = std::fs::remove_file(&new);
+        }
+        written
+    }
+}
+
+fn system(what: &'static str, path: &Path) -> impl Fn(io::Error) -> TableError + use<> {
+    let path = path.to_owned();
+    move |source| TableError::File { what, path: path.clone(), source }
+}
+
+/// A file's name: its first row, how many rows it has, and its checksum.
+fn name(first: u64, rows: usize, crc32: u32) -> String {
+    format!("runs-{first}-{rows}-{crc32:08x}.parquet")
+}
+
+/// The checksum in a file's name, if it is such a name.
+fn checksum(name: &str) -> Option<u32> {
+    let digits = name.strip_prefix("runs-")?.strip_suffix(".parquet")?.rsplit('-').next()?;
+    (digits.len() == 8).then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+/// A text as a folder's name has it: letters, digits, `.`, `_` and `-`, and every other octet as `%3A`.
+fn encoded(text: &str) -> String {
+    let octet = |octet: u8| match octet {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' => char::from(octet).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    text.bytes().map(octet).collect()
+}
+
+/// The text that [`encoded`] has made.
+fn decoded(text: &str) -> Option<String> {
+    let (mut octets, mut rest) = (Vec::new(), text.as_bytes());
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        octets.push(match (first, tail) {
+            (b'%', [high, low, tail @ ..]) => {
+                rest = tail;
+                u8::from_str_radix(std::str::from_utf8(&[*high, *low]).ok()?, 16).ok()?
+            }
+            (octet, _) => *octet,
+        });
+    }
+    String::from_utf8(octets).ok()
+}
+
+/// Every Parquet file below, in order of its path; names that begin with a point are no rows.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, TableError> {
+    let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(system("read", &folder))? {
+            let path = entry.map_err(system("read", &folder))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            match () {
+                () if name.starts_with('.') => {}
+                () if path.is_dir() => folders.push(path),
+                () if name.ends_with(".parquet") => found.push(path),
+                () => {}
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// A file whose content is that which its name tells.
+fn sound(path: &Path) -> Result<SerializedFileReader<File>, TableError> {
+    let wrong = |what: String| TableError::Shards { path: path.to_owned(), what };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some(written) = checksum(&name) else {
+        return Err(wrong("no sweep wrote a file of this name: move it elsewhere".to_owned()));
+    };
+    let found = crc32fast::hash(&std::fs::read(path).map_err(system("read", path))?);
+    if found != written {
+        return Err(wrong(format!(
+            "it was changed since the sweep wrote it: its CRC-32 was {written:08x} and is {found:08x}; bring it back, or \
+             remove it and give the sweep's command again"
+        )));
+    }
+    let file = File::open(path).map_err(system("open", path))?;
+    SerializedFileReader::new(file).map_err(|error| wrong(error.to_string()))
+}
+
+/// Which runs, from 0, the folder has, each with its file.
+///
+/// # Errors
+/// A file that was altered, one that is no sweep's, a row that is in two files.
+pub fn runs(folder: &Path, most: u64) -> Result<BTreeMap<u64, PathBuf>, TableError> {
+    let mut runs = BTreeMap::new();
+    for path in files(folder)? {
+        let wrong = |what: String| TableError::Shards { path: path.clone(), what };
+        let reader = sound(&path)?;
+        for row in rows_of(&reader, Some("run")).map_err(wrong)? {
+            let run = row.iter().find(|(name, _)| name == "run").and_then(|(_, value)| value.parse::<u64>().ok());
+            let run = run.and_then(|run| run.checked_sub(1)).filter(|run| *run < most);
+            let run = run.ok_or_else(|| wrong("it has a row that the grid does not have".to_owned()))?;
+            if let Some(other) = runs.insert(run, path.clone()) {
+                return Err(wrong(format!("row {} is in {} too: remove one of the files", run + 1, other.display())));
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// A row's columns, each with its value as CSV has it.
+type Row = Vec<(String, String)>;
+
+/// The rows of a file, of one column or of all.
+fn rows_of(reader: &SerializedFileReader<File>, only: Option<&str>) -> Result<Vec<Row>, String> {
+    let schema = reader.metadata().file_metadata().schema();
+    let fields: Vec<Arc<Type>> =
+        schema.get_fields().iter().filter(|field| only.is_none_or(|only| field.name() == only)).cloned().collect();
+    if fields.is_empty() {
+        return Err("it has no column `run`".to_owned());
+    }
+    let projection = Type::group_type_builder(schema.name()).with_fields(fields).build();
+    let rows = projection.and_then(|projection| reader.get_row_iter(Some(projection)));
+    let rows = rows.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(|error| error.to_string())?;
+    let text = |field: &Field| match field {
+        Field::Null => String::new(),
+        Field::Str(text) => text.clone(),
+        Field::Double(number) => number.to_string(),
+        other => other.to_string(),
+    };
+    Ok(rows
+        .iter()
+        .map(|row| row.get_column_iter().map(|(name, field)| (name.clone(), text(field))).collect())
+        .collect())
+}
+
+/// The whole table, as CSV has it: names of columns and rows, in the order of the grid. A column that a file lacks is empty there.
+///
+/// # Errors
+/// As [`runs`].
+pub fn read(folder: &Path) -> Result<(Vec<String>, Vec<csv::StringRecord>), TableError> {
+    let (mut names, mut rows): (Vec<String>, BTreeMap<u64, Row>) = (vec!["run".to_owned()], BTreeMap::new());
+    for path in files(folder)? {
+        let wrong = |what: String| TableError::Shards { path: path.clone(), what };
+        let relative = path.strip_prefix(folder).unwrap_or(&path);
+        let parts = relative.parent().into_iter().flat_map(Path::components);
+        let keys: Row = parts
+            .filter_map(|part| {
+                let (key, value) = part.as_os_str().to_str()?.split_once('=')?;
+                Some((decoded(key)?, decoded(value)?))
+            })
+            .collect();
+        for row in rows_of(&sound(&path)?, None).map_err(wrong)? {
+            let run = row.iter().find(|(name, _)| name == "run").and_then(|(_, value)| value.parse::<u64>().ok());
+            let run = run.ok_or_else(|| wrong("it has a row without a number".to_owned()))?;
+            let row: Row = row.into_iter().chain(keys.iter().cloned()).collect();
+            // Keys first, as in CSV.
+            let keys = keys.iter().map(|(name, _)| name);
+            let new: Vec<String> =
+                keys.chain(row.iter().map(|(name, _)| name)).filter(|name| !names.contains(name)).cloned().collect();
+            new.into_iter().for_each(|name| {
+                if !names.contains(&name) {
+                    names.push(name)
+                }
+            });
+            if rows.insert(run, row).is_some() {
+                return Err(wrong(format!("row {run} is in another file too: remove one of the files")));
+            }
+        }
+    }
+    let field = |row: &Row, name: &String| {
+        row.iter().find(|(own, _)| own == name).map_or(String::new(), |(_, value)| value.clone())
+    };
+    let rows = rows.values().map(|row| names.iter().map(|name| field(row, name)).collect()).collect();
+    Ok((names, rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_a_folders_name_and_comes_back() {
+        for text in ["10M", "star:50bt", "64:7,1518:1", "a/b=c%", "Übung"] {
+            let name = encoded(text);
+            assert!(name.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"._-%".contains(&octet)), "{name}");
+            assert_eq!(decoded(&name).as_deref(), Some(text));
+        }
+        assert_eq!((encoded("star:50bt"), decoded("%zz")), ("star%3A50bt".to_owned(), None));
+    }
+
+    #[test]
+    fn a_name_tells_its_checksum() {
+        assert_eq!(checksum(&name(7, 20, 0x0a1b_2c3d)), Some(0x0a1b_2c3d));
+        assert_eq!([checksum("runs-1.parquet"), checksum("notes.parquet")], [None, None]);
+    }
+}

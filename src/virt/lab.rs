@@ -1,0 +1,381 @@
+//! A virtual lab from its first instant to its last.
+
+use super::bus::{Bus, Due};
+use super::init;
+use kernel::{Kernels, RunError, StartError, Station, Wire};
+use medium::{BitInstant, ConfigError, Input, StationId};
+use sim::figures::metrics::Delays;
+use sim::figures::results::{ConfigResults, Results, Snapshot, Start};
+use sim::files::record::End;
+use sim::run::observer::Observer;
+use sim::scenario::plan::{Plan, StationPlan};
+use sim::words::configuration::WrittenConfig;
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The stations' kernels begin within this time, each at an instant drawn from the seed: kernels that boot at one instant
+/// send at one instant.
+const BEGINNING: u64 = 10_000_000;
+
+/// How a lab is to be run.
+#[derive(Debug)]
+pub struct Wishes {
+    /// The kernel.
+    pub kernel: PathBuf,
+    /// The end, if it comes before the end of all programs.
+    pub until: Option<Duration>,
+    /// Virtual seconds that may pass in a real one; as fast as possible if none.
+    pub pace: Option<f64>,
+    /// How long a kernel may run without letting time pass.
+    pub patience: Duration,
+    /// The folder of the consoles, if they are wanted.
+    pub consoles: Option<PathBuf>,
+    /// Whether the user wants the end.
+    pub interrupted: fn() -> bool,
+}
+
+/// Why a virtual lab could not be run to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError<E: std::error::Error + 'static> {
+    /// The medium cannot be made.
+    #[error(transparent)]
+    Medium(#[from] ConfigError),
+    /// Kernels could not be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A program never yields.
+    #[error(
+        "{why}; it computes, or polls something other than the clock{}: virtual time cannot pass meanwhile; let it wait or sleep, or leave it out",
+        begun(programs)
+    )]
+    NeverYields {
+        /// The station and the instant.
+        why: RunError,
+        /// The programs that have begun there.
+        programs: Vec<String>,
+    },
+    /// A kernel failed otherwise.
+    #[error(transparent)]
+    Run(RunError),
+    /// A root file system lacks something.
+    #[error("the root file system {} of {station} {what}", root.display())]
+    Root {
+        /// The folder.
+        root: PathBuf,
+        /// The station.
+        station: String,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// Its name.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What the run's observer could not keep.
+    #[error(transparent)]
+    Observer(E),
+}
+
+fn begun(programs: &[String]) -> String {
+    if programs.is_empty() { String::new() } else { format!(" (it has begun: {})", programs.join("; ")) }
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its station.
+    pub station: String,
+    /// What was run.
+    pub command: String,
+    /// Its exit code, if it has ended.
+    pub code: Option<u8>,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The programs that the run waited for.
+    pub programs: Vec<Ended>,
+    /// Stations whose kernels ended before the run, how, and what they said last.
+    pub ended: Vec<(String, u64, String)>,
+    /// The last instant, in nanoseconds.
+    pub end: u64,
+    /// How often kernels ran.
+    pub runs: u64,
+    /// The user wanted the end.
+    pub interrupted: bool,
+    /// Counters and metrics.
+    pub results: Results,
+}
+
+/// How private folders are called; the number of their process follows.
+const PREFIX: &str = "ethbus-run.";
+
+/// A private folder, removed with everything in it.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> io::Result<Folder> {
+        use std::os::unix::fs::DirBuilderExt;
+        Folder::remove_those_of_killed_runs();
+        let path = std::env::temp_dir().join(format!("{PREFIX}{}", std::process::id()));
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Folder(path))
+    }
+
+    /// A run that was killed could not remove its folder. Those of other users stay: the system refuses.
+    fn remove_those_of_killed_runs() {
+        for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let id = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
+            if id.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists()) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed has been removed by somebody else.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A lab that runs.
+struct Lab<'a, O: Observer> {
+    plan: &'a Plan,
+    folder: Folder,
+    kernels: Kernels,
+    bus: Bus<O>,
+    /// Whether each station's programs have ended, or there are none to wait for.
+    is_done: Vec<bool>,
+    /// Whether it is known that a kernel has ended.
+    has_ended: Vec<bool>,
+    ended: Vec<(String, u64, String)>,
+}
+
+/// Runs a plan's programs in its stations until all have ended.
+///
+/// # Errors
+/// Kernels that do not start, a program that never yields, files that cannot be written.
+pub fn run<O: Observer>(plan: &Plan, wishes: &Wishes, observer: O) -> Result<Outcome, LabError<O::Error>>
+where
+    O::Error: std::error::Error + 'static,
+{
+    plan.stations.iter().try_for_each(check_root)?;
+    let temporary = |source| LabError::Write { path: std::env::temp_dir(), source };
+    let folder = Folder::new().map_err(temporary)?;
+    let stations = stations(plan, wishes, &folder.0)?;
+    let macs = plan.stations.iter().map(|station| station.mac.octets());
+    let faults = plan.faults().map(|(station, fault)| {
+        (BitInstant::ZERO, Input::SetFault { station: StationId::new(station), fault: Some(fault) })
+    });
+    let changes: VecDeque<_> = faults.chain(plan.changes.iter().copied()).collect();
+    let bus = Bus::new(&plan.medium, macs, changes, observer, wishes.interrupted)?;
+    let clock_cost = plan.clock_cost.as_nanos() as u64;
+    let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
+    let is_done = plan.stations.iter().map(|it| it.kernel.programs.iter().all(|it| it.is_service)).collect();
+    let has_ended = vec![false; plan.stations.len()];
+    let mut lab = Lab { plan, folder, kernels, bus, is_done, has_ended, ended: Vec::new() };
+    let (end, interrupted) = lab.until_its_end(wishes)?;
+    lab.outcome(end, interrupted)
+}
+
+/// Whether a station can boot from its root file system.
+fn check_root<E: std::error::Error>(station: &StationPlan) -> Result<(), LabError<E>> {
+    let root = &station.kernel.root;
+    let wrong = |what: String| LabError::Root { root: root.clone(), station: station.name.clone(), what };
+    if !root.is_dir() {
+        return Err(wrong("is no folder: write one, like `root = \"/\"`".to_owned()));
+    }
+    let folders = ["bin", "sbin", "usr/bin", "usr/sbin", "usr/local/bin", "usr/local/sbin"];
+    // A link is one inside the root, so it need not lead anywhere out here.
+    let has = |program: &str| folders.iter().any(|folder| root.join(folder).join(program).symlink_metadata().is_ok());
+    if let Some(missing) = init::NEEDED.iter().find(|program| !has(program)) {
+        return Err(wrong(format!("has no program `{missing}`: install it there, or take another root")));
+    }
+    for folder in ["proc", "sys", "run", "tmp", "dev"] {
+        if !root.join(folder).is_dir() {
+            return Err(wrong(format!("has no folder `/{folder}`: make it")));
+        }
+    }
+    for program in &station.kernel.programs {
+        let word = program.command.split_whitespace().next().unwrap_or_default();
+        let is_plain = word.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.' | '+'));
+        let built_in =
+            ["cd", "echo", "exec", "exit", "for", "if", "printf", "test", "ulimit", "until", "wait", "while"];
+        if is_plain && !built_in.contains(&word) && !has(word) {
+            return Err(wrong(format!("has no program `{word}`, which `run` names: install it there")));
+        }
+    }
+    Ok(())
+}
+
+/// What each kernel is started with. Its folder is written.
+fn stations<E: std::error::Error>(plan: &Plan, wishes: &Wishes, folder: &Path) -> Result<Vec<Station>, LabError<E>> {
+    let consoles = wishes.consoles.as_deref();
+    consoles.map_or(Ok(()), |consoles| {
+        fs::create_dir_all(consoles).map_err(|source| LabError::Write { path: consoles.to_owned(), source })
+    })?;
+    let mut stations = Vec::new();
+    let mut draw = Draw(plan.medium.seed);
+    for (number, station) in plan.stations.iter().enumerate() {
+        let (begins, seed) = (draw.next() % BEGINNING, draw.next());
+        let own = folder.join(format!("station{number}"));
+        let write = |path: PathBuf| move |source| LabError::Write { path, source };
+        init::write(&own, plan, station).map_err(write(own.clone()))?;
+        let file = |path: PathBuf| {
+            let open = File::options().create(true).truncate(true).read(true).write(true).open(&path);
+            open.map_err(write(path))
+        };
+        let root = fs::canonicalize(&station.kernel.root).map_err(write(station.kernel.root.clone()))?;
+        let link = own.join("root");
+        std::os::unix::fs::symlink(root, &link).map_err(write(link))?;
+        let console = consoles.unwrap_or(&own).join(format!("{}.txt", station.name));
+        stations.push(Station {
+            name: station.name.clone(),
+            mac: station.mac.octets(),
+            memory: station.kernel.memory,
+            seed,
+            begins,
+            root: format!("station{number}/root"),
+            init: init::command(number),
+            console: file(console)?,
+            log: file(own.join("log"))?,
+        });
+    }
+    Ok(stations)
+}
+
+/// SplitMix64, from the lab's seed: instants and seeds of the stations' kernels.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+impl<O: Observer> Lab<'_, O>
+where
+    O::Error: std::error::Error + 'static,
+{
+    /// Runs to the end; gives the last instant, and whether the user wanted it.
+    fn until_its_end(&mut self, wishes: &Wishes) -> Result<(u64, bool), LabError<O::Error>> {
+        let until = wishes.until.map_or(u64::MAX, |until| until.as_nanos() as u64);
+        let begin = Instant::now();
+        let mut now = 0;
+        loop {
+            if self.is_done.iter().all(|done| *done) && wishes.until.is_none() {
+                return Ok((now, false));
+            }
+            let kernel = self.kernels.next();
+            let device = self.bus.next();
+            let Some(next) = device.into_iter().chain(kernel.map(|(at, _)| at)).min().map(|at| at.max(now)) else {
+                return Ok((now, false));
+            };
+            if next >= until {
+                return Ok((until, false));
+            }
+            if (wishes.interrupted)() {
+                return Ok((now, true));
+            }
+            wishes.pace.into_iter().for_each(|pace| keep_pace(begin, next, pace));
+            now = next;
+            match (device, kernel) {
+                (device, Some((at, station))) if device.is_none_or(|device| at < device) => {
+                    match self.kernels.run(station, now, &mut self.bus) {
+                        Err(RunError::Interrupted) => return Ok((self.kernels.now(), true)),
+                        other => other.map_err(|error| self.explained(error))?,
+                    }
+                    now = now.max(self.kernels.now());
+                    self.look_at(station, now);
+                }
+                _ => self.step(now)?,
+            }
+            self.bus.check().map_err(LabError::Observer)?;
+        }
+    }
+
+    /// What the medium has to do at `now`; all kernels wait.
+    fn step(&mut self, now: u64) -> Result<(), LabError<O::Error>> {
+        self.kernels.stop(now);
+        self.bus.run_to(now);
+        while let Some(due) = self.bus.take_due(now) {
+            match due {
+                Due::Receive { station, octets } => {
+                    self.kernels.receive(station, &octets).map_err(LabError::Run)?;
+                }
+                Due::Done { station, head } => {
+                    self.kernels.done(station, head).map_err(LabError::Run)?;
+                    // Frames that wait in the station's ring have room now.
+                    self.kernels.send(station, &mut self.bus);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a station's programs or its kernel have ended.
+    fn look_at(&mut self, station: usize, now: u64) {
+        if !self.kernels.is_alive(station) && !self.has_ended[station] {
+            let status = self.kernels.end_of(station).map_or_else(String::new, |status| status.to_string());
+            self.has_ended[station] = true;
+            self.is_done[station] = true;
+            self.ended.push((self.plan.stations[station].name.clone(), now, status));
+        }
+        if !self.is_done[station] {
+            self.is_done[station] = self.folder.0.join(format!("station{station}/{}", init::DONE)).exists();
+        }
+    }
+
+    fn explained(&self, error: RunError) -> LabError<O::Error> {
+        let RunError::NeverYields { station, .. } = &error else { return LabError::Run(error) };
+        let number = self.plan.stations.iter().position(|it| it.name == *station).unwrap_or_default();
+        let begun = fs::read_to_string(self.folder.0.join(format!("station{number}/{}", init::BEGUN)));
+        let programs = begun.unwrap_or_default().lines().map(str::to_owned).collect();
+        LabError::NeverYields { why: error, programs }
+    }
+
+    /// Ends the files, and tells what there was.
+    fn outcome(mut self, end: u64, interrupted: bool) -> Result<Outcome, LabError<O::Error>> {
+        let at = self.bus.end_at(end);
+        self.bus.advance(at);
+        let run_to = at.get().saturating_sub(1);
+        self.bus.check().and_then(|observer| observer.end(End { t: at.get(), run_to })).map_err(LabError::Observer)?;
+        let names = self.plan.station_names();
+        let start = Start { at: BitInstant::ZERO, queued: vec![0; names.len()] };
+        let delays: &Delays = self.bus.delays();
+        let snapshot = Snapshot::take(self.bus.medium(), &start, at, delays, None);
+        let config = ConfigResults::new(&WrittenConfig::from(&self.plan.medium), &self.plan.name);
+        let results = Results::new(config, self.plan.medium.seed, &names, &snapshot);
+        let mut programs = Vec::new();
+        for (number, station) in self.plan.stations.iter().enumerate() {
+            for (program, what) in station.kernel.programs.iter().enumerate().filter(|(_, it)| !it.is_service) {
+                let code = fs::read_to_string(self.folder.0.join(format!("station{number}/{program}.exit")));
+                let code = code.ok().and_then(|text| text.trim().parse().ok());
+                programs.push(Ended { station: station.name.clone(), command: what.command.clone(), code });
+            }
+        }
+        Ok(Outcome { programs, ended: self.ended, end, runs: self.kernels.runs(), interrupted, results })
+    }
+}
+
+/// Sleeps until `pace` virtual seconds a real one lead to `next`.
+fn keep_pace(begin: Instant, next: u64, pace: f64) {
+    let wanted = Duration::from_secs_f64(next as f64 / 1e9 / pace);
+    std::thread::sleep(wanted.saturating_sub(begin.elapsed()));
+}
