@@ -81,16 +81,18 @@ fn main() -> ExitCode {
         Some(Command::Names(args)) => commands::names::names(args),
         Some(Command::Bus) => return plane::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
     };
-    let code = outcome.unwrap_or_else(|error| {
-        // As in `ethbus list | head -1`: who reads no further has what he wanted.
-        if error.is_reader_gone() {
-            return ExitCode::SUCCESS;
-        }
-        say(&error.told());
-        code_of(&error)
-    });
+    let code = outcome.unwrap_or_else(|error| told(&error));
     messages::finish(FAREWELL);
     code
+}
+
+fn told(error: &CommandError) -> ExitCode {
+    // As in `ethbus list | head -1`: a reader that reads no further has what it wanted.
+    if error.is_reader_gone() {
+        return ExitCode::SUCCESS;
+    }
+    say(&error.told());
+    code_of(error)
 }
 
 /// A container runtime calls the program as a plugin of CNI: without arguments, and a command in the environment.

@@ -398,8 +398,7 @@ fn draw_seed() -> Result<u64, CommandError> {
     Ok(u64::from_le_bytes(octets) >> 32)
 }
 
-/// Writes to standard output; a full disk or a closed pipe is an error, not a panic. `main` ends quietly if the pipe is
-/// closed.
+/// Writes to standard output; a full disk or a closed pipe is an error. `main` ends quietly if the pipe is closed.
 fn print(text: &str) -> Result<(), CommandError> {
     let mut output = io::stdout().lock();
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(CommandError::Output)
@@ -411,7 +410,7 @@ fn print_result<T: serde::Serialize>(
     result: &T,
     table: impl FnOnce(&T) -> String,
 ) -> Result<(), CommandError> {
-    print(&result_text(format, result, table))
+    print_result_beside(false, format, result, table)
 }
 
 /// The same where standard output may be taken by a window: then on standard error.

@@ -97,6 +97,8 @@ fn each_item_of_the_seeds_has_a_command_that_runs() {
         }
         let line = command.trim_matches('`').strip_prefix("ethbus ").expect("a command of ethbus");
         let folder = tempfile::tempdir().expect("a directory");
+        let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+        std::os::unix::fs::symlink(examples, folder.path().join("examples")).expect("a link");
         let mut shell = program("sh", ["-c", &format!("exec \"$0\" {line}"), ETHBUS]);
         shell.current_dir(folder.path());
         let shown = run_for(shell, LIMIT);

@@ -6,6 +6,8 @@ use crate::message::{CALENDAR, Calendar, Operation};
 use crate::process::{self, Common, Station};
 use crate::sys;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -401,7 +403,8 @@ impl Drop for Started {
 }
 
 fn end(process: &mut Child) {
-    // Both fail only if it has ended already.
+    // The whole group: while a kernel begins, it tries ptrace on children of its own. All fail only if it has ended already.
+    let _ = killpg(Pid::from_raw(process.id() as i32), Signal::SIGKILL);
     let _ = process.kill();
     let _ = process.wait();
 }
