@@ -202,6 +202,8 @@ fn kernels_end_with_their_controller_and_leave_nothing() {
     wait_until(Duration::from_secs(20), "the program runs", || begun.exists() && count() >= 2);
     killed.signal("KILL");
     wait_until(Duration::from_secs(20), "the kernels have ended", || count() == 0);
+    // What has ended and was not waited for is still a process.
+    drop(killed.wait());
     let left = |id: u32| Path::new(&std::env::temp_dir()).join(format!("ethbus-run.{id}")).exists();
     let interrupted = Running::start(command(&folder, "b", &[]), "");
     let id = interrupted.pid();
