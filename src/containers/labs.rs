@@ -42,6 +42,18 @@ pub fn add(lab: &str, mut station: Map<String, Value>) -> io::Result<Added> {
     })
 }
 
+/// Takes a station out of a lab, if both are there.
+///
+/// # Errors
+/// As [`control::removed`].
+pub fn remove(lab: &str, station: &str) -> io::Result<()> {
+    let content = Inventory::of_running(lab).ok();
+    if content.is_some_and(|content| content.stations.iter().any(|port| port.name == station)) {
+        control::removed(lab, &Control::Remove { station: station.to_owned() })?;
+    }
+    Ok(())
+}
+
 /// The name of a station that was there, and is no more.
 fn one_that_left(lab: &str) -> Option<String> {
     let there = Inventory::of_running(lab).ok()?.stations;

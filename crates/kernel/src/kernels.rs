@@ -403,9 +403,8 @@ impl Drop for Started {
 }
 
 fn end(process: &mut Child) {
-    // The whole group: while a kernel begins, it tries ptrace on children of its own. All fail only if it has ended already.
+    // The whole group: while a kernel begins, it tries ptrace on children of its own. Both fail only if it has ended already.
     let _ = killpg(Pid::from_raw(process.id() as i32), Signal::SIGKILL);
-    let _ = process.kill();
     let _ = process.wait();
 }
 

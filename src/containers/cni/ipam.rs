@@ -17,7 +17,7 @@ pub fn call_about(
     command: &str,
     input: &[u8],
 ) -> Result<Option<Added>, Failure> {
-    let Some(ipam) = request.network.ipam.as_ref().filter(|ipam| !ipam.program.is_empty()) else { return Ok(None) };
+    let Some(ipam) = request.network.ipam() else { return Ok(None) };
     let name = &ipam.program;
     if name.contains('/') {
         return Err(Failure::new(

@@ -6,15 +6,12 @@ use super::request::{Attachment, Command, Request};
 use super::{VERSIONS, ipam};
 use crate::containers::labs::{self, PLACES, is_up};
 use crate::live::control;
-use crate::live::control::request::Control;
 use crate::live::lab::inventory::Inventory;
 use serde_json::{Map, Value, json};
 use sim::words::MacAddr;
+use sim::words::interface::OCTETS_MAX;
 use std::io::{self, Read};
 use std::process;
-
-/// The longest name of a station.
-const LONGEST_NAME: usize = 15;
 
 /// The first version of the specification that has GC.
 const GC_SINCE: &str = "1.1.0";
@@ -136,7 +133,7 @@ fn join(request: &Request, attachments: &Attachments, given: Added) -> Result<Ad
         ("netns".to_owned(), json!(netns)),
         ("interface".to_owned(), json!(request.attachment.ifname)),
     ]);
-    let has_ipam = request.network.ipam.as_ref().is_some_and(|ipam| !ipam.program.is_empty());
+    let has_ipam = request.network.ipam().is_some();
     for (key, is_v6) in [("ipv4", false), ("ipv6", true)] {
         match family(is_v6) {
             Some(ip) => drop(station.insert(key.to_owned(), json!(ip.address))),
@@ -154,7 +151,7 @@ fn join(request: &Request, attachments: &Attachments, given: Added) -> Result<Ad
     }
     let joined = labs::add(lab, station).map_err(|error| by_lab(lab, error))?;
     let undone = |failure: Failure| {
-        let _ = control::removed(lab, &Control::Remove { station: joined.name.clone() });
+        let _ = labs::remove(lab, &joined.name);
         failure
     };
     attachments.insert(&request.attachment, &joined.name).map_err(on_disk).map_err(&undone)?;
@@ -181,10 +178,9 @@ fn free_name(request: &Request, attachments: &Attachments) -> Result<String, Fai
         taken.extend(attachments.station(&attachment).map_err(on_disk)?);
     }
     let content = Inventory::of_running(lab).map_err(|error| Failure::new(code::LAB, error.to_string()))?;
-    let plain =
-        |text: &str| text.chars().filter(char::is_ascii_alphanumeric).take(LONGEST_NAME - 4).collect::<String>();
+    let plain = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).take(OCTETS_MAX - 4).collect::<String>();
     let id = format!("c{}", plain(&request.attachment.container));
-    let pod = request.pod.as_ref().map(|pod| pod.chars().take(LONGEST_NAME).collect::<String>());
+    let pod = request.pod.as_ref().map(|pod| pod.chars().take(OCTETS_MAX).collect::<String>());
     let later = (1..100).map(|number| format!("{id}-{number}"));
     let mut names = pod.into_iter().chain([id.clone()]).chain(later);
     let is_free = |name: &String| !taken.contains(name) && content.stations.iter().all(|port| port.name != *name);
@@ -223,10 +219,7 @@ fn del(request: &Request, input: &[u8]) -> Result<String, Failure> {
 fn leave(request: &Request, attachments: &Attachments, attachment: &Attachment) -> Result<(), Failure> {
     let lab = lab(request);
     let Some(station) = attachments.station(attachment).map_err(on_disk)? else { return Ok(()) };
-    let content = Inventory::of_running(lab).ok();
-    if content.is_some_and(|content| content.stations.iter().any(|port| port.name == station)) {
-        control::removed(lab, &Control::Remove { station }).map_err(|error| by_lab(lab, error))?;
-    }
+    labs::remove(lab, &station).map_err(|error| by_lab(lab, error))?;
     attachments.remove(attachment).map_err(on_disk)
 }
 

@@ -36,8 +36,8 @@ pub struct Network {
     pub lab: Option<String>,
     /// The lab's scenario: then the plugin brings the lab up with the first container, and down after the last one.
     pub scenario: Option<Map<String, Value>>,
-    /// Which plugin gives addresses, and what it reads; none: the lab gives them.
-    pub ipam: Option<Ipam>,
+    /// What it says of addresses; see [`Network::ipam`].
+    ipam: Option<Ipam>,
     /// What ADD answered, for CHECK and DEL.
     pub prev_result: Option<super::answer::Added>,
     /// Containers that GC leaves alone.
@@ -46,6 +46,13 @@ pub struct Network {
     /// Everything else.
     #[serde(flatten)]
     rest: Map<String, Value>,
+}
+
+impl Network {
+    /// Which plugin gives addresses, and what it reads; none: the lab gives them.
+    pub fn ipam(&self) -> Option<&Ipam> {
+        self.ipam.as_ref().filter(|ipam| !ipam.program.is_empty())
+    }
 }
 
 /// The part of a network that is for an IPAM plugin.
@@ -205,7 +212,7 @@ mod tests {
         let request = read("ADD", &[&PLACE[..], &[args]].concat(), NETWORK).expect("a request");
         assert_eq!((request.command, request.pod.as_deref()), (Command::Add, Some("web-0")));
         assert_eq!(request.attachment, Attachment { container: "0a1b".to_owned(), ifname: "eth0".to_owned() });
-        assert_eq!(request.network.ipam.expect("ipam").program, "host-local");
+        assert_eq!(request.network.ipam().expect("ipam").program, "host-local");
         assert!(read("DEL", &PLACE[..2], NETWORK).expect("no namespace").netns.is_none());
         let gc =
             NETWORK.replace("\"type\":\"ethbus\"", r#""cni.dev/valid-attachments":[{"containerID":"a","ifname":"b"}]"#);

@@ -5,8 +5,6 @@ use super::call::{Call, Endpoint, lab_of};
 use super::networks::{Network, Networks, Wanted};
 use crate::containers::labs;
 use crate::live::control;
-use crate::live::control::request::Control;
-use crate::live::lab::inventory::Inventory;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
@@ -105,7 +103,7 @@ impl Driver {
         let joined = labs::add(&network.lab, section).map_err(|error| by_lab(&network.lab, error))?;
         wanted.station = Some(joined.name.clone());
         if let Err(error) = self.networks.keep(&endpoint.network, &network) {
-            let _ = remove(&network.lab, &joined.name);
+            let _ = labs::remove(&network.lab, &joined.name);
             return Err(on_disk(error));
         }
         let interface = json!({ "SrcName": joined.interface, "DstPrefix": "eth" });
@@ -116,7 +114,7 @@ impl Driver {
         let Some(mut network) = self.networks.get(&endpoint.network).map_err(on_disk)? else { return Ok(json!({})) };
         let lab = network.lab.clone();
         if let Some(station) = network.endpoints.get_mut(&endpoint.id).and_then(|wanted| wanted.station.take()) {
-            remove(&lab, &station)?;
+            labs::remove(&lab, &station).map_err(|error| by_lab(&lab, error))?;
             self.networks.keep(&endpoint.network, &network).map_err(on_disk)?;
         }
         Ok(json!({}))
@@ -152,14 +150,4 @@ fn bring_up(network: &Network) -> Result<(), String> {
         arguments.push(if is_on { format!("--{key}") } else { format!("--{key}={value}") });
     }
     labs::bring_up(&network.lab, &arguments).map_err(|error| format!("`ethbus up`: {error}"))?
-}
-
-/// Takes a station out of a lab, if both are there.
-fn remove(lab: &str, station: &str) -> Result<(), String> {
-    let content = Inventory::of_running(lab).ok();
-    if content.is_some_and(|content| content.stations.iter().any(|port| port.name == station)) {
-        let station = station.to_owned();
-        control::removed(lab, &Control::Remove { station }).map_err(|error| by_lab(lab, error))?;
-    }
-    Ok(())
 }

@@ -17,7 +17,7 @@ pub const BROADCAST: &str = "broadcast";
 pub const RANDOM: &str = "random";
 
 /// Octets that an interface's name may have: the kernel's IFNAMSIZ without the final zero.
-const OCTETS_MAX: usize = 15;
+pub const OCTETS_MAX: usize = 15;
 
 /// Checks that the kernel would take `name` as an interface's name.
 ///
