@@ -2,14 +2,16 @@
 
 use kernel::Wire;
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, ConfigError, Destination, Event, Frame, FrameId, Host, Input, Kind, Medium,
-    Method, Octets, StationId,
+    BitInstant, BitRate, BitTimes, Config, ConfigError, Event, Frame, FrameId, Host, Input, Kind, Medium, Method,
+    Octets, StationId,
 };
 use sim::figures::metrics::Delays;
 use sim::run::observer::Observer;
+use sim::traffic::octets::{self, is_tagged};
 use sim::words::configuration::longest_distance;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Octets of the FCS, which kernels do not hand over.
 const FCS: usize = 4;
@@ -148,19 +150,7 @@ impl<O: Observer> Bus<O> {
 
     /// The last bit instant up to `now`.
     fn bit_before(&self, now: u64) -> BitInstant {
-        BitInstant::new((u128::from(now) * u128::from(self.taker.rate.get()) / SECOND) as u64)
-    }
-
-    fn destination(&self, source: StationId, octets: &[u8]) -> Destination {
-        let address = octets.first_chunk::<6>();
-        match address {
-            Some(address) if address[0] & 1 == 1 => Destination::All,
-            Some(address) => {
-                let station = self.stations.get(address).copied().filter(|station| *station != source);
-                station.map_or(Destination::Nobody, Destination::Station)
-            }
-            None => Destination::Nobody,
-        }
+        BitInstant::ZERO + BitTimes::within(Duration::from_nanos(now), self.taker.rate)
     }
 }
 
@@ -172,9 +162,9 @@ impl<O: Observer> Wire for Bus<O> {
 
     fn frame(&mut self, station: usize, now: u64, octets: Vec<u8>, head: u16) {
         let station = StationId::new(station as u16);
-        let tagged = matches!(octets.get(12..14), Some([0x81, 0x00] | [0x88, 0xa8]));
+        let destination = octets::destination(station, &octets, |address| self.stations.get(address).copied());
         let size = Octets::new((octets.len() + FCS) as u32);
-        let frame = Frame { size, destination: self.destination(station, &octets), tagged };
+        let frame = Frame { size, destination, tagged: is_tagged(&octets) };
         let rate = u128::from(self.taker.rate.get());
         // The first bit instant that is not before the kernel's.
         let at = BitInstant::new((u128::from(now) * rate).div_ceil(SECOND) as u64).max(self.medium.now());
@@ -204,7 +194,7 @@ fn delayed(config: &Config) -> BitTimes {
 
 /// A bit instant in nanoseconds, rounded up.
 fn nanos(at: BitInstant, rate: BitRate) -> u64 {
-    (u128::from(at.get()) * SECOND).div_ceil(u128::from(rate.get())) as u64
+    at.since(BitInstant::ZERO).at(rate).as_nanos() as u64
 }
 
 impl<O: Observer> Host for Taker<O> {

@@ -11,6 +11,7 @@ mod arrivals;
 mod capture;
 mod destination;
 mod draw;
+pub mod octets;
 mod shares;
 mod sizes;
 

@@ -3,6 +3,7 @@
 use super::learned::Behind;
 use super::protocol::Port;
 use medium::{BitTimes, Destination, Joiner, StationId, Topology};
+use sim::traffic::octets;
 use sim::words::choices::PortState;
 use std::collections::HashMap;
 
@@ -132,17 +133,10 @@ impl Ports {
         }
     }
 
-    /// The stations whose received counters include a frame of `source`. A group address means every station; an
-    /// address behind the sender itself means no station on the medium.
+    /// The destination of a frame of `source`: a station of the lab, or one with the host behind it.
     pub fn destination(&self, source: StationId, octets: &[u8]) -> Destination {
-        match octets.first_chunk::<6>() {
-            Some(address) if address[0] & 1 == 1 => Destination::All,
-            Some(address) => {
-                let station = self.by_mac.get(address).copied().or_else(|| self.behind.station(address));
-                station.filter(|&station| station != source).map_or(Destination::Nobody, Destination::Station)
-            }
-            None => Destination::Nobody,
-        }
+        let known = |address: &[u8; 6]| self.by_mac.get(address).copied().or_else(|| self.behind.station(address));
+        octets::destination(source, octets, known)
     }
 
     /// Who hears `source`, nearest first.

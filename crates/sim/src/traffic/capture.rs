@@ -7,6 +7,7 @@ mod input;
 mod pcap;
 mod pcapng;
 
+use super::octets::is_tagged;
 use crate::words::MacAddr;
 use input::{Captured, Input, Problem};
 use medium::Octets;
@@ -185,11 +186,11 @@ impl Capture {
 impl Recorded {
     fn new(captured: &Captured, first: i128) -> Recorded {
         let nanos = u64::try_from(captured.nanos - first).unwrap_or(u64::MAX);
-        let [d0, d1, d2, d3, d4, d5, s0, s1, s2, s3, s4, s5, type_high, type_low] = captured.header;
+        let [d0, d1, d2, d3, d4, d5, s0, s1, s2, s3, s4, s5, ..] = captured.header;
         Recorded {
             at: Duration::from_nanos(nanos),
             size: Octets::new(captured.size),
-            tagged: matches!([type_high, type_low], [0x81, 0x00] | [0x88, 0xa8]),
+            tagged: is_tagged(&captured.header),
             destination: MacAddr::new(d0, d1, d2, d3, d4, d5),
             source: MacAddr::new(s0, s1, s2, s3, s4, s5),
         }

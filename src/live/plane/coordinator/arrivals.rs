@@ -7,6 +7,7 @@ use link::packet::{Received, Repair, StampSource, repair_checksum};
 use medium::{BitInstant, Frame, FrameId, Input, Octets, StationId};
 use sim::files::event_log::EmulatorKind;
 use sim::run::observer::Observer;
+use sim::traffic::octets::is_tagged;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -98,7 +99,7 @@ impl Coordinator {
             self.emulator.arrived_late(late);
             self.note(EmulatorKind::LateArrival { frame, ns: late });
         }
-        let tagged = matches!(frame.octets.get(12..14), Some([0x81, 0x00] | [0x88, 0xa8]));
+        let tagged = is_tagged(&frame.octets);
         self.wires.ports.learn(station, &frame.octets);
         let destination = self.wires.ports.destination(station, &frame.octets);
         let FrameId { serial, .. } = self.medium.next_frame_id(station);
