@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The files of packaging/kernel: their names, what they hold, and whether they are programs.
+/// The files of packaging/kernel: their names, and what they hold.
 const FILES: [(&str, &str); 5] = [
     ("build.sh", include_str!("../../packaging/kernel/build.sh")),
     ("kernel.config", include_str!("../../packaging/kernel/kernel.config")),

@@ -93,7 +93,7 @@ impl Folder {
             self.flush()?;
             self.header = header;
         }
-        let point = run / self.manifest.seeds().len() as u64;
+        let point = self.point(run);
         self.waiting.entry(point).or_default().insert(run, record(row));
         self.ended(run)
     }
@@ -103,7 +103,7 @@ impl Folder {
     /// # Errors
     /// As [`Folder::row`].
     pub fn ended(&mut self, run: u64) -> Result<(), TableError> {
-        let point = run / self.manifest.seeds().len() as u64;
+        let point = self.point(run);
         let due = self.due.entry(point).or_default();
         *due = due.saturating_sub(1);
         if *due == 0 {
@@ -122,6 +122,11 @@ impl Folder {
             self.write(point)?;
         }
         Ok(())
+    }
+
+    /// The combination of a run.
+    fn point(&self, run: u64) -> u64 {
+        run / self.manifest.seeds().len() as u64
     }
 
     fn write(&mut self, point: u64) -> Result<(), TableError> {
@@ -241,8 +246,7 @@ pub fn runs(folder: &Path, most: u64) -> Result<BTreeMap<u64, PathBuf>, TableErr
         let wrong = |what: String| TableError::Shards { path: path.clone(), what };
         let reader = sound(&path)?;
         for row in rows_of(&reader, Some("run")).map_err(wrong)? {
-            let run = row.iter().find(|(name, _)| name == "run").and_then(|(_, value)| value.parse::<u64>().ok());
-            let run = run.and_then(|run| run.checked_sub(1)).filter(|run| *run < most);
+            let run = number(&row).and_then(|run| run.checked_sub(1)).filter(|run| *run < most);
             let run = run.ok_or_else(|| wrong("it has a row that the grid does not have".to_owned()))?;
             if let Some(other) = runs.insert(run, path.clone()) {
                 return Err(wrong(format!("row {} is in {} too: remove one of the files", run + 1, other.display())));
@@ -254,6 +258,11 @@ pub fn runs(folder: &Path, most: u64) -> Result<BTreeMap<u64, PathBuf>, TableErr
 
 /// A row's columns, each with its value as CSV has it.
 type Row = Vec<(String, String)>;
+
+/// A row's number, from 1.
+fn number(row: &Row) -> Option<u64> {
+    row.iter().find(|(name, _)| name == "run")?.1.parse().ok()
+}
 
 /// The rows of a file, of one column or of all.
 fn rows_of(reader: &SerializedFileReader<File>, only: Option<&str>) -> Result<Vec<Row>, String> {
@@ -295,18 +304,14 @@ pub fn read(folder: &Path) -> Result<(Vec<String>, Vec<csv::StringRecord>), Tabl
             })
             .collect();
         for row in rows_of(&sound(&path)?, None).map_err(wrong)? {
-            let run = row.iter().find(|(name, _)| name == "run").and_then(|(_, value)| value.parse::<u64>().ok());
-            let run = run.ok_or_else(|| wrong("it has a row without a number".to_owned()))?;
+            let run = number(&row).ok_or_else(|| wrong("it has a row without a number".to_owned()))?;
             let row: Row = row.into_iter().chain(keys.iter().cloned()).collect();
             // Keys first, as in CSV.
-            let keys = keys.iter().map(|(name, _)| name);
-            let new: Vec<String> =
-                keys.chain(row.iter().map(|(name, _)| name)).filter(|name| !names.contains(name)).cloned().collect();
-            new.into_iter().for_each(|name| {
-                if !names.contains(&name) {
-                    names.push(name)
+            for (name, _) in keys.iter().chain(&row) {
+                if !names.contains(name) {
+                    names.push(name.clone());
                 }
-            });
+            }
             if rows.insert(run, row).is_some() {
                 return Err(wrong(format!("row {run} is in another file too: remove one of the files")));
             }
