@@ -3,8 +3,8 @@
 use crate::common::lab::Lab;
 use crate::common::process::{Running, ethbus, run};
 use crate::common::results::{check, emulator, number, sum};
-use crate::common::{Turn, skipped};
-use std::time::Duration;
+use crate::common::{PATIENCE, Turn, skipped};
+use std::time::{Duration, Instant};
 
 /// The bit time that a command about the clock prints.
 fn bits(lab: &Lab, command: &str, arguments: &[&str]) -> u64 {
@@ -28,27 +28,31 @@ fn a_stopped_clock_goes_on_by_events_and_by_bits() {
     let begin = bits(&lab, "pause", &[]);
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(bits(&lab, "pause", &[]), begin, "no bit goes by");
+    let paused = lab.stats();
     for step in 1..=3 {
         assert_eq!(bits(&lab, "step", &["--bits", "1"]), begin + step);
     }
     run(lab.ethbus("step", &["--bits", "0"])).failed_with(1, &["`bit_times` is 0"]);
     let ping = Running::start(lab.exec("st1", &["ping", "-c", "1", "-W", "30", &lab.ipv4("st2")]), "");
-    let (mut now, mut steps) = (begin, 0);
+    let mut now = begin;
+    let begun = Instant::now();
     while sum(&lab.stats(), "frames_transmitted_ok") < sum(&before, "frames_transmitted_ok") + 2 {
         let then = bits(&lab, "step", &[]);
         assert!(then >= now, "time never goes back: {now} to {then}");
-        (now, steps) = (then, steps + 1);
-        assert!(steps < 200, "two frames take few events");
+        now = then;
+        assert!(begun.elapsed() < PATIENCE, "two frames take few events");
     }
     let stopped = lab.stats();
     assert!(number(&stopped["emulator"], "paused_ns") > 300_000_000, "{stopped}");
+    // A clock that runs may have some: the machine is busy.
+    let late = [&paused, &stopped].map(|results| emulator(results, "late_arrivals"));
+    assert_eq!(late[0], late[1], "what comes in a pause comes in order");
     // A ping and its answer take a few thousand bit times, and the test's own time is not the medium's.
     assert!(now - begin < 1_000_000, "{begin} to {now}");
     bits(&lab, "resume", &[]);
     ping.wait().succeeded();
     let after = lab.settled_stats();
     check(&after);
-    assert_eq!(emulator(&after, "late_arrivals"), 0, "what comes in a pause comes in order");
     lab.down().succeeded();
     let replayed = run(ethbus(["replay", record.to_str().expect("plain")])).succeeded();
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
