@@ -7,7 +7,9 @@
 //! Nothing here sleeps, unless a pace is asked for: the loop of `lab.rs` jumps to the next instant at which a kernel or
 //! the medium has something to do. Only one kernel runs at a time. So a run is the same each time.
 
+pub mod again;
 pub mod build;
 mod bus;
 mod init;
 pub mod lab;
+pub mod machine;

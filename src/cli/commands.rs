@@ -14,6 +14,7 @@ pub mod exec;
 pub mod explain;
 pub mod extcap;
 pub mod init;
+mod interrupts;
 pub mod list;
 pub mod man;
 pub mod metrics;
@@ -45,25 +46,25 @@ use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use crate::live::scrape::ScrapeError;
 use crate::live::supervisor::SupervisorError;
-use crate::show::{making, messages, say, with_causes};
+use crate::show::{making, say, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
 use crate::study::retry::{NamedError, RunError};
 use crate::study::sweep::output::TableError;
 use crate::study::theory::Refusal;
 use ::sim::files::json_lines::{ReadError, WriteError};
-use ::sim::files::output::{OutputError, WAITING};
+use ::sim::files::output::OutputError;
 use ::sim::files::record::ReplayError;
 use ::sim::scenario::file::ScenarioError;
 use ::sim::scenario::plan::{self as whole, DEFAULT_NAME, PlanError};
 use ::sim::traffic::TrafficError;
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::Receiver;
+use interrupts::{interrupts, interrupts_of_a_run};
 use link::namespace::{Capability, NamespaceError, capabilities_missing};
-use link::signals::{Signal, Signals};
+use link::signals::Signal;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 /// Why a command failed. `main` alone prints it, with everything that led to it.
 #[derive(Debug, thiserror::Error)]
@@ -447,52 +448,6 @@ fn making_until(interrupts: &Receiver<Signal>, stations: usize) -> impl FnMut(us
         show(number);
         interrupts.is_empty()
     }
-}
-
-/// Interrupts: from now on they arrive here and do not kill the process. Call it before there are threads.
-fn interrupts() -> Result<Receiver<Signal>, CommandError> {
-    let system = |source| CommandError::System { what: "catch signals", source };
-    let watched = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
-    let mut signals = Signals::block_and_open(&watched).map_err(system)?;
-    let mut waiter = link::wait::Waiter::new().map_err(system)?;
-    waiter.add(&signals, 0).map_err(system)?;
-    let (sender, receiver) = bounded(watched.len());
-    let forward = move || {
-        // Capabilities are a thread's own, and this one needs none; it works as well if it cannot give them up.
-        let _ = link::confine::keep_capabilities(&[]);
-        while waiter.wait(None).is_ok() {
-            while let Ok(Some(signal)) = signals.read() {
-                // The command may wait for a pipe's reader, and hears of the signal after that.
-                WAITING.end();
-                if sender.send(signal).is_err() {
-                    return;
-                }
-            }
-        }
-    };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(forward).map_err(system)?;
-    Ok(receiver)
-}
-
-/// How long a run may take to end its files after an interrupt.
-const ENDING: Duration = Duration::from_secs(5);
-
-/// The same for a run that holds nothing but files. If a pipe's reader has stopped to read, the run cannot end by itself:
-/// then the process ends.
-fn interrupts_of_a_run() -> Result<Receiver<Signal>, CommandError> {
-    let (interrupts, (sender, receiver)) = (interrupts()?, bounded(1));
-    let end = move || {
-        let Ok(signal) = interrupts.recv() else { return };
-        // The run looks for it between two instants.
-        let _ = sender.send(signal);
-        let _ = interrupts.recv_timeout(ENDING);
-        say("ethbus: interrupted before its files were whole\n");
-        messages::finish(Duration::from_secs(1));
-        std::process::exit(INTERRUPTED.into());
-    };
-    let system = |source| CommandError::System { what: "start a thread", source };
-    std::thread::Builder::new().name("end".to_owned()).spawn(end).map_err(system)?;
-    Ok(receiver)
 }
 
 fn station_names(content: &Content) -> Vec<String> {

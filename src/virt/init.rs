@@ -11,6 +11,9 @@ const INSIDE: &str = "/tmp/.ethbus";
 /// Programs that the set-up needs.
 pub const NEEDED: [&str; 5] = ["sh", "mount", "ip", "date", "sleep"];
 
+/// Folders of programs, within a root.
+pub const PROGRAMS: [&str; 6] = ["usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin", "sbin", "bin"];
+
 /// The file whose presence says that a station's programs have ended.
 pub const DONE: &str = "done";
 /// The file that lists the programs that have begun.
@@ -46,7 +49,7 @@ fn hosts(plan: &Plan) -> String {
 
 fn script(station: &StationPlan) -> String {
     let mut text = format!(
-        "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LANG=C
+        "export PATH=/{} HOME=/tmp LANG=C
 mount -t proc none /proc
 mount -t sysfs none /sys
 mount -t tmpfs none /run
@@ -54,6 +57,7 @@ mount --bind {INSIDE}/hosts /etc/hosts
 echo {} > /proc/sys/kernel/hostname
 ip link set lo up
 ",
+        PROGRAMS.join(":/"),
         station.name
     );
     for network in &station.addresses {

@@ -154,6 +154,50 @@ fn a_record_of_a_virtual_lab_replays_on_the_bus_and_faults_come_at_their_instant
     run(ethbus(["replay", &record])).succeeded();
 }
 
+/// All that programs send is the same again; what differs is named with its line.
+#[test]
+fn a_record_runs_its_programs_again() {
+    if !is_ready() {
+        return;
+    }
+    let folder = scenario(PING);
+    let [record, events, consoles] = ["a.record", "again.events", "again.consoles"].map(|name| path(&folder, name));
+    run(command(&folder, "a", &["--seed", "7", "--record", &record])).succeeded();
+    let again =
+        |record: &str| run(ethbus(["replay", record, "--programs", "--events", &events, "--consoles", &consoles]));
+    let told = again(&record).succeeded();
+    assert!(told.stderr.contains("sent the same as in the recorded run"), "{told:#?}");
+    assert!(!told.stderr.contains("warning"), "{told:#?}");
+    assert!(read(&folder, "a.events") == read(&folder, "again.events"));
+    assert_eq!(text(&folder, "a.consoles/st1.txt"), text(&folder, "again.consoles/st1.txt"));
+
+    let whole = text(&folder, "a.record");
+    let altered = |from: &str, to: &str| {
+        assert!(whole.contains(from), "{from}");
+        let name = path(&folder, "altered.record");
+        std::fs::write(&name, whole.replacen(from, to, 1)).expect("a file");
+        again(&name)
+    };
+    // A program that sends at another instant, and a machine that lacks something.
+    altered("at 2s ping", "at 2.1s ping").failed_with(1, &["altered.record, line", "this run differs"]);
+    let told = altered("\"processor\":[", "\"processor\":[\"wings\",").succeeded();
+    assert!(told.stderr.contains("the processor lacks wings"), "{told:#?}");
+
+    // `timeout` sends the signal twice. What was done up to then is the same again.
+    let record = path(&folder, "b.record");
+    let scenario = path(&folder, "lab.toml");
+    run(program(
+        "timeout",
+        ["-s", "INT", "3", env!("CARGO_BIN_EXE_ethbus"), "run", &scenario, "--pace", "0.5", "--record", &record],
+    ));
+    let told = again(&record).succeeded();
+    assert!(told.stderr.contains("up to its interruption"), "{told:#?}");
+
+    let without = path(&folder, "c.record");
+    run(ethbus(["sim", "--stations", "2", "--duration", "1ms", "--record", &without])).succeeded();
+    again(&without).failed_with(1, &["no programs"]);
+}
+
 #[test]
 fn the_code_is_that_of_the_first_program_that_failed() {
     if !is_ready() {

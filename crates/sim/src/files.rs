@@ -10,6 +10,7 @@ pub mod keep;
 pub mod observer;
 mod outlet;
 pub mod output;
+pub mod programs;
 pub mod record;
 pub(crate) mod repeated;
 pub mod table;

@@ -362,6 +362,14 @@ pub struct ReplayArgs {
     /// See docs/watch.md.
     #[arg(long)]
     pub watch: bool,
+    /// Run the programs of `ethbus run` again as well
+    ///
+    /// All that they send is compared with the record, and the first difference is named. See docs/virtual.md.
+    #[arg(long, conflicts_with = "watch")]
+    pub programs: bool,
+    /// The folder that gets each station's console, as NAME.txt
+    #[arg(long, value_name = "FOLDER", requires = "programs")]
+    pub consoles: Option<PathBuf>,
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,

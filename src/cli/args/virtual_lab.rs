@@ -36,7 +36,7 @@ pub struct RunArgs {
     pub events: Option<PathBuf>,
     /// Record the bus, for `ethbus replay`
     ///
-    /// The frames and their instants, not the programs; see docs/trace.md.
+    /// The frames and their instants, and what runs the programs again; see docs/virtual.md.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Write as `table` or `json`
@@ -45,8 +45,8 @@ pub struct RunArgs {
     /// How long a station may run while its clock does not move [default: 30s]
     ///
     /// Longer means that a program computes for ever, and ends the run.
-    #[arg(long, value_name = "TIME", default_value = "30s", hide_default_value = true, value_parser = duration, hide_short_help = true)]
-    pub patience: Duration,
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
+    pub patience: Option<Duration>,
     /// Tell on standard error how long it took
     #[arg(long, hide_short_help = true)]
     pub timing: bool,

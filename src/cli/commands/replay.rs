@@ -1,6 +1,6 @@
 //! `ethbus replay`: runs a recorded run again, in virtual time.
 
-use super::{CommandError, Outcome, interrupts, print_result_beside, refuse_one_file_for_two, watch};
+use super::{CommandError, Outcome, interrupts, print_result_beside, refuse_one_file_for_two, run, watch};
 use crate::cli::args::ReplayArgs;
 use crate::cli::windows::{self, named};
 use crate::show::{say, table};
@@ -21,6 +21,10 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let [pcapng, perfetto, vcd] = named(&args.windows);
     refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
     let record = RecordReader::open(&args.record)?;
+    if args.programs {
+        return run::again(args, record);
+    }
+    let has_programs = record.header().programs.is_some();
     let Header { name, configuration, stations, .. } = record.header().clone();
     let header = Header::new(&name, &record.header().config(), &stations);
     let log = match &args.events {
@@ -51,6 +55,9 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let verdict =
         if replayed.confirmed { "the same as in the recorded run" } else { "the run kept no digest of its own" };
     say(&format!("ethbus: {}, {}: {verdict}\n", many(replayed.inputs, "input"), many(replayed.digest.events, "event")));
+    if has_programs {
+        say("ethbus: without their programs: `ethbus replay --programs` runs them as well\n");
+    }
     let mut results =
         Results::new(ConfigResults::new(&configuration, &name), configuration.seed(), &stations, &replayed.snapshot);
     results.medium.slotted = replayed.slotted;

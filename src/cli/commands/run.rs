@@ -2,23 +2,28 @@
 
 use super::sim::DEFAULT_SEED;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_result_beside, refuse_one_file_for_two};
-use crate::cli::args::{KernelBuildArgs, RunArgs};
+use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, WindowArgs};
 use crate::cli::windows::{self, named, takes_stdout};
 use crate::show::{say, show, table};
-use crate::virt::build;
+use crate::virt::again::{AgainError, Against};
 use crate::virt::lab::{Ended, LabError, Outcome as Ran, Wishes, run as run_lab};
+use crate::virt::{build, machine};
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
-use sim::files::record::Recorder;
+use sim::files::programs::Programs;
+use sim::files::record::{RecordReader, Recorder};
 use sim::run::observer::{Both, RunFiles};
+use sim::scenario::file::file_text;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::windows::{Known, Trailing, WindowsBeside};
 use sim::words::units::many;
-use std::path::Path;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Whether the user wants the end.
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
@@ -38,7 +43,16 @@ pub enum VirtualError {
     },
     /// The lab failed.
     #[error(transparent)]
-    Lab(Box<LabError<WriteError>>),
+    Lab(Box<LabError<AgainError>>),
+    /// The record has no programs.
+    #[error(
+        "{} has no programs, only what they sent: `ethbus run --record` writes records with programs; leave out --programs",
+        record.display()
+    )]
+    NoPrograms {
+        /// The record.
+        record: PathBuf,
+    },
 }
 
 /// Runs a lab of kernels until its programs have ended.
@@ -47,12 +61,92 @@ pub enum VirtualError {
 /// A scenario that makes no virtual lab, no kernel, a station that does not boot, a program that never yields, files that
 /// cannot be written.
 pub fn run(args: &RunArgs) -> Outcome {
-    let plan =
-        Plan::read(Some(&args.scenario), &Overrides::default(), args.seed.unwrap_or(DEFAULT_SEED))?.of_programs()?;
-    let plan = seeded(plan, args);
+    let scenario = file_text(&args.scenario)?;
+    let plan = plan(&args.scenario, scenario.clone(), args.seed)?;
     refuse(&plan, args)?;
-    plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let kernel = kernel::find_kernel(args.kernel.as_deref()).map_err(VirtualError::from)?;
+    note_interrupts()?;
+    let programs = args.record.as_ref().map(|_| {
+        let machine = machine::of(&plan, &kernel).map_err(unreadable)?;
+        let until_ns = args.until.map(|until| until.as_nanos() as u64);
+        Ok::<_, CommandError>(Programs { scenario, until_ns, machine })
+    });
+    let (observers, trailing) = observers(&plan, args, programs.transpose()?)?;
+    let wishes = Wishes {
+        kernel,
+        until: args.until,
+        pace: args.pace,
+        patience: args.patience.unwrap_or(PATIENCE),
+        consoles: args.consoles.clone(),
+        interrupted: || INTERRUPT.load(Ordering::Relaxed),
+    };
+    let shown = Shown { timing: args.timing, format: args.format, takes_stdout: takes_stdout(&args.windows) };
+    let ran = run_and_show(&plan, &wishes, Against::new(observers, None), trailing, &shown)?;
+    Ok(if ran.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::from(code(&ran.programs)) })
+}
+
+/// Runs the programs of a record's lab again, and compares all that they send with the record.
+///
+/// # Errors
+/// As [`run`]; a record without programs, and one whose programs do something else here.
+pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcome {
+    let header = record.header().clone();
+    let Some(programs) = header.programs else {
+        return Err(VirtualError::NoPrograms { record: args.record.clone() }.into());
+    };
+    let plan = plan(&args.record, programs.scenario, Some(header.configuration.seed()))?;
+    let recorded = Path::new(&programs.machine.kernel);
+    let kernel = kernel::find_kernel(Some(recorded).filter(|path| path.is_file())).map_err(VirtualError::from)?;
+    let now = machine::of(&plan, &kernel).map_err(unreadable)?;
+    let differences = programs.machine.differences(&now);
+    differences.iter().for_each(|one| say(&format!("ethbus: warning: {one}: the run may differ\n")));
+    note_interrupts()?;
+    let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
+    let log = args.events.as_deref().map(|path| EventLog::create(path, &[&args.record], &header)).transpose()?;
+    let files = log.map(|log| RunFiles { log: log.without_digest().on_a_thread(), record: None });
+    let others: Vec<&Path> = std::iter::once(&args.record).chain(&args.events).map(PathBuf::as_path).collect();
+    let (windows, trailing) = windows(&plan, &args.windows, &others)?;
+    let wishes = Wishes {
+        kernel,
+        until: programs.until_ns.map(Duration::from_nanos),
+        pace: None,
+        patience: PATIENCE,
+        consoles: args.consoles.clone(),
+        interrupted: || INTERRUPT.load(Ordering::Relaxed),
+    };
+    let shown = Shown { timing: false, format: args.format, takes_stdout: takes_stdout(&args.windows) };
+    let observers = Against::new(Both(files, windows), Some(record));
+    match run_and_show(&plan, &wishes, observers, trailing, &shown) {
+        Ok(ran) if ran.interrupted => return Ok(ExitCode::from(INTERRUPTED)),
+        Ok(_) => say("ethbus: the programs sent the same as in the recorded run, at the same instants\n"),
+        Err(CommandError::Virtual(VirtualError::Lab(error)))
+            if matches!(*error, LabError::Observer(AgainError::Over)) =>
+        {
+            say("ethbus: the programs sent the same as in the recorded run, up to its interruption\n");
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How long a station may run while its clock does not move, by default.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn unreadable(source: std::io::Error) -> CommandError {
+    CommandError::System { what: "read the kernel", source }
+}
+
+/// The plan of a lab of programs.
+fn plan(scenario: &Path, text: String, seed: Option<u64>) -> Result<Plan, CommandError> {
+    let drawn = seed.unwrap_or(DEFAULT_SEED);
+    let mut plan = Plan::of_text(scenario, text, &Overrides::default(), drawn)?.of_programs()?;
+    seed.into_iter().for_each(|seed| plan.medium.seed = seed);
+    plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    Ok(plan)
+}
+
+/// Notes an interrupt from now on. Files have threads, so this comes before them.
+fn note_interrupts() -> Result<(), CommandError> {
     let interrupts = interrupts_of_a_run()?;
     let watch = move || {
         if interrupts.recv().is_ok() {
@@ -60,40 +154,43 @@ pub fn run(args: &RunArgs) -> Outcome {
         }
     };
     let system = |source| CommandError::System { what: "start a thread", source };
-    std::thread::Builder::new().name("interrupts".to_owned()).spawn(watch).map_err(system)?;
-    let wishes = Wishes {
-        kernel,
-        until: args.until,
-        pace: args.pace,
-        patience: args.patience,
-        consoles: args.consoles.clone(),
-        interrupted: || INTERRUPT.load(Ordering::Relaxed),
-    };
-    let (observers, trailing) = observers(&plan, args)?;
+    std::thread::Builder::new().name("interrupts".to_owned()).spawn(watch).map_err(system).map(|_| ())
+}
+
+/// How a run's end is shown.
+struct Shown {
+    timing: bool,
+    format: Format,
+    takes_stdout: bool,
+}
+
+/// Runs the lab, and shows its results and how its programs ended.
+fn run_and_show(
+    plan: &Plan,
+    wishes: &Wishes,
+    observers: Against<Observers>,
+    trailing: Vec<Trailing>,
+    shown: &Shown,
+) -> Result<Ran, CommandError> {
     let begin = Instant::now();
-    let ran = run_lab(&plan, &wishes, observers).map_err(|error| match error {
-        LabError::Observer(error) => CommandError::Write(error),
+    let ran = run_lab(plan, wishes, observers).map_err(|error| match error {
+        LabError::Observer(AgainError::Write(error)) => CommandError::Write(error),
+        LabError::Observer(AgainError::Record(error)) => CommandError::Read(error),
         other => VirtualError::Lab(Box::new(other)).into(),
     });
     // The files are whole up to where the run failed.
     let finished = windows::finish(trailing);
     let ran = ran?;
     finished?;
-    if args.timing {
+    if shown.timing {
         say(&timing(&ran, begin.elapsed().as_secs_f64()));
     }
-    print_result_beside(takes_stdout(&args.windows), args.format, &ran.results, table)?;
+    print_result_beside(shown.takes_stdout, shown.format, &ran.results, table)?;
     for (station, at, how) in &ran.ended {
         say(&format!("ethbus: the kernel of {station} ended at {:.6} s ({how})\n", *at as f64 / 1e9));
     }
     ran.programs.iter().for_each(|program| say(&told(program, ran.end)));
-    Ok(if ran.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::from(code(&ran.programs)) })
-}
-
-/// The plan with the seed of the command line, if that has one.
-fn seeded(mut plan: Plan, args: &RunArgs) -> Plan {
-    args.seed.into_iter().for_each(|seed| plan.medium.seed = seed);
-    plan
+    Ok(ran)
 }
 
 /// Refuses what makes no virtual lab.
@@ -125,15 +222,15 @@ fn refuse(plan: &Plan, args: &RunArgs) -> Result<(), CommandError> {
 type Observers = Both<Option<RunFiles>, Option<WindowsBeside>>;
 
 /// The files that the options name.
-fn observers(plan: &Plan, args: &RunArgs) -> Result<(Observers, Vec<Trailing>), CommandError> {
+fn observers(
+    plan: &Plan,
+    args: &RunArgs,
+    programs: Option<Programs>,
+) -> Result<(Observers, Vec<Trailing>), CommandError> {
     let given = [Some(args.scenario.as_path()), args.events.as_deref(), args.record.as_deref()];
-    let names = plan.station_names();
-    let header = Header::new(&plan.name, &plan.medium, &names);
+    let header = Header { programs, ..Header::new(&plan.name, &plan.medium, &plan.station_names()) };
     let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
-    let opened = windows::open(&args.windows, &names, &others(3))?;
-    let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
-    let (windows, trailing) = opened.begin(&Known { header: header.clone(), macs, epoch: None })?;
-    let windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
+    let (windows, trailing) = windows(plan, &args.windows, &others(3))?;
     let is_wanted = args.events.is_some() || args.record.is_some();
     let files = is_wanted.then(|| {
         let create = |path: &Path| EventLog::create(path, &others(1), &header);
@@ -143,6 +240,19 @@ fn observers(plan: &Plan, args: &RunArgs) -> Result<(Observers, Vec<Trailing>), 
         Ok::<_, WriteError>(RunFiles { log: log.on_a_thread(), record })
     });
     Ok((Both(files.transpose()?, windows), trailing))
+}
+
+fn windows(
+    plan: &Plan,
+    args: &WindowArgs,
+    others: &[&Path],
+) -> Result<(Option<WindowsBeside>, Vec<Trailing>), CommandError> {
+    let names = plan.station_names();
+    let opened = windows::open(args, &names, others)?;
+    let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
+    let header = Header::new(&plan.name, &plan.medium, &names);
+    let (windows, trailing) = opened.begin(&Known { header, macs, epoch: None })?;
+    Ok(((!windows.0.is_empty()).then(|| windows.on_a_thread()), trailing))
 }
 
 fn timing(ran: &Ran, took: f64) -> String {

@@ -33,6 +33,7 @@ use crate::files::beside::{Beside, Note, Worker, take_each};
 use crate::files::inputs;
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::files::observer::Observer;
+use crate::files::programs::Programs;
 use crate::files::record::End;
 use crate::words::configuration::WrittenConfig;
 use binary::Binary;
@@ -73,6 +74,9 @@ pub struct Header {
     /// What follows the header is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binary: Option<Binary>,
+    /// The record of a virtual lab has its programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<Programs>,
 }
 
 fn is_false(checked: &bool) -> bool {
@@ -99,6 +103,7 @@ impl Header {
             kept_from_bt: None,
             checked: false,
             binary: None,
+            programs: None,
         }
     }
 
@@ -209,7 +214,7 @@ impl EventLog {
     /// # Errors
     /// The header cannot be written.
     fn new(mut output: LineWriter, is_binary: bool, header: &Header) -> Result<EventLog, WriteError> {
-        let own = Header { checked: true, binary: is_binary.then(Binary::new), ..header.as_begun() };
+        let own = Header { checked: true, binary: is_binary.then(Binary::new), programs: None, ..header.as_begun() };
         let mut text = serde_json::to_vec(&own).expect("numbers and names");
         text.push(b'\n');
         output.unit(|line| line.extend_from_slice(&text))?;

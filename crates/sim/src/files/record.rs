@@ -237,6 +237,11 @@ impl<R: BufRead> RecordReader<R> {
         &self.header
     }
 
+    /// An error about the entry that came last.
+    pub fn wrong(&self, what: String) -> ReadError {
+        self.lines.wrong(what)
+    }
+
     /// The next entry, up to [`Entry::End`].
     ///
     /// # Errors

@@ -220,7 +220,15 @@ impl Plan {
         let Some(path) = scenario else {
             return Ok(Plan::new(&Scenario::default(), None, overrides, drawn_seed)?);
         };
-        let reading = Reading::of(path, file_text(path)?);
+        Plan::of_text(path, file_text(path)?, overrides, drawn_seed)
+    }
+
+    /// The same from `text`, which is the content of the file `path`.
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub fn of_text(path: &Path, text: String, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
+        let reading = Reading::of(path, text);
         let planner = Planner::new(&reading.scenario, Some(&reading.source), overrides, &reading.broken);
         if reading.wrongs.is_empty() {
             return Ok(planner.plan(drawn_seed)?);

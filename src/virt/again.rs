@@ -1,0 +1,90 @@
+//! A run of programs that is compared with its record as it goes on.
+
+use medium::{BitInstant, Event, Input};
+use sim::files::event_log::EmulatorEvent;
+use sim::files::json_lines::{ReadError, WriteError};
+use sim::files::observer::Observer;
+use sim::files::record::{End, Entry, RecordReader};
+use std::fs::File;
+use std::io::BufReader;
+use std::sync::Arc;
+
+/// Why a run cannot go on, or is none that its record tells of.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgainError {
+    /// A file of the run cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The record cannot be read, or this run differs from it.
+    #[error(transparent)]
+    Record(#[from] ReadError),
+    /// The record ends here, as its run was interrupted; all that it has was the same.
+    #[error("the recorded run was interrupted here")]
+    Over,
+}
+
+/// An observer, and the record of an earlier run that this run is to repeat.
+#[derive(Debug)]
+pub struct Against<O> {
+    observer: O,
+    record: Option<RecordReader<BufReader<File>>>,
+}
+
+impl<O: Observer<Error = WriteError>> Against<O> {
+    /// `observer` gets every note; inputs are compared with those of `record`, if there is one.
+    pub fn new(observer: O, record: Option<RecordReader<BufReader<File>>>) -> Against<O> {
+        Against { observer, record }
+    }
+}
+
+impl<O: Observer<Error = WriteError>> Observer for Against<O> {
+    type Error = AgainError;
+
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), AgainError> {
+        if let Some(record) = &mut self.record {
+            let now = Entry::Input { at, input: input.clone(), octets: octets.map(|octets| octets.to_vec()) };
+            match record.next_entry()? {
+                recorded if recorded == now => {}
+                Entry::End { end, .. } => {
+                    self.observer.end(end)?;
+                    return Err(AgainError::Over);
+                }
+                _ => return Err(record.wrong(differs(at, input)).into()),
+            }
+        }
+        Ok(self.observer.input(at, input, octets)?)
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), AgainError> {
+        Ok(self.observer.event(event)?)
+    }
+
+    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), AgainError> {
+        Ok(self.observer.emulator(event)?)
+    }
+
+    fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), AgainError> {
+        Ok(self.observer.restart(run_to, at)?)
+    }
+
+    fn end(&mut self, end: End) -> Result<(), AgainError> {
+        self.observer.end(end)?;
+        let Some(record) = &mut self.record else { return Ok(()) };
+        match record.next_entry()? {
+            Entry::End { end: recorded, .. } if recorded == end => Ok(()),
+            _ => Err(record.wrong(format!("this run ended at {}, and the recorded one did not", end.t)).into()),
+        }
+    }
+}
+
+fn differs(at: BitInstant, input: &Input) -> String {
+    match input {
+        Input::Offer { station, frame } => format!(
+            "this run differs from here on: station {} sent {} octets at {at} BT instead",
+            station.index() + 1,
+            frame.size.get()
+        ),
+        _ => format!("this run differs from here on: an input that is no frame came at {at} BT instead"),
+    }
+}

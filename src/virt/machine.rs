@@ -1,0 +1,61 @@
+//! What a run of programs depends on beside scenario and seed: the kernel, the processor, the root file systems.
+
+use super::init;
+use sim::files::programs::Machine;
+use sim::scenario::plan::{Plan, StationPlan};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Files that say which system a root is, and what is installed there, in the order of their systems' fame.
+const SYSTEM: [&str; 4] = ["etc/os-release", "var/lib/dpkg/status", "lib/apk/db/installed", "var/lib/rpm/rpmdb.sqlite"];
+
+/// What this plan would run on here.
+///
+/// # Errors
+/// The kernel cannot be read.
+pub fn of(plan: &Plan, kernel: &Path) -> io::Result<Machine> {
+    let mut roots = BTreeMap::<String, BTreeMap<String, String>>::new();
+    for station in &plan.stations {
+        let files = roots.entry(station.kernel.root.display().to_string()).or_default();
+        for file in SYSTEM.into_iter().map(str::to_owned).chain(programs(station)) {
+            // What cannot be read here cannot be told apart by it.
+            if let Ok(crc) = crc32(&station.kernel.root.join(&file)) {
+                files.insert(file, crc);
+            }
+        }
+    }
+    let kernel_crc32 = crc32(kernel)?;
+    Ok(Machine { kernel: kernel.display().to_string(), kernel_crc32, processor: processor(), roots })
+}
+
+/// The files of the programs that a station's set-up and its `run` name.
+fn programs(station: &StationPlan) -> impl Iterator<Item = String> {
+    let own = station.kernel.programs.iter().filter_map(|program| program.command.split_whitespace().next());
+    let names = init::NEEDED.into_iter().chain(own).filter(|name| !name.contains('/'));
+    let find = |name| {
+        let files = init::PROGRAMS.into_iter().map(move |folder| format!("{folder}/{name}"));
+        files.into_iter().find(|file| station.kernel.root.join(file).is_file())
+    };
+    names.filter_map(find)
+}
+
+/// The features of this machine's processor.
+fn processor() -> Vec<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags")?.split_once(':'));
+    flags.map_or_else(Vec::new, |(_, flags)| flags.split_whitespace().map(str::to_owned).collect())
+}
+
+fn crc32(path: &Path) -> io::Result<String> {
+    let mut hasher = crc32fast::Hasher::new();
+    let mut file = File::open(path)?;
+    let mut octets = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut octets)? {
+            0 => return Ok(format!("{:08x}", hasher.finalize())),
+            count => hasher.update(&octets[..count]),
+        }
+    }
+}
