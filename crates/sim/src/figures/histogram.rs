@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram<const BITS: u32> {
     counts: Vec<u64>,
+    /// The sum of them.
+    total: u64,
 }
 
 /// Buckets that are summed up in one go.
@@ -26,13 +28,14 @@ impl<const BITS: u32> Histogram<BITS> {
     /// Takes out what has been counted. What comes next is likely to need as many buckets, so there is room for them.
     pub fn take(&mut self) -> Histogram<BITS> {
         let counts = Vec::with_capacity(self.counts.len());
-        Histogram { counts: std::mem::replace(&mut self.counts, counts) }
+        Histogram { counts: std::mem::replace(&mut self.counts, counts), total: std::mem::take(&mut self.total) }
     }
 
     /// Takes in one number.
     #[inline]
     pub fn record(&mut self, number: u64) {
         let bucket = Self::bucket(number) as usize;
+        self.total += 1;
         match self.counts.get_mut(bucket) {
             Some(count) => *count += 1,
             None => self.grow(bucket),
@@ -54,11 +57,12 @@ impl<const BITS: u32> Histogram<BITS> {
     pub fn add(&mut self, other: &Histogram<BITS>) {
         self.counts.resize(self.counts.len().max(other.counts.len()), 0);
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+        self.total += other.total;
     }
 
     /// How many numbers there are.
     pub fn total(&self) -> u64 {
-        self.counts.iter().sum()
+        self.total
     }
 
     /// How many numbers are in buckets above that of `number`.
@@ -77,6 +81,9 @@ impl<const BITS: u32> Histogram<BITS> {
         let ranks = parts.map(|part| ((part * total as f64).ceil() as u64).max(1));
         let (mut seen, mut next) = (0, 0);
         for (begin, piece) in (0..).step_by(PIECE).zip(self.counts.chunks(PIECE)) {
+            if next == N {
+                break;
+            }
             let sum: u64 = piece.iter().sum();
             // Nearly all pieces are passed over at once.
             let mut within = seen;

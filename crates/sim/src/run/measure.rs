@@ -239,16 +239,16 @@ impl Measured {
 
     fn end_batch(&mut self, simulator: &mut Simulator, measured: BitTimes, whole: bool) {
         let sums = simulator.sums(measured);
-        let delays = simulator.take_batch();
+        let mut delays = simulator.take_batch();
         self.slots.extend(simulator.take_slots(self.end));
         contention::add(&mut self.spent, &simulator.take_spent());
+        self.delays.add(&delays);
         if whole {
             let own = sums.since(&self.sums);
             self.batches.push(MediumResults::new(&own, delays.figures()));
-            self.tails.as_mut().into_iter().for_each(|all| all.push(delays.clone()));
             self.joinable.as_mut().into_iter().for_each(|all| all.push((own.clone(), delays.clone())));
+            self.tails.as_mut().into_iter().for_each(|all| all.push(std::mem::take(&mut delays)));
         }
-        self.delays.add(&delays);
         self.sums = sums;
     }
 
