@@ -3,7 +3,7 @@
 use core::mem::size_of;
 use core::slice::from_raw_parts_mut;
 
-use backoff_core::internals::{Compact, CompactMemory, CompactShape, List, Node, Stop, Ticket as CoreTicket};
+use backoff_core::internals::{Compact, CompactMemory, CompactShape, List, Node, Stop};
 
 use crate::Status;
 use crate::schedule::{Free, Schedule, Ticket, another_life, capacity_in, zero};
@@ -102,19 +102,19 @@ pub unsafe extern "C" fn backoff_schedule_init_compact(
     Status::Ok
 }
 
-/// A compact schedule with its memory; `otherwise` if it is none.
+/// A compact schedule with its memory.
 ///
 /// # Safety
-/// `otherwise` is NOT_INITIALISED only where `schedule` is valid as an init function made it, or for a read of 8 octets; no
+/// `schedule` is NULL, or valid for a read of 8 octets and, with the mark of a compact one, as an init function made it; no
 /// other thread uses it during `'a`.
 #[inline(always)]
-unsafe fn parts<'a>(
-    schedule: *mut Schedule,
-    otherwise: Status,
-) -> Result<(&'a mut Compact, CompactMemory<'a>), Status> {
-    // SAFETY: by the contract above it is not NULL then, and begins with a mark.
-    if otherwise != Status::NotInitialised || unsafe { schedule.cast::<u64>().read() } != MARK {
-        return Err(otherwise);
+unsafe fn parts<'a>(schedule: *mut Schedule) -> Result<(&'a mut Compact, CompactMemory<'a>), Status> {
+    if schedule.is_null() {
+        return Err(Status::NullPointer);
+    }
+    // SAFETY: by the contract above it begins with a mark.
+    if unsafe { schedule.cast::<u64>().read() } != MARK {
+        return Err(Status::NotInitialised);
     }
     // SAFETY: `backoff_schedule_init_compact` has written head, lists and words there and found room for the nodes; it left
     // them unwritten, and they hold integers only, which any bits are, and are not read before they are written.
@@ -141,10 +141,9 @@ pub(crate) unsafe fn insert(
     slot: u64,
     value: u64,
     ticket: *mut Ticket,
-    otherwise: Status,
 ) -> Status {
     // SAFETY: by the contract above.
-    let (core, mut memory) = match unsafe { parts(schedule, otherwise) } {
+    let (core, mut memory) = match unsafe { parts(schedule) } {
         Ok(parts) => parts,
         Err(status) => return status,
     };
@@ -166,8 +165,31 @@ pub(crate) unsafe fn insert(
 #[inline(never)]
 unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
     // SAFETY: by the contract above.
-    let Ok((core, mut memory)) = (unsafe { parts(schedule, Status::NotInitialised) }) else {
+    let Ok((core, mut memory)) = (unsafe { parts(schedule) }) else {
         return Status::NotInitialised;
+    };
+    let Some(inserted) = core.insert_far(&mut memory, slot, value) else {
+        // SAFETY: by the contract above.
+        return unsafe { insert_new(schedule, slot, value, ticket) };
+    };
+    if !ticket.is_null() {
+        // SAFETY: by the contract above.
+        unsafe { ticket.write(inserted.into()) };
+    }
+    Status::Ok
+}
+
+/// The insertion into a place that has not been used yet, into a sorted list, or into nothing that is free.
+///
+/// # Safety
+/// As that of [`insert`].
+#[cold]
+#[inline(never)]
+unsafe fn insert_new(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
+    // SAFETY: by the contract above.
+    let (core, mut memory) = match unsafe { parts(schedule) } {
+        Ok(parts) => parts,
+        Err(status) => return status,
     };
     let Some(inserted) = core.insert(&mut memory, slot, value) else {
         return Status::ScheduleFull;
@@ -182,15 +204,16 @@ unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mu
 /// The cancellation, if the schedule is a compact one.
 ///
 /// # Safety
-/// As that of [`parts`]; `value` is valid for writes.
+/// As that of [`parts`]; `ticket` is valid for reads, and `value` for writes.
 #[inline(never)]
-pub(crate) unsafe fn cancel(schedule: *mut Schedule, ticket: CoreTicket, value: *mut u64, otherwise: Status) -> Status {
+pub(crate) unsafe fn cancel(schedule: *mut Schedule, ticket: *const Ticket, value: *mut u64) -> Status {
     // SAFETY: by the contract above.
-    let (core, mut memory) = match unsafe { parts(schedule, otherwise) } {
+    let (core, mut memory) = match unsafe { parts(schedule) } {
         Ok(parts) => parts,
         Err(status) => return status,
     };
-    let Some(cancelled) = core.cancel_near(&mut memory, ticket) else {
+    // SAFETY: by the contract above.
+    let Some(cancelled) = core.cancel_near(&mut memory, unsafe { ticket.read() }.into()) else {
         // SAFETY: by the contract above.
         return unsafe { cancel_any(schedule, ticket, value) };
     };
@@ -204,12 +227,13 @@ pub(crate) unsafe fn cancel(schedule: *mut Schedule, ticket: CoreTicket, value: 
 /// # Safety
 /// As that of [`cancel`]; the schedule is a compact one.
 #[inline(never)]
-unsafe fn cancel_any(schedule: *mut Schedule, ticket: CoreTicket, value: *mut u64) -> Status {
+unsafe fn cancel_any(schedule: *mut Schedule, ticket: *const Ticket, value: *mut u64) -> Status {
     // SAFETY: by the contract above.
-    let Ok((core, mut memory)) = (unsafe { parts(schedule, Status::NotInitialised) }) else {
+    let Ok((core, mut memory)) = (unsafe { parts(schedule) }) else {
         return Status::NotInitialised;
     };
-    let Some(cancelled) = core.cancel_far(&mut memory, ticket) else {
+    // SAFETY: by the contract above.
+    let Some(cancelled) = core.cancel_far(&mut memory, unsafe { ticket.read() }.into()) else {
         return Status::NotPending;
     };
     // SAFETY: by the contract above.
@@ -222,9 +246,9 @@ unsafe fn cancel_any(schedule: *mut Schedule, ticket: CoreTicket, value: *mut u6
 /// # Safety
 /// As that of [`parts`].
 #[inline(never)]
-pub(crate) unsafe fn next_slot(schedule: *mut Schedule, otherwise: Status) -> Result<Option<u64>, Status> {
+pub(crate) unsafe fn next_slot(schedule: *mut Schedule) -> Result<Option<u64>, Status> {
     // SAFETY: by the contract above.
-    let (core, memory) = unsafe { parts(schedule, otherwise) }?;
+    let (core, memory) = unsafe { parts(schedule) }?;
     Ok(core.next_slot(&memory))
 }
 
@@ -239,12 +263,11 @@ pub(crate) unsafe fn expire(
     slots: u64,
     places: &mut [Free],
     given: &mut usize,
-    otherwise: Status,
 ) -> Status {
     let mut left = slots;
     loop {
         // SAFETY: by the contract above.
-        let (core, mut memory) = match unsafe { parts(schedule, otherwise) } {
+        let (core, mut memory) = match unsafe { parts(schedule) } {
             Ok(parts) => parts,
             Err(status) => return status,
         };
@@ -263,8 +286,8 @@ pub(crate) unsafe fn expire(
 /// # Safety
 /// As that of [`parts`].
 #[inline(never)]
-pub(crate) unsafe fn now_and_pending(schedule: *mut Schedule, otherwise: Status) -> Result<(u64, u32), Status> {
+pub(crate) unsafe fn now_and_pending(schedule: *mut Schedule) -> Result<(u64, u32), Status> {
     // SAFETY: by the contract above.
-    let (core, _) = unsafe { parts(schedule, otherwise) }?;
+    let (core, _) = unsafe { parts(schedule) }?;
     Ok((core.now(), core.len()))
 }

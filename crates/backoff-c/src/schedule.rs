@@ -122,6 +122,13 @@ impl From<CoreTicket> for Ticket {
     }
 }
 
+impl From<Ticket> for CoreTicket {
+    #[inline(always)]
+    fn from(Ticket { slot, serial, node }: Ticket) -> CoreTicket {
+        CoreTicket { slot, serial, node }
+    }
+}
+
 /// The memory's layout: the head, then ends, firsts and counts of the lists, bits, chunks, handles and the heap, each
 /// aligned as the head is.
 const _: () = {
@@ -325,8 +332,8 @@ pub unsafe extern "C" fn backoff_schedule_insert(
     // SAFETY: by the contract above, which is that of `plain`.
     let (core, plain) = match unsafe { plain(schedule) } {
         Ok(plain) => plain,
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => return unsafe { compact::insert(schedule, slot, value, ticket, status) },
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => return unsafe { compact::insert(schedule, slot, value, ticket) },
     };
     match core.insert_near(plain, slot, value) {
         Inserted::Done => Status::Ok,
@@ -346,8 +353,8 @@ unsafe fn insert_with_ticket(schedule: *mut Schedule, slot: u64, value: u64, tic
     // SAFETY: by the contract above, which is that of `near`.
     let (core, near) = match unsafe { near(schedule) } {
         Ok(near) => near,
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => return unsafe { compact::insert(schedule, slot, value, ticket, status) },
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => return unsafe { compact::insert(schedule, slot, value, ticket) },
     };
     let Some(inserted) = core.insert_near_with_ticket(near, slot, value) else {
         // SAFETY: as above.
@@ -437,13 +444,26 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
     if ticket.is_null() || value.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above, which is that of `near`; a `ticket` that is not NULL is valid for reads.
-    let (found, Ticket { slot, serial, node }) = unsafe { (near(schedule), ticket.read()) };
-    let ticket = CoreTicket { slot, serial, node };
+    // SAFETY: by the contract above; a compact one, or none, is looked at there.
+    unsafe {
+        match head(schedule) {
+            Ok(_) => cancel(schedule, ticket, value),
+            Err(_) => compact::cancel(schedule, ticket, value),
+        }
+    }
+}
+
+/// The cancellation in a schedule that is not a compact one.
+///
+/// # Safety
+/// As that of backoff_schedule_cancel, and no pointer is NULL.
+#[inline(never)]
+unsafe fn cancel(schedule: *mut Schedule, ticket: *const Ticket, value: *mut u64) -> Status {
+    // SAFETY: by the contract above, which is that of `near`; `ticket` is valid for reads.
+    let (found, ticket) = unsafe { (near(schedule), CoreTicket::from(ticket.read())) };
     let (core, near) = match found {
         Ok(near) => near,
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => return unsafe { compact::cancel(schedule, ticket, value, status) },
+        Err(status) => return status,
     };
     let cancelled = core.cancel_near(near, ticket).or_else(|| {
         // SAFETY: by the contract above; the head has just been looked at.
@@ -452,7 +472,7 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
     let Some(cancelled) = cancelled else {
         return Status::NotPending;
     };
-    // SAFETY: by the contract above, a `value` that is not NULL is valid for writes and unshared.
+    // SAFETY: by the contract above, `value` is valid for writes and unshared.
     unsafe { value.write(cancelled) };
     Status::Ok
 }
@@ -521,8 +541,8 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
     // SAFETY: by the contract above, which is that of `parts`.
     let next = match unsafe { parts(schedule) } {
         Ok(mut work) => work.next_slot(),
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => match unsafe { compact::next_slot(schedule, status) } {
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => match unsafe { compact::next_slot(schedule) } {
             Ok(next) => next,
             Err(status) => return status,
         },
@@ -629,8 +649,8 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
             unsafe { fill(schedule, last, places, &mut given) }
         }
         Ok(_) => Status::Ok,
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => unsafe { compact::expire(schedule, limit, 1, places, &mut given, status) },
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => unsafe { compact::expire(schedule, limit, 1, places, &mut given) },
     };
     if status != Status::Ok {
         return status;
@@ -672,7 +692,7 @@ unsafe fn fill(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: 
         let (core, near) = match unsafe { near(schedule) } {
             Ok(near) => near,
             // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-            Err(status) => return unsafe { compact::expire(schedule, limit, u64::MAX, places, given, status) },
+            Err(_) => return unsafe { compact::expire(schedule, limit, u64::MAX, places, given) },
         };
         let busy = core.is_busy();
         let mut stop = core.expire_near(near, limit, places, given);
@@ -748,8 +768,8 @@ unsafe fn now_and_pending(schedule: *mut Schedule) -> Result<(u64, u32), Status>
     // SAFETY: by the contract above.
     match unsafe { head(schedule) } {
         Ok(head) => Ok((head.core.now(), head.core.len())),
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => unsafe { compact::now_and_pending(schedule, status) },
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => unsafe { compact::now_and_pending(schedule) },
     }
 }
 

@@ -15,6 +15,8 @@
 //!
 //! One file above 500 lines because levels, lists and nodes share one memory and its invariants.
 
+use core::hint::select_unpredictable;
+
 use super::Ticket;
 use super::fixed::Stop;
 use super::lists::{Expired, NONE, Place};
@@ -56,6 +58,13 @@ pub struct List(u32);
 impl List {
     /// One without values.
     pub const EMPTY: List = List(NONE);
+}
+
+/// A list beyond level 0, by its level.
+#[derive(Clone, Copy)]
+struct FarList {
+    level: u32,
+    index: usize,
 }
 
 /// What a capacity asks for.
@@ -178,7 +187,19 @@ impl Compact {
         Some(ticket)
     }
 
+    /// The same beyond level 0.
+    #[inline(always)]
+    pub fn insert_far(&mut self, memory: &mut CompactMemory<'_>, slot: u64, value: u64) -> Option<Ticket> {
+        if self.levels == 0 || slot < self.now || self.is_near(slot) {
+            return None;
+        }
+        let (number, ticket) = self.take_free(memory, slot, value)?;
+        self.put_far(memory, number, slot);
+        Some(ticket)
+    }
+
     /// Makes a value pending; `None` if there is no room.
+    #[inline(never)]
     pub fn insert(&mut self, memory: &mut CompactMemory<'_>, slot: u64, value: u64) -> Option<Ticket> {
         let slot = if slot < self.now { self.now } else { slot };
         if self.free as usize >= memory.nodes.len() {
@@ -222,21 +243,20 @@ impl Compact {
         }
         let index = self.index_near(ticket.slot);
         let (value, emptied) = self.remove(memory, index, ticket)?;
-        if emptied {
-            self.clear_near(memory, index);
-        }
+        self.clear_near(memory, index, emptied);
         Some(value)
     }
 
     /// Takes a pending value back that is not at level 0; `None` if there is none.
+    #[inline(always)]
     pub fn cancel_far(&mut self, memory: &mut CompactMemory<'_>, ticket: Ticket) -> Option<u64> {
         if self.is_near(ticket.slot) {
             return None;
         }
-        let (level, index) = self.place_far(ticket.slot);
-        let (value, emptied) = self.remove(memory, index, ticket)?;
-        if emptied {
-            self.clear_far(memory, level, index);
+        let far = self.place_far(ticket.slot);
+        let (value, emptied) = self.remove(memory, self.list_of(far), ticket)?;
+        if self.levels > 0 {
+            self.clear_far(memory, far, emptied);
         }
         Some(value)
     }
@@ -253,22 +273,21 @@ impl Compact {
             return None;
         }
         let Node { value, next, previous, .. } = *node;
+        let list = memory.lists.get_mut(index)?;
+        let last = list.0;
+        // As numbers, not as branches: which of its list a value is, is as random as what is cancelled. Of a value that is alone
+        // all of this writes to its own node, and leaves the list empty.
+        let (is_first, is_last) = (previous == NONE, last == number);
+        *list = List(select_unpredictable(is_last, previous, last));
+        let before = select_unpredictable(is_first, last, previous);
+        memory.nodes.get_mut(before as usize)?.next = next;
+        let behind = select_unpredictable(is_last, number, next);
+        memory.nodes.get_mut(behind as usize)?.previous = previous;
+        let node = memory.nodes.get_mut(number as usize)?;
         (node.serial, node.next) = (serial.wrapping_add(1), self.free);
         self.free = number;
         self.pending = self.pending.wrapping_sub(1);
-        let list = memory.lists.get_mut(index)?;
-        if next == number {
-            *list = List::EMPTY;
-            return Some((value, true));
-        }
-        let before = if previous == NONE { list.0 } else { previous };
-        memory.nodes.get_mut(before as usize)?.next = next;
-        if list.0 == number {
-            *list = List(previous);
-        } else {
-            memory.nodes.get_mut(next as usize)?.previous = previous;
-        }
-        Some((value, false))
+        Some((value, next == number))
     }
 
     /// The first slot in which a value is pending. It looks through the values of one list.
@@ -358,7 +377,7 @@ impl Compact {
                 node.next = core::mem::replace(&mut self.free, first);
                 self.pending = self.pending.wrapping_sub(given as u32);
                 *list = List::EMPTY;
-                self.clear_near(memory, index);
+                self.clear_near(memory, index, true);
                 return given;
             }
             number = node.next;
@@ -396,7 +415,7 @@ impl Compact {
             // A value that is alone needs no lower level: it is given as soon as it is there.
             let alone = memory.nodes.get(last as usize).filter(|node| node.next == last).map(|node| node.slot);
             self.now = alone.unwrap_or(first).min(limit);
-            self.move_down::<P>(memory, level, list);
+            self.move_down::<P>(memory, FarList { level, index: index as usize });
             if self.summaries[0] != 0 {
                 return true;
             }
@@ -410,10 +429,10 @@ impl Compact {
 
     /// Moves the values of a list that now is in to lower levels.
     #[inline(always)]
-    fn move_down<P: Place>(&mut self, memory: &mut CompactMemory<'_>, level: u32, list: usize) {
-        let Some(from) = memory.lists.get_mut(list) else { return };
+    fn move_down<P: Place>(&mut self, memory: &mut CompactMemory<'_>, far: FarList) {
+        let Some(from) = memory.lists.get_mut(self.list_of(far)) else { return };
         let List(last) = core::mem::replace(from, List::EMPTY);
-        self.clear_far(memory, level, list);
+        self.clear_far(memory, far, true);
         let announces = self.announces();
         let Some(mut number) = memory.nodes.get(last as usize).map(|node| node.next) else { return };
         while let Some(&Node { slot, next, .. }) = memory.nodes.get(number as usize) {
@@ -440,19 +459,28 @@ impl Compact {
         (slot & (self.near - 1)) as usize
     }
 
-    /// The level of a slot beyond level 0, and its list.
+    /// The list of a slot beyond level 0.
     #[inline(always)]
-    fn place_far(&self, slot: u64) -> (u32, usize) {
+    const fn place_far(&self, slot: u64) -> FarList {
         if self.levels == 0 {
-            return (0, 0);
+            return FarList { level: 0, index: 0 };
         }
-        let (difference, mut level, mut shift) = ((slot ^ self.now) >> (self.first_bits & 63), 1, self.first_bits);
-        let mut left = difference >> self.bits;
-        while left != 0 {
-            (level, shift, left) = (level + 1, shift + self.bits, left >> self.bits);
+        // The highest bit in which it differs, counted from level 0, divided by the bits of a level: without a loop, whose end
+        // would be guessed wrong.
+        let bit = u64::BITS - 1 - (slot ^ self.now | 1).leading_zeros();
+        let inverse = if self.announces() { 0x1_0000 / 11 + 1 } else { 0x1_0000 / 6 + 1 };
+        let above = bit.wrapping_sub(self.first_bits).wrapping_mul(inverse) >> 16;
+        let shift = self.first_bits + above * self.bits;
+        FarList { level: above + 1, index: (slot >> (shift & 63)) as usize & ((1 << (self.bits & 63)) - 1) }
+    }
+
+    /// Its number among all lists.
+    #[inline(always)]
+    const fn list_of(&self, FarList { level, index }: FarList) -> usize {
+        if level == 0 {
+            return 0;
         }
-        let index = (slot >> (shift & 63)) as usize & ((1 << self.bits) - 1);
-        (level, (1 << self.first_bits) + ((level as usize - 1) << self.bits) + index)
+        (1 << (self.first_bits & 63)) + ((level as usize - 1) << (self.bits & 63)) + index
     }
 
     /// Whether a value announces a later one of its list. Where there are few values all of them are in the cache.
@@ -479,10 +507,15 @@ impl Compact {
             self.push(memory, index, number);
             self.set_near(memory, index);
         } else {
-            let (level, list) = self.place_far(slot);
-            self.push(memory, list, number);
-            self.set_far(memory, level, list);
+            self.put_far(memory, number, slot);
         }
+    }
+
+    #[inline(always)]
+    fn put_far(&mut self, memory: &mut CompactMemory<'_>, number: u32, slot: u64) {
+        let far = self.place_far(slot);
+        self.push(memory, self.list_of(far), number);
+        self.set_far(memory, far);
     }
 
     /// Puts a node at the end of a list.
@@ -490,14 +523,18 @@ impl Compact {
     fn push(&mut self, memory: &mut CompactMemory<'_>, index: usize, number: u32) {
         let Some(list) = memory.lists.get_mut(index) else { return };
         let last = core::mem::replace(list, List(number)).0;
-        let (mut nothing, mut ahead) = (number, number);
+        let mut ahead = number;
         if self.announces() {
             ahead = Self::announce(memory, last, number);
         }
-        let next = memory.nodes.get_mut(last as usize).map_or(&mut nothing, |node| &mut node.next);
-        let first = core::mem::replace(next, number);
+        let Some(node) = memory.nodes.get_mut(number as usize) else { return };
+        (node.next, node.previous, node.ahead) = (number, last, ahead);
+        // Behind itself, where the list is empty. As a number, since that is as random as the slot.
+        let before = select_unpredictable(last == NONE, number, last);
+        let Some(node) = memory.nodes.get_mut(before as usize) else { return };
+        let first = core::mem::replace(&mut node.next, number);
         if let Some(node) = memory.nodes.get_mut(number as usize) {
-            (node.next, node.previous, node.ahead) = (first, last, ahead);
+            node.next = first;
         }
     }
 
@@ -598,36 +635,35 @@ impl Compact {
         self.summaries[0] |= 1 << (index / 64 % 64);
     }
 
+    /// A list has nothing left, if `emptied`; else nothing changes.
     #[inline(always)]
-    fn clear_near(&mut self, memory: &mut CompactMemory<'_>, index: usize) {
+    fn clear_near(&mut self, memory: &mut CompactMemory<'_>, index: usize, emptied: bool) {
         let Some(word) = memory.words.get_mut(index / 64) else { return };
-        *word &= !(1 << (index % 64));
+        *word &= !(u64::from(emptied) << (index % 64));
         self.summaries[0] &= !(u64::from(*word == 0) << (index / 64 % 64));
     }
 
     #[inline(always)]
-    fn set_far(&mut self, memory: &mut CompactMemory<'_>, level: u32, list: usize) {
-        let inner = (list - self.first_of(level)) / 64 % 64;
+    fn set_far(&mut self, memory: &mut CompactMemory<'_>, far: FarList) {
+        let list = self.list_of(far);
         let Some(word) = memory.words.get_mut(list / 64) else { return };
         *word |= 1 << (list % 64);
-        self.busy |= 1 << level;
-        if let Some(summary) = self.summaries.get_mut(level as usize) {
-            *summary |= 1 << inner;
+        self.busy |= 1 << (far.level & 31);
+        if let Some(summary) = self.summaries.get_mut(far.level as usize) {
+            *summary |= 1 << (far.index / 64 % 64);
         }
     }
 
+    /// As [`clear_near`](Self::clear_near), beyond level 0.
     #[inline(always)]
-    fn clear_far(&mut self, memory: &mut CompactMemory<'_>, level: u32, list: usize) {
-        if self.levels == 0 {
-            return;
-        }
-        let inner = (list - self.first_of(level)) / 64 % 64;
+    fn clear_far(&mut self, memory: &mut CompactMemory<'_>, far: FarList, emptied: bool) {
+        let list = self.list_of(far);
         let Some(word) = memory.words.get_mut(list / 64) else { return };
-        *word &= !(1 << (list % 64));
-        let emptied = u64::from(*word == 0);
-        if let Some(summary) = self.summaries.get_mut(level as usize) {
-            *summary &= !(emptied << inner);
-            self.busy &= !(u32::from(*summary == 0) << level);
+        *word &= !(u64::from(emptied) << (list % 64));
+        let word = *word;
+        if let Some(summary) = self.summaries.get_mut(far.level as usize) {
+            *summary &= !(u64::from(word == 0) << (far.index / 64 % 64));
+            self.busy &= !(u32::from(*summary == 0) << (far.level & 31));
         }
     }
 }
