@@ -115,6 +115,13 @@ pub struct Ticket {
     node: u32,
 }
 
+impl Ticket {
+    #[inline(always)]
+    pub(crate) const fn slot(&self) -> u64 {
+        self.slot
+    }
+}
+
 impl From<CoreTicket> for Ticket {
     #[inline(always)]
     fn from(CoreTicket { slot, serial, node }: CoreTicket) -> Ticket {

@@ -192,17 +192,18 @@ impl Small {
 
     fn insert(&mut self, slot: u64, value: u64) -> Option<Ticket> {
         let (head, mut memory) = self.parts();
-        head.insert_near(&mut memory, slot, value).or_else(|| head.insert(&mut memory, slot, value))
+        let near = head.insert_near(&mut memory, slot, value);
+        near.or_else(|| head.insert_far(&mut memory, slot, value)).or_else(|| head.insert(&mut memory, slot, value))
     }
 
     fn cancel(&mut self, ticket: Ticket) -> Option<u64> {
         let (head, mut memory) = self.parts();
-        head.cancel_near(&mut memory, ticket).or_else(|| head.cancel_far(&mut memory, ticket))
+        head.cancel(&mut memory, ticket)
     }
 
     fn next_slot(&mut self) -> Option<u64> {
-        let (head, memory) = self.parts();
-        head.next_slot(&memory)
+        let (head, mut memory) = self.parts();
+        head.next_slot(&mut memory)
     }
 
     /// All up to the limit, `room` at a time; with `one` slot by slot.

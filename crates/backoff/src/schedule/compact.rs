@@ -11,6 +11,9 @@
 //! the order within a slot is that of insertion. Each value moves at most once for each level. One call may move a whole
 //! list, and that is the price of the size: [`Head`](super::Head) bounds each call, and takes four times the memory.
 //!
+//! A bit for each list says where to look for values. One that is cancelled leaves the bit, since most timers are cancelled; what
+//! comes to a list without values clears it.
+//!
 //! For [`SORTED`] values or fewer there is one list, sorted by slot.
 //!
 //! One file above 500 lines because levels, lists and nodes share one memory and its invariants.
@@ -108,7 +111,8 @@ pub struct CompactMemory<'a> {
     pub lists: &'a mut [List],
     /// As many as [`CompactShape::words`] says, 0 at first.
     pub words: &'a mut [u64],
-    /// One for each value; what has not been used may hold anything.
+    /// One for each value; what has not been used may hold anything. All but [`Compact::insert`] need those only that have been
+    /// used.
     pub nodes: &'a mut [Node],
 }
 
@@ -166,6 +170,12 @@ impl Compact {
         self.pending == 0
     }
 
+    /// How many nodes have ever been used: the first ones.
+    #[inline(always)]
+    pub const fn used(&self) -> u32 {
+        self.used
+    }
+
     /// The slot that has been reached.
     #[inline]
     pub const fn now(&self) -> u64 {
@@ -202,7 +212,7 @@ impl Compact {
     #[inline(never)]
     pub fn insert(&mut self, memory: &mut CompactMemory<'_>, slot: u64, value: u64) -> Option<Ticket> {
         let slot = if slot < self.now { self.now } else { slot };
-        if self.free as usize >= memory.nodes.len() {
+        if self.free == NONE {
             self.free = self.take_unused(memory)?;
         }
         let (number, ticket) = self.take_free(memory, slot, value)?;
@@ -235,44 +245,33 @@ impl Compact {
         Some(self.used - 1)
     }
 
-    /// Takes a pending value of level 0 back. `None`: nothing has changed, and [`cancel_far`](Self::cancel_far) is to be called.
+    /// Takes a pending value back; `None` if it has expired or been cancelled.
+    #[inline(always)]
+    pub fn cancel(&mut self, memory: &mut CompactMemory<'_>, ticket: Ticket) -> Option<u64> {
+        if self.is_near(ticket.slot) { self.cancel_near(memory, ticket) } else { self.cancel_far(memory, ticket) }
+    }
+
+    /// The same at level 0.
     #[inline(always)]
     pub fn cancel_near(&mut self, memory: &mut CompactMemory<'_>, ticket: Ticket) -> Option<u64> {
-        if !self.is_near(ticket.slot) {
-            return None;
-        }
-        let index = self.index_near(ticket.slot);
-        let (value, emptied) = self.remove(memory, index, ticket)?;
-        self.clear_near(memory, index, emptied);
-        Some(value)
+        self.remove(memory, self.index_near(ticket.slot), ticket)
     }
 
-    /// Takes a pending value back that is not at level 0; `None` if there is none.
+    /// The same beyond level 0.
     #[inline(always)]
     pub fn cancel_far(&mut self, memory: &mut CompactMemory<'_>, ticket: Ticket) -> Option<u64> {
-        if self.is_near(ticket.slot) {
-            return None;
-        }
-        let far = self.place_far(ticket.slot);
-        let (value, emptied) = self.remove(memory, self.list_of(far), ticket)?;
-        if self.levels > 0 {
-            self.clear_far(memory, far, emptied);
-        }
-        Some(value)
+        self.remove(memory, self.list_of(self.place_far(ticket.slot)), ticket)
     }
 
-    /// Takes a pending value out of that list; gives whether that is empty then.
+    /// Takes a pending value out of that list. The bit of the list stays, even if it is empty then.
     #[inline(always)]
-    fn remove(&mut self, memory: &mut CompactMemory<'_>, index: usize, ticket: Ticket) -> Option<(u64, bool)> {
+    fn remove(&mut self, memory: &mut CompactMemory<'_>, index: usize, ticket: Ticket) -> Option<u64> {
         let Ticket { slot, serial, node: number } = ticket;
-        if number >= self.used {
-            return None;
-        }
         let node = memory.nodes.get_mut(number as usize)?;
         if node.serial != serial || node.slot != slot || serial.is_multiple_of(2) {
             return None;
         }
-        let Node { value, next, previous, .. } = *node;
+        let Node { next, previous, .. } = *node;
         let list = memory.lists.get_mut(index)?;
         let last = list.0;
         // As numbers, not as branches: which of its list a value is, is as random as what is cancelled. Of a value that is alone
@@ -287,26 +286,37 @@ impl Compact {
         (node.serial, node.next) = (serial.wrapping_add(1), self.free);
         self.free = number;
         self.pending = self.pending.wrapping_sub(1);
-        Some((value, next == number))
+        Some(node.value)
     }
 
     /// The first slot in which a value is pending. It looks through the values of one list.
-    pub fn next_slot(&self, memory: &CompactMemory<'_>) -> Option<u64> {
-        if self.summaries[0] != 0 {
-            return Some(self.next_near(memory));
-        }
-        let list = if self.levels == 0 { 0 } else { self.soonest(memory)?.1 };
-        let last = memory.lists.get(list)?.0;
-        let mut node = memory.nodes.get(last as usize)?;
+    pub fn next_slot(&mut self, memory: &mut CompactMemory<'_>) -> Option<u64> {
         if self.levels == 0 {
-            return Some(memory.nodes.get(node.next as usize)?.slot);
+            return Some(memory.nodes.get(self.first_sorted(memory)? as usize)?.slot);
         }
-        let mut least = node.slot;
-        while node.next != last {
-            node = memory.nodes.get(node.next as usize)?;
-            least = least.min(node.slot);
+        while self.summaries[0] != 0 {
+            let slot = self.next_near(memory);
+            let index = self.index_near(slot);
+            if memory.lists.get(index)?.0 != NONE {
+                return Some(slot);
+            }
+            self.clear_near(memory, index);
         }
-        Some(least)
+        loop {
+            let far = self.soonest(memory)?;
+            let last = memory.lists.get(self.list_of(far))?.0;
+            if last == NONE {
+                self.clear_far(memory, far);
+                continue;
+            }
+            let mut node = memory.nodes.get(last as usize)?;
+            let mut least = node.slot;
+            while node.next != last {
+                node = memory.nodes.get(node.next as usize)?;
+                least = least.min(node.slot);
+            }
+            return Some(least);
+        }
     }
 
     /// Takes values of the next `slots` slots of level 0 that are no later than `limit`, in the order of their insertion; adds
@@ -333,8 +343,9 @@ impl Compact {
                 return Stop::Done;
             }
             self.now = slot;
-            *given += self.give(memory, slot, places);
-            *slots -= 1;
+            let taken = self.give(memory, slot, places);
+            *given += taken;
+            *slots -= u64::from(taken > 0);
         }
     }
 
@@ -362,7 +373,10 @@ impl Compact {
         let index = self.index_near(slot);
         let Some(list) = memory.lists.get_mut(index) else { return 0 };
         let last = list.0;
-        let Some(first) = memory.nodes.get(last as usize).map(|node| node.next) else { return 0 };
+        let Some(first) = memory.nodes.get(last as usize).map(|node| node.next) else {
+            self.clear_near(memory, index);
+            return 0;
+        };
         let (announces, mut number, mut given) = (self.announces(), first, 0);
         for place in room {
             if announces {
@@ -377,7 +391,7 @@ impl Compact {
                 node.next = core::mem::replace(&mut self.free, first);
                 self.pending = self.pending.wrapping_sub(given as u32);
                 *list = List::EMPTY;
-                self.clear_near(memory, index, true);
+                self.clear_near(memory, index);
                 return given;
             }
             number = node.next;
@@ -407,15 +421,18 @@ impl Compact {
     /// `limit`. Gives whether level 0 has values then; else now is `limit`.
     #[inline(always)]
     fn enter<P: Place>(&mut self, memory: &mut CompactMemory<'_>, limit: u64) -> bool {
-        while let Some((level, list)) = self.soonest(memory) {
-            let shift = self.first_bits + (level - 1) * self.bits;
-            let index = (list - (1 << self.first_bits)) as u64 & ((1 << self.bits) - 1);
-            let first = (self.now >> shift & !((1 << self.bits) - 1) | index) << shift;
-            let Some(&List(last)) = memory.lists.get(list).filter(|_| first <= limit) else { break };
+        while let Some(far) = self.soonest(memory) {
+            let shift = self.first_bits + (far.level - 1) * self.bits;
+            let first = (self.now >> shift & !((1 << self.bits) - 1) | far.index as u64) << shift;
+            let Some(&List(last)) = memory.lists.get(self.list_of(far)).filter(|_| first <= limit) else { break };
+            if last == NONE {
+                self.clear_far(memory, far);
+                continue;
+            }
             // A value that is alone needs no lower level: it is given as soon as it is there.
             let alone = memory.nodes.get(last as usize).filter(|node| node.next == last).map(|node| node.slot);
             self.now = alone.unwrap_or(first).min(limit);
-            self.move_down::<P>(memory, FarList { level, index: index as usize });
+            self.move_down::<P>(memory, far);
             if self.summaries[0] != 0 {
                 return true;
             }
@@ -432,7 +449,7 @@ impl Compact {
     fn move_down<P: Place>(&mut self, memory: &mut CompactMemory<'_>, far: FarList) {
         let Some(from) = memory.lists.get_mut(self.list_of(far)) else { return };
         let List(last) = core::mem::replace(from, List::EMPTY);
-        self.clear_far(memory, far, true);
+        self.clear_far(memory, far);
         let announces = self.announces();
         let Some(mut number) = memory.nodes.get(last as usize).map(|node| node.next) else { return };
         while let Some(&Node { slot, next, .. }) = memory.nodes.get(number as usize) {
@@ -447,9 +464,9 @@ impl Compact {
         }
     }
 
-    /// Whether a slot is at level 0.
+    /// Whether a slot, no earlier than now, is at level 0.
     #[inline(always)]
-    const fn is_near(&self, slot: u64) -> bool {
+    pub const fn is_near(&self, slot: u64) -> bool {
         slot ^ self.now < self.near
     }
 
@@ -523,33 +540,26 @@ impl Compact {
     fn push(&mut self, memory: &mut CompactMemory<'_>, index: usize, number: u32) {
         let Some(list) = memory.lists.get_mut(index) else { return };
         let last = core::mem::replace(list, List(number)).0;
-        let mut ahead = number;
-        if self.announces() {
-            ahead = Self::announce(memory, last, number);
-        }
         let Some(node) = memory.nodes.get_mut(number as usize) else { return };
-        (node.next, node.previous, node.ahead) = (number, last, ahead);
+        (node.next, node.previous, node.ahead) = (number, last, number);
         // Behind itself, where the list is empty. As a number, since that is as random as the slot.
         let before = select_unpredictable(last == NONE, number, last);
         let Some(node) = memory.nodes.get_mut(before as usize) else { return };
+        let behind = select_unpredictable(self.announces(), node.ahead, NONE);
         let first = core::mem::replace(&mut node.next, number);
+        let ahead = Self::announce(memory.nodes, behind, first, number);
         if let Some(node) = memory.nodes.get_mut(number as usize) {
-            node.next = first;
+            (node.next, node.ahead) = (first, ahead);
         }
     }
 
-    /// Lets a value some values before the last one announce that; gives the one that announces the next one. The distance
-    /// between them grows while the first one of the list announces, and then stays.
+    /// Lets the value `behind`, some values before the last one, announce `number`; gives the one that announces the next one.
+    /// The distance between them grows while `first`, the first one of the list, announces, and then stays.
     #[inline(always)]
-    fn announce(memory: &mut CompactMemory<'_>, last: u32, number: u32) -> u32 {
-        let Some(&Node { ahead: behind, next: first, .. }) = memory.nodes.get(last as usize) else { return number };
-        match memory.nodes.get_mut(behind as usize) {
-            Some(node) if behind != number => {
-                node.ahead = number;
-                if behind != first || number.is_multiple_of(AHEAD) { node.next } else { behind }
-            }
-            _ => number,
-        }
+    fn announce(nodes: &mut [Node], behind: u32, first: u32, number: u32) -> u32 {
+        let Some(node) = nodes.get_mut(behind as usize) else { return number };
+        node.ahead = number;
+        select_unpredictable(behind != first || number.is_multiple_of(AHEAD), node.next, behind)
     }
 
     /// Puts a node into the sorted list, behind those of its slot.
@@ -594,7 +604,7 @@ impl Compact {
             place.set(Expired { slot, value });
             given += 1;
             self.now = slot;
-            self.cancel_far(memory, Ticket { slot, serial, node: number });
+            self.remove(memory, 0, Ticket { slot, serial, node: number });
         }
         self.now = self.now.max(limit);
         given
@@ -604,22 +614,17 @@ impl Compact {
         Some(memory.nodes.get(memory.lists.first()?.0 as usize)?.next)
     }
 
-    /// The first list beyond level 0 that has values, and its level.
+    /// The first list beyond level 0 whose bit is set.
     #[inline(always)]
-    fn soonest(&self, memory: &CompactMemory<'_>) -> Option<(u32, usize)> {
+    fn soonest(&self, memory: &CompactMemory<'_>) -> Option<FarList> {
         let level = self.busy.trailing_zeros();
         let summary = self.summaries.get(level as usize)?;
-        let word = self.first_of(level) / 64 + summary.trailing_zeros() as usize;
-        Some((level, word * 64 + memory.words.get(word)?.trailing_zeros() as usize))
+        let inner = summary.trailing_zeros() as usize;
+        let word = memory.words.get(self.list_of(FarList { level, index: 0 }) / 64 + inner)?;
+        Some(FarList { level, index: inner * 64 + word.trailing_zeros() as usize })
     }
 
-    /// The first list of a level beyond level 0.
-    #[inline(always)]
-    const fn first_of(&self, level: u32) -> usize {
-        (1 << self.first_bits) + ((level as usize - 1) << self.bits)
-    }
-
-    /// The first slot of level 0 that has values; it has some. None of them is before now.
+    /// The first slot of level 0 whose bit is set; one is. None of them is before now.
     #[inline(always)]
     fn next_near(&self, memory: &CompactMemory<'_>) -> u64 {
         let mask = self.near - 1;
@@ -635,11 +640,10 @@ impl Compact {
         self.summaries[0] |= 1 << (index / 64 % 64);
     }
 
-    /// A list has nothing left, if `emptied`; else nothing changes.
     #[inline(always)]
-    fn clear_near(&mut self, memory: &mut CompactMemory<'_>, index: usize, emptied: bool) {
+    fn clear_near(&mut self, memory: &mut CompactMemory<'_>, index: usize) {
         let Some(word) = memory.words.get_mut(index / 64) else { return };
-        *word &= !(u64::from(emptied) << (index % 64));
+        *word &= !(1 << (index % 64));
         self.summaries[0] &= !(u64::from(*word == 0) << (index / 64 % 64));
     }
 
@@ -654,15 +658,14 @@ impl Compact {
         }
     }
 
-    /// As [`clear_near`](Self::clear_near), beyond level 0.
     #[inline(always)]
-    fn clear_far(&mut self, memory: &mut CompactMemory<'_>, far: FarList, emptied: bool) {
+    fn clear_far(&mut self, memory: &mut CompactMemory<'_>, far: FarList) {
         let list = self.list_of(far);
         let Some(word) = memory.words.get_mut(list / 64) else { return };
-        *word &= !(u64::from(emptied) << (list % 64));
-        let word = *word;
+        *word &= !(1 << (list % 64));
+        let emptied = u64::from(*word == 0);
         if let Some(summary) = self.summaries.get_mut(far.level as usize) {
-            *summary &= !(u64::from(word == 0) << (far.index / 64 % 64));
+            *summary &= !(emptied << (far.index / 64 % 64));
             self.busy &= !(u32::from(*summary == 0) << (far.level & 31));
         }
     }
