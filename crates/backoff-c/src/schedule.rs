@@ -363,7 +363,7 @@ unsafe fn insert_with_ticket(schedule: *mut Schedule, slot: u64, value: u64, tic
         // SAFETY: by the contract above. It is a compact one, or none.
         Err(_) => return unsafe { compact::insert(schedule, slot, value, ticket) },
     };
-    let Some(inserted) = core.insert_near_with_ticket(near, slot, value) else {
+    let Some(inserted) = core.insert_with_ticket(near, slot, value) else {
         // SAFETY: as above.
         return unsafe { insert_any(schedule, slot, value, ticket) };
     };
@@ -472,7 +472,7 @@ unsafe fn cancel(schedule: *mut Schedule, ticket: *const Ticket, value: *mut u64
         Ok(near) => near,
         Err(status) => return status,
     };
-    let cancelled = core.cancel_near(near, ticket).or_else(|| {
+    let cancelled = core.cancel_listed(near, ticket).or_else(|| {
         // SAFETY: by the contract above; the head has just been looked at.
         unsafe { cancel_any(schedule, ticket) }
     });

@@ -133,7 +133,7 @@ impl Fixed {
     /// As a C program has it that asks for a ticket: the short way, and the other where that is none.
     fn insert(&mut self, slot: u64, value: u64) -> Option<Ticket> {
         let (head, near) = self.near();
-        head.insert_near_with_ticket(near, slot, value).or_else(|| self.work().insert(slot, value, true))
+        head.insert_with_ticket(near, slot, value).or_else(|| self.work().insert(slot, value, true))
     }
 
     /// As a C program has it.
@@ -144,7 +144,7 @@ impl Fixed {
 
     fn cancel(&mut self, ticket: Ticket) -> Option<u64> {
         let (head, near) = self.near();
-        head.cancel_near(near, ticket).or_else(|| self.work().cancel::<Expired>(ticket))
+        head.cancel_listed(near, ticket).or_else(|| self.work().cancel::<Expired>(ticket))
     }
 
     /// As a C program has it that asks for no ticket.
