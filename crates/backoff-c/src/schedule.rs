@@ -640,6 +640,31 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
     if due.is_null() || count.is_null() {
         return Status::NullPointer;
     }
+    // SAFETY: by the contract above, which is that of `near`; and there is room for `room` values, where any contents will do.
+    if let Ok((core, near)) = unsafe { near(schedule) }
+        && let Some(given) = core.expire_slot::<Free>(near, limit, unsafe { from_raw_parts_mut(due.cast(), room) })
+    {
+        // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
+        unsafe { count.write(given) };
+        // SAFETY: by the contract above; the head has just been looked at.
+        return if core.is_busy() { unsafe { deal(schedule, given) } } else { Status::Ok };
+    }
+    // SAFETY: by the contract above, and no pointer is NULL.
+    unsafe { expire_next_any(schedule, limit, room, due, count) }
+}
+
+/// The same where the next slot is not at hand.
+///
+/// # Safety
+/// As that of backoff_schedule_expire_next, and neither `due` nor `count` is NULL.
+#[inline(never)]
+unsafe fn expire_next_any(
+    schedule: *mut Schedule,
+    limit: u64,
+    room: usize,
+    due: *mut Due,
+    count: *mut usize,
+) -> Status {
     // SAFETY: by the contract above there is room for `room` values; any contents will do.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
@@ -711,8 +736,7 @@ unsafe fn fill(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: 
         }
         if stop == Stop::Done {
             // SAFETY: as above.
-            unsafe { deal(schedule, *given) };
-            return Status::Ok;
+            return unsafe { deal(schedule, *given) };
         }
     }
 }
@@ -857,11 +881,12 @@ unsafe fn step(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: 
 /// # Safety
 /// As that of [`head`].
 #[inline(never)]
-unsafe fn deal(schedule: *mut Schedule, given: usize) {
+unsafe fn deal(schedule: *mut Schedule, given: usize) -> Status {
     // SAFETY: by the contract above.
     if let Ok(mut work) = unsafe { parts(schedule) } {
         work.deal::<Free>(Work::work_for(given));
     }
+    Status::Ok
 }
 
 /// A schedule with its memory.

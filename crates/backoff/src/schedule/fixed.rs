@@ -359,6 +359,26 @@ impl Head {
         }
     }
 
+    /// Takes the values of the next slot, if that is at hand in the wheel and no later than `limit`; gives how many, at least
+    /// one. Now is that slot then. `None`: nothing has changed.
+    #[inline(always)]
+    pub fn expire_slot<P: Place>(&mut self, near: Near<'_>, limit: u64, room: &mut [P]) -> Option<usize> {
+        let Head { state, free } = self;
+        let Near { ends, firsts, bits, counts, chunks, handles } = near;
+        let slot = state.next_near(bits)?;
+        let is_at_hand = slot <= state.near_last && (slot ^ state.now) >> (state.bits & 63) == 0;
+        if !is_at_hand || slot > limit || state.waiting > 0 || room.is_empty() {
+            return None;
+        }
+        state.now = slot;
+        let (slots, index) = (state.slots(), slot as usize & state.mask());
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
+        let (taken, emptied) = lists.drain(index, slot, room);
+        state.count_taken(slot, taken);
+        Bits { words: bits, summaries: &mut state.summaries }.clear_if(emptied, 0, index, slots);
+        Some(taken)
+    }
+
     /// The first slot that has a value, where the wheel knows it. `None`: [`Work::approach`] or [`Work::next_slot`] find it.
     #[inline(always)]
     pub fn soonest_near(&mut self, bits: &mut [u64]) -> Option<u64> {
