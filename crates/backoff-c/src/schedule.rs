@@ -641,19 +641,34 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, which is that of `near`; and there is room for `room` values, where any contents will do.
-    if let Ok((core, near)) = unsafe { near(schedule) }
-        && let Some(given) = core.expire_slot::<Free>(near, limit, unsafe { from_raw_parts_mut(due.cast(), room) })
-    {
-        // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
-        unsafe { count.write(given) };
-        // SAFETY: by the contract above; the head has just been looked at.
-        return if core.is_busy() { unsafe { deal(schedule, given) } } else { Status::Ok };
+    while let Ok((core, near)) = unsafe { near(schedule) } {
+        let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
+        if let Some(given) = core.expire_slot(near, limit, places) {
+            // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
+            unsafe { count.write(given) };
+            // SAFETY: by the contract above; the head has just been looked at.
+            return if core.is_busy() { unsafe { deal(schedule, given) } } else { Status::Ok };
+        }
+        // SAFETY: as above.
+        if room == 0 || !unsafe { approach(schedule, limit) } {
+            break;
+        }
     }
     // SAFETY: by the contract above, and no pointer is NULL.
     unsafe { expire_next_any(schedule, limit, room, due, count) }
 }
 
-/// The same where the next slot is not at hand.
+/// Moves now nearer to the next value; gives whether it has moved.
+///
+/// # Safety
+/// As that of [`head`].
+#[inline(never)]
+unsafe fn approach(schedule: *mut Schedule, limit: u64) -> bool {
+    // SAFETY: by the contract above.
+    unsafe { parts(schedule) }.is_ok_and(|mut work| work.approach::<Free>(limit))
+}
+
+/// The same where the next slot is in the heap, or there is none up to `limit`, or the schedule is a compact one.
 ///
 /// # Safety
 /// As that of backoff_schedule_expire_next, and neither `due` nor `count` is NULL.
@@ -668,15 +683,10 @@ unsafe fn expire_next_any(
     // SAFETY: by the contract above there is room for `room` values; any contents will do.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
-    // SAFETY: by the contract above, which is that of `near`.
-    let status = match unsafe { near(schedule) } {
-        Ok((core, near)) if room > 0 => {
-            let next = match core.soonest_near(near.bits) {
-                // SAFETY: by the contract above.
-                None => unsafe { next_within(schedule, limit) },
-                next => next,
-            };
-            let last = next.map_or(limit, |next| if next < limit { next } else { limit });
+    // SAFETY: by the contract above, which is that of `parts`.
+    let status = match unsafe { parts(schedule) } {
+        Ok(mut work) if room > 0 => {
+            let last = work.next_slot().map_or(limit, |next| next.min(limit));
             // SAFETY: by the contract above, which is that of `fill`.
             unsafe { fill(schedule, last, places, &mut given) }
         }
@@ -693,25 +703,6 @@ unsafe fn expire_next_any(
     // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
     unsafe { count.write(given) };
     Status::Ok
-}
-
-/// The next slot that has a value and is no later than `limit`, where the wheel does not know it at once; `None`, or a later
-/// one, if there is none. Now is in its bucket then.
-///
-/// # Safety
-/// As that of [`head`].
-#[inline(never)]
-unsafe fn next_within(schedule: *mut Schedule, limit: u64) -> Option<u64> {
-    // SAFETY: by the contract above.
-    while unsafe { parts(schedule) }.ok()?.approach::<Free>(limit) {
-        // SAFETY: as above.
-        let (core, near) = unsafe { near(schedule) }.ok()?;
-        if let Some(next) = core.soonest_near(near.bits) {
-            return Some(next);
-        }
-    }
-    // SAFETY: as above.
-    unsafe { parts(schedule) }.ok()?.next_slot()
 }
 
 /// Gives values up to `limit` to those places.

@@ -104,13 +104,18 @@ impl Fixed {
     fn expire_slots(&mut self, limit: u64, room: usize) -> Vec<(u64, u64)> {
         let mut all = Vec::new();
         loop {
-            let mut next = self.head.soonest_near(&mut self.bits);
-            while next.is_none() && self.work().approach::<Expired>(limit) {
-                next = self.head.soonest_near(&mut self.bits);
-            }
-            let next = next.or_else(|| self.work().next_slot()).unwrap_or(limit);
-            let some = self.expire_some(next.min(limit), room);
-            assert!(some.iter().all(|(slot, _)| *slot == next), "one slot a call");
+            let mut places = vec![Expired { slot: 0, value: 0 }; room];
+            let (head, near) = self.near();
+            let some: Vec<(u64, u64)> = if let Some(given) = head.expire_slot(near, limit, &mut places) {
+                self.work().deal::<Expired>(Work::work_for(given));
+                places[..given].iter().map(|expired| (expired.slot, expired.value)).collect()
+            } else if self.work().approach::<Expired>(limit) {
+                continue;
+            } else {
+                let next = self.work().next_slot().unwrap_or(limit);
+                self.expire_some(next.min(limit), room)
+            };
+            assert!(some.iter().all(|(slot, _)| *slot == some[0].0), "one slot a call");
             if some.is_empty() {
                 return all;
             }

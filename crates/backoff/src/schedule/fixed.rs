@@ -379,16 +379,6 @@ impl Head {
         Some(taken)
     }
 
-    /// The first slot that has a value, where the wheel knows it. `None`: [`Work::approach`] or [`Work::next_slot`] find it.
-    #[inline(always)]
-    pub fn soonest_near(&mut self, bits: &mut [u64]) -> Option<u64> {
-        let state = &mut self.state;
-        if state.waiting > 0 {
-            return None;
-        }
-        state.next_near(bits).filter(|slot| *slot <= state.near_last)
-    }
-
     /// Whether [`Work::deal`] has anything to do.
     #[inline(always)]
     pub const fn is_busy(&self) -> bool {
@@ -681,14 +671,17 @@ impl Work<'_> {
         soonest
     }
 
-    /// Moves now to the first bucket that has a value, if it begins no later than `limit`, nothing waits in the heap, and
-    /// nothing is in the wheel; gives whether it did. The wheel has the soonest values then, or is nearer to them.
+    /// Moves now to the next value in the wheel, or, if that is empty, to the first bucket that has one; if that begins no
+    /// later than `limit`, and nothing waits in the heap. Gives whether now has moved. So [`Head::expire_slot`] has the next
+    /// values at hand, or is nearer to them.
     #[inline(never)]
     pub fn approach<P: Place>(&mut self, limit: u64) -> bool {
         if self.state.waiting > 0 {
             return false;
         }
-        let Some(next) = self.soonest_bucket().filter(|next| *next <= limit && *next > self.state.now) else {
+        let near = self.state.next_near(self.bits).filter(|slot| *slot <= self.state.near_last);
+        let next = if near.is_some() { near } else { self.soonest_bucket() };
+        let Some(next) = next.filter(|next| *next <= limit && *next > self.state.now) else {
             return false;
         };
         self.arrive::<P>(next);
