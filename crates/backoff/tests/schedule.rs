@@ -531,3 +531,25 @@ fn no_call_does_more_than_the_header_says() {
         }
     }
 }
+
+/// Near and far, in any order, with others before and behind them: what is left keeps its order, and no ticket is good twice.
+#[test]
+fn a_bucket_most_of_which_is_cancelled_keeps_the_rest() {
+    for (slot, seed) in [(5, 1), (5, 2), (1 << 20, 3), (1 << 20, 4), (1 << 40, 5)] {
+        let mut generator = Generator::stream(seed, 9);
+        let mut schedule = Schedule::starting_at(0);
+        let mut pending: Vec<(Ticket, u64)> = Vec::new();
+        for value in 0..2000 {
+            pending.push((schedule.insert(slot, value), value));
+            // First few of them go, then more than come.
+            while !pending.is_empty() && generator.next_u64() >> 60 < value / 150 {
+                let (ticket, value) = pending.remove(generator.next_u64() as usize % pending.len());
+                assert_eq!((schedule.cancel(ticket), schedule.cancel(ticket)), (Some(value), None), "seed {seed}");
+            }
+            assert_eq!(schedule.len(), pending.len());
+        }
+        let mut given = Vec::new();
+        schedule.expire(u64::MAX, |_, value| given.push(value));
+        assert_eq!(given, pending.iter().map(|(_, value)| *value).collect::<Vec<_>>(), "seed {seed}");
+    }
+}
