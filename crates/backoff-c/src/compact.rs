@@ -126,10 +126,7 @@ unsafe fn parts<'a>(schedule: *mut Schedule) -> Result<(&'a mut Compact, Compact
 /// `schedule` is valid as backoff_schedule_init_compact made it, and no other thread uses it during `'a`; there are as many
 /// nodes.
 #[inline(always)]
-unsafe fn lent<'a>(
-    schedule: *mut Schedule,
-    nodes: impl FnOnce(&Head) -> u32,
-) -> (&'a mut Compact, CompactMemory<'a>) {
+unsafe fn lent<'a>(schedule: *mut Schedule, nodes: impl FnOnce(&Head) -> u32) -> (&'a mut Compact, CompactMemory<'a>) {
     // SAFETY: `backoff_schedule_init_compact` has written head, lists and words there and found room for the nodes; it left
     // them unwritten, and they hold integers only, which any bits are, and are not read before they are written.
     unsafe {
@@ -150,12 +147,7 @@ unsafe fn lent<'a>(
 /// # Safety
 /// As that of [`parts`]; `ticket` is NULL or valid for writes.
 #[inline(never)]
-pub(crate) unsafe fn insert(
-    schedule: *mut Schedule,
-    slot: u64,
-    value: u64,
-    ticket: *mut Ticket,
-) -> Status {
+pub(crate) unsafe fn insert(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
     // SAFETY: by the contract above.
     let (core, mut memory) = match unsafe { parts(schedule) } {
         Ok(parts) => parts,
