@@ -640,8 +640,9 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
     if due.is_null() || count.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above, which is that of `near`; and there is room for `room` values, where any contents will do.
+    // SAFETY: by the contract above, which is that of `near`.
     while let Ok((core, near)) = unsafe { near(schedule) } {
+        // SAFETY: by the contract above there is room for `room` values; any contents will do.
         let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
         if let Some(given) = core.expire_slot(near, limit, places) {
             // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
