@@ -239,7 +239,11 @@ struct backoff_prepared {
     uint64_t attempt_limit;
     /** How long after the start the last delay may end; UINT64_MAX: for ever. */
     uint64_t elapsed_limit_ns;
-    /** Of decorrelated jitter the base and the ceiling of its range, and its cap; else 0. */
+    /**
+     * Of decorrelated jitter the base and the ceiling of its range, and its cap; else 0. Of a geometric law `base_ns` is the
+     * number of its binary digits, and each of the laws has a slot as its step, the longest delay as its first one, and as
+     * its top the largest word that makes a digit a 1.
+     */
     uint64_t base_ns;
     uint64_t ceiling_ns;
     uint64_t cap_ns;
@@ -369,7 +373,7 @@ backoff_status backoff_retry_fail_since(struct backoff_retry *retry,
 /**
  * Reads a policy once, for backoff_prepared_fail and backoff_prepared_draw, which take little more than half of the time
  * that backoff_retry_fail takes. It gives the same delays, bit for bit. (Of kinds whose delays are neither uniform nor
- * decorrelated, such as ALOHA_GEOMETRIC, DHCPV6 and POLLY, they ask the policy each time.)
+ * decorrelated, such as DHCPV6 and POLLY, they ask the policy each time.)
  *
  * @param policy    the policy; it may change or go afterwards
  * @param prepared  receives what was read

@@ -3,7 +3,7 @@
 use core::mem::size_of;
 use core::slice::from_raw_parts_mut;
 
-use backoff_core::internals::{Compact, CompactMemory, CompactShape, List, Node, Stop, Ticket as CoreTicket};
+use backoff_core::internals::{Compact, CompactMemory, CompactShape, List, Node, Stop};
 
 use crate::Status;
 use crate::schedule::{Free, Schedule, Ticket, another_life, capacity_in, zero};
@@ -102,20 +102,31 @@ pub unsafe extern "C" fn backoff_schedule_init_compact(
     Status::Ok
 }
 
-/// A compact schedule with its memory; `otherwise` if it is none.
+/// A compact schedule with its memory.
 ///
 /// # Safety
-/// `otherwise` is NOT_INITIALISED only where `schedule` is valid as an init function made it, or for a read of 8 octets; no
+/// `schedule` is NULL, or valid for a read of 8 octets and, with the mark of a compact one, as an init function made it; no
 /// other thread uses it during `'a`.
 #[inline(always)]
-unsafe fn parts<'a>(
-    schedule: *mut Schedule,
-    otherwise: Status,
-) -> Result<(&'a mut Compact, CompactMemory<'a>), Status> {
-    // SAFETY: by the contract above it is not NULL then, and begins with a mark.
-    if otherwise != Status::NotInitialised || unsafe { schedule.cast::<u64>().read() } != MARK {
-        return Err(otherwise);
+unsafe fn parts<'a>(schedule: *mut Schedule) -> Result<(&'a mut Compact, CompactMemory<'a>), Status> {
+    if schedule.is_null() {
+        return Err(Status::NullPointer);
     }
+    // SAFETY: by the contract above it begins with a mark.
+    if unsafe { schedule.cast::<u64>().read() } != MARK {
+        return Err(Status::NotInitialised);
+    }
+    // SAFETY: as above, it is whole.
+    unsafe { Ok(lent(schedule, |head| head.core.used())) }
+}
+
+/// The parts of a compact schedule; of the nodes this number.
+///
+/// # Safety
+/// `schedule` is valid as backoff_schedule_init_compact made it, and no other thread uses it during `'a`; there are as many
+/// nodes.
+#[inline(always)]
+unsafe fn lent<'a>(schedule: *mut Schedule, nodes: impl FnOnce(&Head) -> u32) -> (&'a mut Compact, CompactMemory<'a>) {
     // SAFETY: `backoff_schedule_init_compact` has written head, lists and words there and found room for the nodes; it left
     // them unwritten, and they hold integers only, which any bits are, and are not read before they are written.
     unsafe {
@@ -125,9 +136,9 @@ unsafe fn parts<'a>(
         let memory = CompactMemory {
             lists: from_raw_parts_mut(words.add(head.words as usize).cast(), head.lists as usize),
             words: from_raw_parts_mut(words, head.words as usize),
-            nodes: from_raw_parts_mut(octets.add(head.nodes as usize).cast(), head.capacity as usize),
+            nodes: from_raw_parts_mut(octets.add(head.nodes as usize).cast(), nodes(head) as usize),
         };
-        Ok((&mut head.core, memory))
+        (&mut head.core, memory)
     }
 }
 
@@ -136,15 +147,9 @@ unsafe fn parts<'a>(
 /// # Safety
 /// As that of [`parts`]; `ticket` is NULL or valid for writes.
 #[inline(never)]
-pub(crate) unsafe fn insert(
-    schedule: *mut Schedule,
-    slot: u64,
-    value: u64,
-    ticket: *mut Ticket,
-    otherwise: Status,
-) -> Status {
+pub(crate) unsafe fn insert(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
     // SAFETY: by the contract above.
-    let (core, mut memory) = match unsafe { parts(schedule, otherwise) } {
+    let (core, mut memory) = match unsafe { parts(schedule) } {
         Ok(parts) => parts,
         Err(status) => return status,
     };
@@ -166,9 +171,27 @@ pub(crate) unsafe fn insert(
 #[inline(never)]
 unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
     // SAFETY: by the contract above.
-    let Ok((core, mut memory)) = (unsafe { parts(schedule, Status::NotInitialised) }) else {
-        return Status::NotInitialised;
+    let (core, mut memory) = unsafe { lent(schedule, |head| head.core.used()) };
+    let Some(inserted) = core.insert_far(&mut memory, slot, value) else {
+        // SAFETY: by the contract above.
+        return unsafe { insert_new(schedule, slot, value, ticket) };
     };
+    if !ticket.is_null() {
+        // SAFETY: by the contract above.
+        unsafe { ticket.write(inserted.into()) };
+    }
+    Status::Ok
+}
+
+/// The insertion into a place that has not been used yet, into a sorted list, or into nothing that is free.
+///
+/// # Safety
+/// As that of [`insert`]; the schedule is a compact one.
+#[cold]
+#[inline(never)]
+unsafe fn insert_new(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
+    // SAFETY: by the contract above.
+    let (core, mut memory) = unsafe { lent(schedule, |head| head.capacity) };
     let Some(inserted) = core.insert(&mut memory, slot, value) else {
         return Status::ScheduleFull;
     };
@@ -182,34 +205,52 @@ unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mu
 /// The cancellation, if the schedule is a compact one.
 ///
 /// # Safety
-/// As that of [`parts`]; `value` is valid for writes.
+/// As that of [`parts`]; `ticket` is valid for reads, and `value` for writes.
+#[inline(always)]
+pub(crate) unsafe fn cancel(schedule: *mut Schedule, ticket: *const Ticket, value: *mut u64) -> Status {
+    // SAFETY: by the contract above.
+    unsafe {
+        match parts(schedule) {
+            Ok((core, _)) if core.is_near((*ticket).slot()) => cancel_near(schedule, ticket, value),
+            Ok(_) => cancel_far(schedule, ticket, value),
+            Err(status) => status,
+        }
+    }
+}
+
+/// The cancellation at level 0. Apart, so that each of the two saves only the registers that it needs.
+///
+/// # Safety
+/// As that of [`cancel`]; the schedule is a compact one.
 #[inline(never)]
-pub(crate) unsafe fn cancel(schedule: *mut Schedule, ticket: CoreTicket, value: *mut u64, otherwise: Status) -> Status {
+unsafe fn cancel_near(schedule: *mut Schedule, ticket: *const Ticket, value: *mut u64) -> Status {
     // SAFETY: by the contract above.
-    let (core, mut memory) = match unsafe { parts(schedule, otherwise) } {
-        Ok(parts) => parts,
-        Err(status) => return status,
-    };
-    let Some(cancelled) = core.cancel_near(&mut memory, ticket) else {
-        // SAFETY: by the contract above.
-        return unsafe { cancel_any(schedule, ticket, value) };
-    };
-    // SAFETY: by the contract above.
-    unsafe { value.write(cancelled) };
-    Status::Ok
+    unsafe {
+        let (core, mut memory) = lent(schedule, |head| head.core.used());
+        taken(core.cancel_near(&mut memory, ticket.read().into()), value)
+    }
 }
 
 /// The cancellation beyond level 0.
 ///
 /// # Safety
-/// As that of [`cancel`]; the schedule is a compact one.
+/// As that of [`cancel_near`].
 #[inline(never)]
-unsafe fn cancel_any(schedule: *mut Schedule, ticket: CoreTicket, value: *mut u64) -> Status {
+unsafe fn cancel_far(schedule: *mut Schedule, ticket: *const Ticket, value: *mut u64) -> Status {
     // SAFETY: by the contract above.
-    let Ok((core, mut memory)) = (unsafe { parts(schedule, Status::NotInitialised) }) else {
-        return Status::NotInitialised;
-    };
-    let Some(cancelled) = core.cancel_far(&mut memory, ticket) else {
+    unsafe {
+        let (core, mut memory) = lent(schedule, |head| head.core.used());
+        taken(core.cancel_far(&mut memory, ticket.read().into()), value)
+    }
+}
+
+/// Writes a value that was cancelled.
+///
+/// # Safety
+/// `value` is valid for writes.
+#[inline(always)]
+unsafe fn taken(cancelled: Option<u64>, value: *mut u64) -> Status {
+    let Some(cancelled) = cancelled else {
         return Status::NotPending;
     };
     // SAFETY: by the contract above.
@@ -222,10 +263,10 @@ unsafe fn cancel_any(schedule: *mut Schedule, ticket: CoreTicket, value: *mut u6
 /// # Safety
 /// As that of [`parts`].
 #[inline(never)]
-pub(crate) unsafe fn next_slot(schedule: *mut Schedule, otherwise: Status) -> Result<Option<u64>, Status> {
+pub(crate) unsafe fn next_slot(schedule: *mut Schedule) -> Result<Option<u64>, Status> {
     // SAFETY: by the contract above.
-    let (core, memory) = unsafe { parts(schedule, otherwise) }?;
-    Ok(core.next_slot(&memory))
+    let (core, mut memory) = unsafe { parts(schedule) }?;
+    Ok(core.next_slot(&mut memory))
 }
 
 /// Gives the values of the next slots up to `limit`, of `slots` slots at most, if the schedule is a compact one.
@@ -239,12 +280,11 @@ pub(crate) unsafe fn expire(
     slots: u64,
     places: &mut [Free],
     given: &mut usize,
-    otherwise: Status,
 ) -> Status {
     let mut left = slots;
     loop {
         // SAFETY: by the contract above.
-        let (core, mut memory) = match unsafe { parts(schedule, otherwise) } {
+        let (core, mut memory) = match unsafe { parts(schedule) } {
             Ok(parts) => parts,
             Err(status) => return status,
         };
@@ -263,8 +303,8 @@ pub(crate) unsafe fn expire(
 /// # Safety
 /// As that of [`parts`].
 #[inline(never)]
-pub(crate) unsafe fn now_and_pending(schedule: *mut Schedule, otherwise: Status) -> Result<(u64, u32), Status> {
+pub(crate) unsafe fn now_and_pending(schedule: *mut Schedule) -> Result<(u64, u32), Status> {
     // SAFETY: by the contract above.
-    let (core, _) = unsafe { parts(schedule, otherwise) }?;
+    let (core, _) = unsafe { parts(schedule) }?;
     Ok((core.now(), core.len()))
 }

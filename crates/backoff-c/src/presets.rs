@@ -678,12 +678,25 @@ impl Policy {
     /// The geometric draw of one word; `None` where the law has to be asked.
     #[inline]
     fn geometric_at(&self, word: u64) -> Option<u64> {
+        let (slots, slot, limit) = self.plainly_geometric()?;
+        geometric_within(slots, slot, limit, word)
+    }
+
+    /// How many slots the geometric law has on average, a slot, and the longest delay; `None`: some other law.
+    #[inline]
+    pub(crate) fn plainly_geometric(&self) -> Option<(u32, u64, u64)> {
         let slots = if self.intervals[0] == 0 { 2 } else { self.intervals[0] };
         let (ceiling, cap) = (or_default(self.ceiling_ns, NONE), or_default(self.cap_ns, NONE));
         let (slot, limit) = (or_default(self.slot_ns, SLOT.into()), if ceiling < cap { ceiling } else { cap });
         // A cap below a slot makes another law of it.
         let plain = self.priority_percent == 0 && slots > 1 && cap >= slot;
-        if plain { geometric_within(slots, slot, limit, word) } else { None }
+        if plain { Some((slots, slot, limit)) } else { None }
+    }
+
+    /// The same, of a policy all of whose delays come from that law.
+    pub(crate) fn always_geometric(&self, preset: &Preset) -> Option<(u32, u64, u64)> {
+        let always = matches!(preset.growth, Growth::Geometric) && !self.comes_at_once(1);
+        if always { self.plainly_geometric() } else { None }
     }
 
     /// The geometric law.

@@ -115,10 +115,24 @@ pub struct Ticket {
     node: u32,
 }
 
+impl Ticket {
+    #[inline(always)]
+    pub(crate) const fn slot(&self) -> u64 {
+        self.slot
+    }
+}
+
 impl From<CoreTicket> for Ticket {
     #[inline(always)]
     fn from(CoreTicket { slot, serial, node }: CoreTicket) -> Ticket {
         Ticket { slot, serial, node }
+    }
+}
+
+impl From<Ticket> for CoreTicket {
+    #[inline(always)]
+    fn from(Ticket { slot, serial, node }: Ticket) -> CoreTicket {
+        CoreTicket { slot, serial, node }
     }
 }
 
@@ -325,8 +339,8 @@ pub unsafe extern "C" fn backoff_schedule_insert(
     // SAFETY: by the contract above, which is that of `plain`.
     let (core, plain) = match unsafe { plain(schedule) } {
         Ok(plain) => plain,
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => return unsafe { compact::insert(schedule, slot, value, ticket, status) },
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => return unsafe { compact::insert(schedule, slot, value, ticket) },
     };
     match core.insert_near(plain, slot, value) {
         Inserted::Done => Status::Ok,
@@ -346,10 +360,10 @@ unsafe fn insert_with_ticket(schedule: *mut Schedule, slot: u64, value: u64, tic
     // SAFETY: by the contract above, which is that of `near`.
     let (core, near) = match unsafe { near(schedule) } {
         Ok(near) => near,
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => return unsafe { compact::insert(schedule, slot, value, ticket, status) },
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => return unsafe { compact::insert(schedule, slot, value, ticket) },
     };
-    let Some(inserted) = core.insert_near_with_ticket(near, slot, value) else {
+    let Some(inserted) = core.insert_with_ticket(near, slot, value) else {
         // SAFETY: as above.
         return unsafe { insert_any(schedule, slot, value, ticket) };
     };
@@ -437,22 +451,35 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
     if ticket.is_null() || value.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above, which is that of `near`; a `ticket` that is not NULL is valid for reads.
-    let (found, Ticket { slot, serial, node }) = unsafe { (near(schedule), ticket.read()) };
-    let ticket = CoreTicket { slot, serial, node };
+    // SAFETY: by the contract above; a compact one, or none, is looked at there.
+    unsafe {
+        match head(schedule) {
+            Ok(_) => cancel(schedule, ticket, value),
+            Err(_) => compact::cancel(schedule, ticket, value),
+        }
+    }
+}
+
+/// The cancellation in a schedule that is not a compact one.
+///
+/// # Safety
+/// As that of backoff_schedule_cancel, and no pointer is NULL.
+#[inline(never)]
+unsafe fn cancel(schedule: *mut Schedule, ticket: *const Ticket, value: *mut u64) -> Status {
+    // SAFETY: by the contract above, which is that of `near`; `ticket` is valid for reads.
+    let (found, ticket) = unsafe { (near(schedule), CoreTicket::from(ticket.read())) };
     let (core, near) = match found {
         Ok(near) => near,
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => return unsafe { compact::cancel(schedule, ticket, value, status) },
+        Err(status) => return status,
     };
-    let cancelled = core.cancel_near(near, ticket).or_else(|| {
+    let cancelled = core.cancel_listed(near, ticket).or_else(|| {
         // SAFETY: by the contract above; the head has just been looked at.
         unsafe { cancel_any(schedule, ticket) }
     });
     let Some(cancelled) = cancelled else {
         return Status::NotPending;
     };
-    // SAFETY: by the contract above, a `value` that is not NULL is valid for writes and unshared.
+    // SAFETY: by the contract above, `value` is valid for writes and unshared.
     unsafe { value.write(cancelled) };
     Status::Ok
 }
@@ -521,8 +548,8 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
     // SAFETY: by the contract above, which is that of `parts`.
     let next = match unsafe { parts(schedule) } {
         Ok(mut work) => work.next_slot(),
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => match unsafe { compact::next_slot(schedule, status) } {
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => match unsafe { compact::next_slot(schedule) } {
             Ok(next) => next,
             Err(status) => return status,
         },
@@ -613,24 +640,60 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
     if due.is_null() || count.is_null() {
         return Status::NullPointer;
     }
+    // SAFETY: by the contract above, which is that of `near`.
+    while let Ok((core, near)) = unsafe { near(schedule) } {
+        // SAFETY: by the contract above there is room for `room` values; any contents will do.
+        let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
+        if let Some(given) = core.expire_slot(near, limit, places) {
+            // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
+            unsafe { count.write(given) };
+            // SAFETY: by the contract above; the head has just been looked at.
+            return if core.is_busy() { unsafe { deal(schedule, given) } } else { Status::Ok };
+        }
+        // SAFETY: as above.
+        if room == 0 || !unsafe { approach(schedule, limit) } {
+            break;
+        }
+    }
+    // SAFETY: by the contract above, and no pointer is NULL.
+    unsafe { expire_next_any(schedule, limit, room, due, count) }
+}
+
+/// Moves now nearer to the next value; gives whether it has moved.
+///
+/// # Safety
+/// As that of [`head`].
+#[inline(never)]
+unsafe fn approach(schedule: *mut Schedule, limit: u64) -> bool {
+    // SAFETY: by the contract above.
+    unsafe { parts(schedule) }.is_ok_and(|mut work| work.approach::<Free>(limit))
+}
+
+/// The same where the next slot is in the heap, or there is none up to `limit`, or the schedule is a compact one.
+///
+/// # Safety
+/// As that of backoff_schedule_expire_next, and neither `due` nor `count` is NULL.
+#[inline(never)]
+unsafe fn expire_next_any(
+    schedule: *mut Schedule,
+    limit: u64,
+    room: usize,
+    due: *mut Due,
+    count: *mut usize,
+) -> Status {
     // SAFETY: by the contract above there is room for `room` values; any contents will do.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
-    // SAFETY: by the contract above, which is that of `near`.
-    let status = match unsafe { near(schedule) } {
-        Ok((core, near)) if room > 0 => {
-            let next = match core.soonest_near(near.bits) {
-                // SAFETY: by the contract above.
-                None => unsafe { next_within(schedule, limit) },
-                next => next,
-            };
-            let last = next.map_or(limit, |next| if next < limit { next } else { limit });
+    // SAFETY: by the contract above, which is that of `parts`.
+    let status = match unsafe { parts(schedule) } {
+        Ok(mut work) if room > 0 => {
+            let last = work.next_slot().map_or(limit, |next| next.min(limit));
             // SAFETY: by the contract above, which is that of `fill`.
             unsafe { fill(schedule, last, places, &mut given) }
         }
         Ok(_) => Status::Ok,
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => unsafe { compact::expire(schedule, limit, 1, places, &mut given, status) },
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => unsafe { compact::expire(schedule, limit, 1, places, &mut given) },
     };
     if status != Status::Ok {
         return status;
@@ -643,25 +706,6 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
     Status::Ok
 }
 
-/// The next slot that has a value and is no later than `limit`, where the wheel does not know it at once; `None`, or a later
-/// one, if there is none. Now is in its bucket then.
-///
-/// # Safety
-/// As that of [`head`].
-#[inline(never)]
-unsafe fn next_within(schedule: *mut Schedule, limit: u64) -> Option<u64> {
-    // SAFETY: by the contract above.
-    while unsafe { parts(schedule) }.ok()?.approach::<Free>(limit) {
-        // SAFETY: as above.
-        let (core, near) = unsafe { near(schedule) }.ok()?;
-        if let Some(next) = core.soonest_near(near.bits) {
-            return Some(next);
-        }
-    }
-    // SAFETY: as above.
-    unsafe { parts(schedule) }.ok()?.next_slot()
-}
-
 /// Gives values up to `limit` to those places.
 ///
 /// # Safety
@@ -672,7 +716,7 @@ unsafe fn fill(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: 
         let (core, near) = match unsafe { near(schedule) } {
             Ok(near) => near,
             // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-            Err(status) => return unsafe { compact::expire(schedule, limit, u64::MAX, places, given, status) },
+            Err(_) => return unsafe { compact::expire(schedule, limit, u64::MAX, places, given) },
         };
         let busy = core.is_busy();
         let mut stop = core.expire_near(near, limit, places, given);
@@ -684,8 +728,7 @@ unsafe fn fill(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: 
         }
         if stop == Stop::Done {
             // SAFETY: as above.
-            unsafe { deal(schedule, *given) };
-            return Status::Ok;
+            return unsafe { deal(schedule, *given) };
         }
     }
 }
@@ -748,8 +791,8 @@ unsafe fn now_and_pending(schedule: *mut Schedule) -> Result<(u64, u32), Status>
     // SAFETY: by the contract above.
     match unsafe { head(schedule) } {
         Ok(head) => Ok((head.core.now(), head.core.len())),
-        // SAFETY: by the contract above; it is not NULL where the status is NOT_INITIALISED.
-        Err(status) => unsafe { compact::now_and_pending(schedule, status) },
+        // SAFETY: by the contract above. It is a compact one, or none.
+        Err(_) => unsafe { compact::now_and_pending(schedule) },
     }
 }
 
@@ -830,11 +873,12 @@ unsafe fn step(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: 
 /// # Safety
 /// As that of [`head`].
 #[inline(never)]
-unsafe fn deal(schedule: *mut Schedule, given: usize) {
+unsafe fn deal(schedule: *mut Schedule, given: usize) -> Status {
     // SAFETY: by the contract above.
     if let Ok(mut work) = unsafe { parts(schedule) } {
         work.deal::<Free>(Work::work_for(given));
     }
+    Status::Ok
 }
 
 /// A schedule with its memory.

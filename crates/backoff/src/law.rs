@@ -429,13 +429,9 @@ const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
     // The digits from the highest bit down, so that none is shifted by a count of its own; q^(2^38) is below 2^−64.
     let (mut drawn, mut digits) = (0_u64, 0_u32);
     while power != 0 {
-        let (word, factor) = (words.next_u64() as u128, power as u128);
-        // word / 2^64 < q / (1 + q), without the division: word · 2^64 + word · factor < factor · 2^64. As numbers, not
-        // as a branch: a digit is as random as the word.
-        let product = word * factor;
-        let (sum, carried) = (word as u64).overflowing_add((product >> 64) as u64);
-        drawn = drawn >> 1 | ((!carried & (sum < power)) as u64) << 63;
-        power = ((factor * factor) >> 64) as u64;
+        // As a number, not as a branch: a digit is as random as the word.
+        drawn = drawn >> 1 | (is_one(power, words.next_u64()) as u64) << 63;
+        power = square(power);
         digits += 1;
     }
     let drawn = if digits == 0 { 0 } else { drawn.wrapping_shr(digits.wrapping_neg()) };
@@ -446,6 +442,31 @@ const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
     match drawn.checked_rem(top.wrapping_add(1)) {
         Some(rest) => rest,
         None => drawn,
+    }
+}
+
+/// Whether `word` makes a digit of the chance `power` / (2^64 + `power`) a 1.
+#[inline(always)]
+const fn is_one(power: u64, word: u64) -> bool {
+    // word / 2^64 < q / (1 + q), without the division: word · 2^64 + word · power < power · 2^64.
+    let (sum, carried) = word.overflowing_add(((word as u128 * power as u128) >> 64) as u64);
+    !carried & (sum < power)
+}
+
+#[inline(always)]
+const fn square(power: u64) -> u64 {
+    ((power as u128 * power as u128) >> 64) as u64
+}
+
+/// For each digit of the geometric law of `slots`, not 0 or 1, the largest word that makes it a 1, from the lowest digit on: what
+/// a draw without products asks for. There are at most 40.
+#[doc(hidden)]
+pub fn geometric_digits(slots: u32, mut each: impl FnMut(u64)) {
+    let mut power = ratio(slots);
+    while power != 0 {
+        let bits = (0..u64::BITS).rev().map(|bit| 1 << bit);
+        each(bits.fold(0, |largest, bit| if is_one(power, largest | bit) { largest | bit } else { largest }));
+        power = square(power);
     }
 }
 

@@ -11,9 +11,14 @@
 //! the order within a slot is that of insertion. Each value moves at most once for each level. One call may move a whole
 //! list, and that is the price of the size: [`Head`](super::Head) bounds each call, and takes four times the memory.
 //!
+//! A bit for each list says where to look for values. One that is cancelled leaves the bit, since most timers are cancelled; what
+//! comes to a list without values clears it.
+//!
 //! For [`SORTED`] values or fewer there is one list, sorted by slot.
 //!
 //! One file above 500 lines because levels, lists and nodes share one memory and its invariants.
+
+use core::hint::select_unpredictable;
 
 use super::Ticket;
 use super::fixed::Stop;
@@ -58,6 +63,13 @@ impl List {
     pub const EMPTY: List = List(NONE);
 }
 
+/// A list beyond level 0, by its level.
+#[derive(Clone, Copy)]
+struct FarList {
+    level: u32,
+    index: usize,
+}
+
 /// What a capacity asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactShape {
@@ -99,7 +111,8 @@ pub struct CompactMemory<'a> {
     pub lists: &'a mut [List],
     /// As many as [`CompactShape::words`] says, 0 at first.
     pub words: &'a mut [u64],
-    /// One for each value; what has not been used may hold anything.
+    /// One for each value; what has not been used may hold anything. All but [`Compact::insert`] need those only that have been
+    /// used.
     pub nodes: &'a mut [Node],
 }
 
@@ -157,6 +170,12 @@ impl Compact {
         self.pending == 0
     }
 
+    /// How many nodes have ever been used: the first ones.
+    #[inline(always)]
+    pub const fn used(&self) -> u32 {
+        self.used
+    }
+
     /// The slot that has been reached.
     #[inline]
     pub const fn now(&self) -> u64 {
@@ -178,10 +197,22 @@ impl Compact {
         Some(ticket)
     }
 
+    /// The same beyond level 0.
+    #[inline(always)]
+    pub fn insert_far(&mut self, memory: &mut CompactMemory<'_>, slot: u64, value: u64) -> Option<Ticket> {
+        if self.levels == 0 || slot < self.now || self.is_near(slot) {
+            return None;
+        }
+        let (number, ticket) = self.take_free(memory, slot, value)?;
+        self.put_far(memory, number, slot);
+        Some(ticket)
+    }
+
     /// Makes a value pending; `None` if there is no room.
+    #[inline(never)]
     pub fn insert(&mut self, memory: &mut CompactMemory<'_>, slot: u64, value: u64) -> Option<Ticket> {
         let slot = if slot < self.now { self.now } else { slot };
-        if self.free as usize >= memory.nodes.len() {
+        if self.free == NONE {
             self.free = self.take_unused(memory)?;
         }
         let (number, ticket) = self.take_free(memory, slot, value)?;
@@ -214,80 +245,78 @@ impl Compact {
         Some(self.used - 1)
     }
 
-    /// Takes a pending value of level 0 back. `None`: nothing has changed, and [`cancel_far`](Self::cancel_far) is to be called.
+    /// Takes a pending value back; `None` if it has expired or been cancelled.
+    #[inline(always)]
+    pub fn cancel(&mut self, memory: &mut CompactMemory<'_>, ticket: Ticket) -> Option<u64> {
+        if self.is_near(ticket.slot) { self.cancel_near(memory, ticket) } else { self.cancel_far(memory, ticket) }
+    }
+
+    /// The same at level 0.
     #[inline(always)]
     pub fn cancel_near(&mut self, memory: &mut CompactMemory<'_>, ticket: Ticket) -> Option<u64> {
-        if !self.is_near(ticket.slot) {
-            return None;
-        }
-        let index = self.index_near(ticket.slot);
-        let (value, emptied) = self.remove(memory, index, ticket)?;
-        if emptied {
-            self.clear_near(memory, index);
-        }
-        Some(value)
+        self.remove(memory, self.index_near(ticket.slot), ticket)
     }
 
-    /// Takes a pending value back that is not at level 0; `None` if there is none.
-    pub fn cancel_far(&mut self, memory: &mut CompactMemory<'_>, ticket: Ticket) -> Option<u64> {
-        if self.is_near(ticket.slot) {
-            return None;
-        }
-        let (level, index) = self.place_far(ticket.slot);
-        let (value, emptied) = self.remove(memory, index, ticket)?;
-        if emptied {
-            self.clear_far(memory, level, index);
-        }
-        Some(value)
-    }
-
-    /// Takes a pending value out of that list; gives whether that is empty then.
+    /// The same beyond level 0.
     #[inline(always)]
-    fn remove(&mut self, memory: &mut CompactMemory<'_>, index: usize, ticket: Ticket) -> Option<(u64, bool)> {
+    pub fn cancel_far(&mut self, memory: &mut CompactMemory<'_>, ticket: Ticket) -> Option<u64> {
+        self.remove(memory, self.list_of(self.place_far(ticket.slot)), ticket)
+    }
+
+    /// Takes a pending value out of that list. The bit of the list stays, even if it is empty then.
+    #[inline(always)]
+    fn remove(&mut self, memory: &mut CompactMemory<'_>, index: usize, ticket: Ticket) -> Option<u64> {
         let Ticket { slot, serial, node: number } = ticket;
-        if number >= self.used {
-            return None;
-        }
         let node = memory.nodes.get_mut(number as usize)?;
         if node.serial != serial || node.slot != slot || serial.is_multiple_of(2) {
             return None;
         }
-        let Node { value, next, previous, .. } = *node;
+        let Node { next, previous, .. } = *node;
+        let list = memory.lists.get_mut(index)?;
+        let last = list.0;
+        // As numbers, not as branches: which of its list a value is, is as random as what is cancelled. Of a value that is alone
+        // all of this writes to its own node, and leaves the list empty.
+        let (is_first, is_last) = (previous == NONE, last == number);
+        *list = List(select_unpredictable(is_last, previous, last));
+        let before = select_unpredictable(is_first, last, previous);
+        memory.nodes.get_mut(before as usize)?.next = next;
+        let behind = select_unpredictable(is_last, number, next);
+        memory.nodes.get_mut(behind as usize)?.previous = previous;
+        let node = memory.nodes.get_mut(number as usize)?;
         (node.serial, node.next) = (serial.wrapping_add(1), self.free);
         self.free = number;
         self.pending = self.pending.wrapping_sub(1);
-        let list = memory.lists.get_mut(index)?;
-        if next == number {
-            *list = List::EMPTY;
-            return Some((value, true));
-        }
-        let before = if previous == NONE { list.0 } else { previous };
-        memory.nodes.get_mut(before as usize)?.next = next;
-        if list.0 == number {
-            *list = List(previous);
-        } else {
-            memory.nodes.get_mut(next as usize)?.previous = previous;
-        }
-        Some((value, false))
+        Some(node.value)
     }
 
     /// The first slot in which a value is pending. It looks through the values of one list.
-    pub fn next_slot(&self, memory: &CompactMemory<'_>) -> Option<u64> {
-        if self.summaries[0] != 0 {
-            return Some(self.next_near(memory));
-        }
-        let list = if self.levels == 0 { 0 } else { self.soonest(memory)?.1 };
-        let last = memory.lists.get(list)?.0;
-        let mut node = memory.nodes.get(last as usize)?;
+    pub fn next_slot(&mut self, memory: &mut CompactMemory<'_>) -> Option<u64> {
         if self.levels == 0 {
-            return Some(memory.nodes.get(node.next as usize)?.slot);
+            return Some(memory.nodes.get(self.first_sorted(memory)? as usize)?.slot);
         }
-        let mut least = node.slot;
-        while node.next != last {
-            node = memory.nodes.get(node.next as usize)?;
-            least = least.min(node.slot);
+        while self.summaries[0] != 0 {
+            let slot = self.next_near(memory);
+            let index = self.index_near(slot);
+            if memory.lists.get(index)?.0 != NONE {
+                return Some(slot);
+            }
+            self.clear_near(memory, index);
         }
-        Some(least)
+        loop {
+            let far = self.soonest(memory)?;
+            let last = memory.lists.get(self.list_of(far))?.0;
+            if last == NONE {
+                self.clear_far(memory, far);
+                continue;
+            }
+            let mut node = memory.nodes.get(last as usize)?;
+            let mut least = node.slot;
+            while node.next != last {
+                node = memory.nodes.get(node.next as usize)?;
+                least = least.min(node.slot);
+            }
+            return Some(least);
+        }
     }
 
     /// Takes values of the next `slots` slots of level 0 that are no later than `limit`, in the order of their insertion; adds
@@ -314,8 +343,9 @@ impl Compact {
                 return Stop::Done;
             }
             self.now = slot;
-            *given += self.give(memory, slot, places);
-            *slots -= 1;
+            let taken = self.give(memory, slot, places);
+            *given += taken;
+            *slots -= u64::from(taken > 0);
         }
     }
 
@@ -343,7 +373,10 @@ impl Compact {
         let index = self.index_near(slot);
         let Some(list) = memory.lists.get_mut(index) else { return 0 };
         let last = list.0;
-        let Some(first) = memory.nodes.get(last as usize).map(|node| node.next) else { return 0 };
+        let Some(first) = memory.nodes.get(last as usize).map(|node| node.next) else {
+            self.clear_near(memory, index);
+            return 0;
+        };
         let (announces, mut number, mut given) = (self.announces(), first, 0);
         for place in room {
             if announces {
@@ -388,15 +421,18 @@ impl Compact {
     /// `limit`. Gives whether level 0 has values then; else now is `limit`.
     #[inline(always)]
     fn enter<P: Place>(&mut self, memory: &mut CompactMemory<'_>, limit: u64) -> bool {
-        while let Some((level, list)) = self.soonest(memory) {
-            let shift = self.first_bits + (level - 1) * self.bits;
-            let index = (list - (1 << self.first_bits)) as u64 & ((1 << self.bits) - 1);
-            let first = (self.now >> shift & !((1 << self.bits) - 1) | index) << shift;
-            let Some(&List(last)) = memory.lists.get(list).filter(|_| first <= limit) else { break };
+        while let Some(far) = self.soonest(memory) {
+            let shift = self.first_bits + (far.level - 1) * self.bits;
+            let first = (self.now >> shift & !((1 << self.bits) - 1) | far.index as u64) << shift;
+            let Some(&List(last)) = memory.lists.get(self.list_of(far)).filter(|_| first <= limit) else { break };
+            if last == NONE {
+                self.clear_far(memory, far);
+                continue;
+            }
             // A value that is alone needs no lower level: it is given as soon as it is there.
             let alone = memory.nodes.get(last as usize).filter(|node| node.next == last).map(|node| node.slot);
             self.now = alone.unwrap_or(first).min(limit);
-            self.move_down::<P>(memory, level, list);
+            self.move_down::<P>(memory, far);
             if self.summaries[0] != 0 {
                 return true;
             }
@@ -410,10 +446,10 @@ impl Compact {
 
     /// Moves the values of a list that now is in to lower levels.
     #[inline(always)]
-    fn move_down<P: Place>(&mut self, memory: &mut CompactMemory<'_>, level: u32, list: usize) {
-        let Some(from) = memory.lists.get_mut(list) else { return };
+    fn move_down<P: Place>(&mut self, memory: &mut CompactMemory<'_>, far: FarList) {
+        let Some(from) = memory.lists.get_mut(self.list_of(far)) else { return };
         let List(last) = core::mem::replace(from, List::EMPTY);
-        self.clear_far(memory, level, list);
+        self.clear_far(memory, far);
         let announces = self.announces();
         let Some(mut number) = memory.nodes.get(last as usize).map(|node| node.next) else { return };
         while let Some(&Node { slot, next, .. }) = memory.nodes.get(number as usize) {
@@ -428,9 +464,9 @@ impl Compact {
         }
     }
 
-    /// Whether a slot is at level 0.
+    /// Whether a slot, no earlier than now, is at level 0.
     #[inline(always)]
-    const fn is_near(&self, slot: u64) -> bool {
+    pub const fn is_near(&self, slot: u64) -> bool {
         slot ^ self.now < self.near
     }
 
@@ -440,19 +476,28 @@ impl Compact {
         (slot & (self.near - 1)) as usize
     }
 
-    /// The level of a slot beyond level 0, and its list.
+    /// The list of a slot beyond level 0.
     #[inline(always)]
-    fn place_far(&self, slot: u64) -> (u32, usize) {
+    const fn place_far(&self, slot: u64) -> FarList {
         if self.levels == 0 {
-            return (0, 0);
+            return FarList { level: 0, index: 0 };
         }
-        let (difference, mut level, mut shift) = ((slot ^ self.now) >> (self.first_bits & 63), 1, self.first_bits);
-        let mut left = difference >> self.bits;
-        while left != 0 {
-            (level, shift, left) = (level + 1, shift + self.bits, left >> self.bits);
+        // The highest bit in which it differs, counted from level 0, divided by the bits of a level: without a loop, whose end
+        // would be guessed wrong.
+        let bit = u64::BITS - 1 - (slot ^ self.now | 1).leading_zeros();
+        let inverse = if self.announces() { 0x1_0000 / 11 + 1 } else { 0x1_0000 / 6 + 1 };
+        let above = bit.wrapping_sub(self.first_bits).wrapping_mul(inverse) >> 16;
+        let shift = self.first_bits + above * self.bits;
+        FarList { level: above + 1, index: (slot >> (shift & 63)) as usize & ((1 << (self.bits & 63)) - 1) }
+    }
+
+    /// Its number among all lists.
+    #[inline(always)]
+    const fn list_of(&self, FarList { level, index }: FarList) -> usize {
+        if level == 0 {
+            return 0;
         }
-        let index = (slot >> (shift & 63)) as usize & ((1 << self.bits) - 1);
-        (level, (1 << self.first_bits) + ((level as usize - 1) << self.bits) + index)
+        (1 << (self.first_bits & 63)) + ((level as usize - 1) << (self.bits & 63)) + index
     }
 
     /// Whether a value announces a later one of its list. Where there are few values all of them are in the cache.
@@ -479,10 +524,15 @@ impl Compact {
             self.push(memory, index, number);
             self.set_near(memory, index);
         } else {
-            let (level, list) = self.place_far(slot);
-            self.push(memory, list, number);
-            self.set_far(memory, level, list);
+            self.put_far(memory, number, slot);
         }
+    }
+
+    #[inline(always)]
+    fn put_far(&mut self, memory: &mut CompactMemory<'_>, number: u32, slot: u64) {
+        let far = self.place_far(slot);
+        self.push(memory, self.list_of(far), number);
+        self.set_far(memory, far);
     }
 
     /// Puts a node at the end of a list.
@@ -490,29 +540,26 @@ impl Compact {
     fn push(&mut self, memory: &mut CompactMemory<'_>, index: usize, number: u32) {
         let Some(list) = memory.lists.get_mut(index) else { return };
         let last = core::mem::replace(list, List(number)).0;
-        let (mut nothing, mut ahead) = (number, number);
-        if self.announces() {
-            ahead = Self::announce(memory, last, number);
-        }
-        let next = memory.nodes.get_mut(last as usize).map_or(&mut nothing, |node| &mut node.next);
-        let first = core::mem::replace(next, number);
+        let Some(node) = memory.nodes.get_mut(number as usize) else { return };
+        (node.next, node.previous, node.ahead) = (number, last, number);
+        // Behind itself, where the list is empty. As a number, since that is as random as the slot.
+        let before = select_unpredictable(last == NONE, number, last);
+        let Some(node) = memory.nodes.get_mut(before as usize) else { return };
+        let behind = select_unpredictable(self.announces(), node.ahead, NONE);
+        let first = core::mem::replace(&mut node.next, number);
+        let ahead = Self::announce(memory.nodes, behind, first, number);
         if let Some(node) = memory.nodes.get_mut(number as usize) {
-            (node.next, node.previous, node.ahead) = (first, last, ahead);
+            (node.next, node.ahead) = (first, ahead);
         }
     }
 
-    /// Lets a value some values before the last one announce that; gives the one that announces the next one. The distance
-    /// between them grows while the first one of the list announces, and then stays.
+    /// Lets the value `behind`, some values before the last one, announce `number`; gives the one that announces the next one.
+    /// The distance between them grows while `first`, the first one of the list, announces, and then stays.
     #[inline(always)]
-    fn announce(memory: &mut CompactMemory<'_>, last: u32, number: u32) -> u32 {
-        let Some(&Node { ahead: behind, next: first, .. }) = memory.nodes.get(last as usize) else { return number };
-        match memory.nodes.get_mut(behind as usize) {
-            Some(node) if behind != number => {
-                node.ahead = number;
-                if behind != first || number.is_multiple_of(AHEAD) { node.next } else { behind }
-            }
-            _ => number,
-        }
+    fn announce(nodes: &mut [Node], behind: u32, first: u32, number: u32) -> u32 {
+        let Some(node) = nodes.get_mut(behind as usize) else { return number };
+        node.ahead = number;
+        select_unpredictable(behind != first || number.is_multiple_of(AHEAD), node.next, behind)
     }
 
     /// Puts a node into the sorted list, behind those of its slot.
@@ -557,7 +604,7 @@ impl Compact {
             place.set(Expired { slot, value });
             given += 1;
             self.now = slot;
-            self.cancel_far(memory, Ticket { slot, serial, node: number });
+            self.remove(memory, 0, Ticket { slot, serial, node: number });
         }
         self.now = self.now.max(limit);
         given
@@ -567,22 +614,17 @@ impl Compact {
         Some(memory.nodes.get(memory.lists.first()?.0 as usize)?.next)
     }
 
-    /// The first list beyond level 0 that has values, and its level.
+    /// The first list beyond level 0 whose bit is set.
     #[inline(always)]
-    fn soonest(&self, memory: &CompactMemory<'_>) -> Option<(u32, usize)> {
+    fn soonest(&self, memory: &CompactMemory<'_>) -> Option<FarList> {
         let level = self.busy.trailing_zeros();
         let summary = self.summaries.get(level as usize)?;
-        let word = self.first_of(level) / 64 + summary.trailing_zeros() as usize;
-        Some((level, word * 64 + memory.words.get(word)?.trailing_zeros() as usize))
+        let inner = summary.trailing_zeros() as usize;
+        let word = memory.words.get(self.list_of(FarList { level, index: 0 }) / 64 + inner)?;
+        Some(FarList { level, index: inner * 64 + word.trailing_zeros() as usize })
     }
 
-    /// The first list of a level beyond level 0.
-    #[inline(always)]
-    const fn first_of(&self, level: u32) -> usize {
-        (1 << self.first_bits) + ((level as usize - 1) << self.bits)
-    }
-
-    /// The first slot of level 0 that has values; it has some. None of them is before now.
+    /// The first slot of level 0 whose bit is set; one is. None of them is before now.
     #[inline(always)]
     fn next_near(&self, memory: &CompactMemory<'_>) -> u64 {
         let mask = self.near - 1;
@@ -606,28 +648,25 @@ impl Compact {
     }
 
     #[inline(always)]
-    fn set_far(&mut self, memory: &mut CompactMemory<'_>, level: u32, list: usize) {
-        let inner = (list - self.first_of(level)) / 64 % 64;
+    fn set_far(&mut self, memory: &mut CompactMemory<'_>, far: FarList) {
+        let list = self.list_of(far);
         let Some(word) = memory.words.get_mut(list / 64) else { return };
         *word |= 1 << (list % 64);
-        self.busy |= 1 << level;
-        if let Some(summary) = self.summaries.get_mut(level as usize) {
-            *summary |= 1 << inner;
+        self.busy |= 1 << (far.level & 31);
+        if let Some(summary) = self.summaries.get_mut(far.level as usize) {
+            *summary |= 1 << (far.index / 64 % 64);
         }
     }
 
     #[inline(always)]
-    fn clear_far(&mut self, memory: &mut CompactMemory<'_>, level: u32, list: usize) {
-        if self.levels == 0 {
-            return;
-        }
-        let inner = (list - self.first_of(level)) / 64 % 64;
+    fn clear_far(&mut self, memory: &mut CompactMemory<'_>, far: FarList) {
+        let list = self.list_of(far);
         let Some(word) = memory.words.get_mut(list / 64) else { return };
         *word &= !(1 << (list % 64));
         let emptied = u64::from(*word == 0);
-        if let Some(summary) = self.summaries.get_mut(level as usize) {
-            *summary &= !(emptied << inner);
-            self.busy &= !(u32::from(*summary == 0) << level);
+        if let Some(summary) = self.summaries.get_mut(far.level as usize) {
+            *summary &= !(emptied << (far.index / 64 % 64));
+            self.busy &= !(u32::from(*summary == 0) << (far.level & 31));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::alloc::boxed::Box;
 use super::alloc::vec::Vec;
 
 use super::occupancy::{BUCKETS, Occupancy};
-use super::wheel::{CANCELLED, Item};
+use super::wheel::{CANCELLED, Item, MANY};
 
 /// A value and its slot.
 #[derive(Clone, Copy, Debug)]
@@ -55,19 +55,32 @@ impl<T: Copy> Level<T> {
         self.buckets[index].items = memory;
     }
 
-    /// Marks the value of that serial number; those rise within a bucket, modulo 2^31.
+    /// Takes the value of that serial number out, if it is the last one of its bucket; else marks it, as
+    /// [`Wheel::cancel`](super::wheel::Wheel::cancel) does. Serial numbers rise within a bucket, modulo 2^31.
     pub(super) fn cancel(&mut self, index: usize, serial: u32) -> Option<T> {
-        let bucket = &mut self.buckets[index];
-        let first = bucket.items.first()?.item.serial;
+        let Bucket { items, cancelled } = &mut self.buckets[index];
+        if let Some(last) = items.pop_if(|far| far.item.serial == serial) {
+            while items.pop_if(|far| !far.item.is_live()).is_some() {
+                *cancelled -= 1;
+            }
+            if items.is_empty() {
+                self.occupied.clear(index);
+            }
+            return Some(last.item.value);
+        }
+        let first = items.first()?.item.serial;
         let distance = |serial: u32| serial.wrapping_sub(first) & !CANCELLED;
-        let place = bucket.items.partition_point(|far| distance(far.item.serial) < distance(serial));
-        let found = bucket.items.get_mut(place).filter(|far| far.item.serial == serial)?;
+        let place = items.partition_point(|far| distance(far.item.serial) < distance(serial));
+        let found = items.get_mut(place).filter(|far| far.item.serial == serial)?;
         found.item.serial |= CANCELLED;
         let value = found.item.value;
-        bucket.cancelled += 1;
-        if bucket.cancelled == bucket.items.len() {
-            bucket.items.clear();
-            bucket.cancelled = 0;
+        *cancelled += 1;
+        let all = *cancelled == items.len();
+        if all || items.len() >= MANY as usize && *cancelled > items.len() / 2 {
+            items.retain(|far| far.item.is_live());
+            *cancelled = 0;
+        }
+        if all {
             self.occupied.clear(index);
         }
         Some(value)

@@ -23,6 +23,8 @@
 
 mod few;
 
+use core::hint::select_unpredictable;
+
 use super::Ticket;
 use super::heap::{Heap, Waiting};
 use super::levels::{Bits, LEVELS, Shape};
@@ -269,49 +271,41 @@ impl Head {
         Inserted::Done
     }
 
-    /// Inserts a value that can be cancelled into the wheel, where nothing is in the way. `None`: nothing has changed, and
-    /// [`Work::insert`] is to be called.
+    /// Inserts a value that can be cancelled into the wheel or into level 1, where nothing is in the way. `None`: nothing has
+    /// changed, and [`Work::insert`] is to be called.
     #[inline(always)]
-    pub fn insert_near_with_ticket(&mut self, near: Near<'_>, slot: u64, value: u64) -> Option<Ticket> {
+    pub fn insert_with_ticket(&mut self, near: Near<'_>, slot: u64, value: u64) -> Option<Ticket> {
         let Head { state, free } = self;
-        if slot < state.now || slot > state.near_last || state.waiting > 0 || state.pending >= state.capacity {
+        if slot < state.now || slot > state.plain_last || state.waiting > 0 || state.pending >= state.capacity {
             return None;
         }
         let Near { ends, firsts, bits, counts, chunks, handles } = near;
-        let (list, slots) = (slot as usize & state.mask(), state.slots());
-        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
-        if lists.is_full(list) {
-            return None;
+        let (slots, level) = (state.slots(), u32::from(slot > state.near_last));
+        let list = if level == 0 { slot as usize & state.mask() } else { state.list_of_level_1(slot) };
+        if level == 0 {
+            let parity = state.parity(slot);
+            state.near_counts[parity] += 1;
+        } else {
+            let count = counts.get_mut(list).filter(|count| count.values < count.limit)?;
+            count.values += 1;
         }
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
         let (node, serial) = lists.new_handle(slot)?;
-        lists.push(list, Item::new(value, slot, node));
-        Bits { words: bits, summaries: &mut state.summaries }.set(0, list, slots);
-        let parity = state.parity(slot);
-        state.near_counts[parity] += 1;
+        lists.push_here(list, Item::new(value, slot, node));
+        Bits { words: bits, summaries: &mut state.summaries }.set(level, list, slots);
         state.pending += 1;
         Some(Ticket { slot, serial, node })
     }
 
-    /// Takes a pending value back where it lies in the wheel behind all others of its slot, and no bucket is to be dealt out.
-    /// `None`: nothing has changed, and [`Work::cancel`] is to be called.
+    /// Takes a pending value back where it does not wait in the heap, and no bucket is to be dealt out. `None`: nothing has
+    /// changed, and [`Work::cancel`] is to be called.
     #[inline(always)]
-    pub fn cancel_near(&mut self, near: Near<'_>, ticket: Ticket) -> Option<u64> {
+    pub fn cancel_listed(&mut self, near: Near<'_>, ticket: Ticket) -> Option<u64> {
         let Head { state, free } = self;
-        let Ticket { slot, serial, node } = ticket;
         let Near { ends, firsts, bits, counts, chunks, handles } = near;
-        let slots = state.slots();
-        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
-        let handle = lists.known_handle(node)?;
-        if state.busy != 0 || handle.serial != serial || handle.slot != slot || serial.is_multiple_of(2) {
-            return None;
-        }
-        let (value, list, emptied) = lists.take_last(handle.place)?;
-        lists.free_handle(node);
-        if emptied {
-            Bits { words: bits, summaries: &mut state.summaries }.clear(0, list, slots);
-        }
-        state.count_taken(slot, 1);
-        Some(value)
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: state.slots() as u32 };
+        let place = lists.place_of(ticket).filter(|place| state.busy == 0 && place & IN_HEAP == 0)?;
+        state.take_out(&mut lists, bits, ticket, place)
     }
 
     /// What [`insert_near`](Self::insert_near) and [`insert_next`](Self::insert_next) have left to do where they say
@@ -365,14 +359,24 @@ impl Head {
         }
     }
 
-    /// The first slot that has a value, where the wheel knows it. `None`: [`Work::approach`] or [`Work::next_slot`] find it.
+    /// Takes the values of the next slot, if that is at hand in the wheel and no later than `limit`; gives how many, at least
+    /// one. Now is that slot then. `None`: nothing has changed.
     #[inline(always)]
-    pub fn soonest_near(&mut self, bits: &mut [u64]) -> Option<u64> {
-        let state = &mut self.state;
-        if state.waiting > 0 {
+    pub fn expire_slot<P: Place>(&mut self, near: Near<'_>, limit: u64, room: &mut [P]) -> Option<usize> {
+        let Head { state, free } = self;
+        let Near { ends, firsts, bits, counts, chunks, handles } = near;
+        let slot = state.next_near(bits)?;
+        let is_at_hand = slot <= state.near_last && (slot ^ state.now) >> (state.bits & 63) == 0;
+        if !is_at_hand || slot > limit || state.waiting > 0 || room.is_empty() {
             return None;
         }
-        state.next_near(bits).filter(|slot| *slot <= state.near_last)
+        state.now = slot;
+        let (slots, index) = (state.slots(), slot as usize & state.mask());
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
+        let (taken, emptied) = lists.drain(index, slot, room);
+        state.count_taken(slot, taken);
+        Bits { words: bits, summaries: &mut state.summaries }.clear_if(emptied, 0, index, slots);
+        Some(taken)
     }
 
     /// Whether [`Work::deal`] has anything to do.
@@ -489,6 +493,28 @@ impl State {
         let parity = self.parity(slot);
         self.near_counts[parity] = self.near_counts[parity].wrapping_sub(taken as u32);
         self.pending = self.pending.wrapping_sub(taken as u32);
+    }
+
+    /// Takes the value of that place, which has that ticket, out of its list.
+    #[inline(always)]
+    fn take_out(&mut self, lists: &mut Lists<'_>, words: &mut [u64], ticket: Ticket, place: u32) -> Option<u64> {
+        let (value, list, emptied) = match lists.take_last(place) {
+            Some(taken) => taken,
+            None => lists.remove(place)?,
+        };
+        let slots = self.slots();
+        let level = (list >> (self.bits + 1)) as u32;
+        if level == 0 {
+            let parity = self.parity(ticket.slot);
+            self.near_counts[parity] = self.near_counts[parity].wrapping_sub(1);
+        } else if let Some(count) = lists.behind.get_mut(list) {
+            count.values = count.values.wrapping_sub(1);
+            count.limit = select_unpredictable(emptied, FEW, count.limit);
+        }
+        Bits { words, summaries: &mut self.summaries }.clear_if(emptied, level, list, slots);
+        self.pending = self.pending.wrapping_sub(1);
+        lists.free_handle(ticket.node);
+        Some(value)
     }
 
     /// How many values pay for a bucket: those of the bucket before it, while which is at hand the bucket is dealt out.
@@ -608,33 +634,16 @@ impl Work<'_> {
 
     /// Takes a pending value back; `None` if it has expired or been cancelled.
     pub fn cancel<P: Place>(&mut self, ticket: Ticket) -> Option<u64> {
-        let Ticket { slot, serial, node } = ticket;
-        let handle = self.lists.known_handle(node)?;
-        if handle.serial != serial || handle.slot != slot || serial.is_multiple_of(2) {
-            return None;
-        }
-        let place = handle.place;
+        let place = self.lists.place_of(ticket)?;
         let value = if place & IN_HEAP != 0 {
             self.state.did(1);
-            self.heap().remove((place & !IN_HEAP) as usize)?.value
-        } else {
-            let (value, list, emptied) = self.lists.remove(place)?;
-            let slots = self.state.slots();
-            let level = (list / slots) as u32;
-            if level == 0 {
-                let parity = self.state.parity(slot);
-                self.state.near_counts[parity] = self.state.near_counts[parity].wrapping_sub(1);
-            } else if let Some(count) = self.lists.behind.get_mut(list) {
-                count.values = count.values.wrapping_sub(1);
-                count.limit = if emptied { FEW } else { count.limit };
-            }
-            if emptied {
-                self.bits().clear(level, list, slots);
-            }
+            let value = self.heap().remove((place & !IN_HEAP) as usize)?.value;
+            self.state.pending = self.state.pending.wrapping_sub(1);
+            self.lists.free_handle(ticket.node);
             value
+        } else {
+            self.state.take_out(&mut self.lists, self.bits, ticket, place)?
         };
-        self.state.pending = self.state.pending.wrapping_sub(1);
-        self.lists.free_handle(node);
         if self.state.busy != 0 {
             self.deal::<P>(1);
         }
@@ -662,14 +671,17 @@ impl Work<'_> {
         soonest
     }
 
-    /// Moves now to the first bucket that has a value, if it begins no later than `limit`, nothing waits in the heap, and
-    /// nothing is in the wheel; gives whether it did. The wheel has the soonest values then, or is nearer to them.
+    /// Moves now to the next value in the wheel, or, if that is empty, to the first bucket that has one; if that begins no
+    /// later than `limit`, and nothing waits in the heap. Gives whether now has moved. So [`Head::expire_slot`] has the next
+    /// values at hand, or is nearer to them.
     #[inline(never)]
     pub fn approach<P: Place>(&mut self, limit: u64) -> bool {
         if self.state.waiting > 0 {
             return false;
         }
-        let Some(next) = self.soonest_bucket().filter(|next| *next <= limit && *next > self.state.now) else {
+        let near = self.state.next_near(self.bits).filter(|slot| *slot <= self.state.near_last);
+        let next = if near.is_some() { near } else { self.soonest_bucket() };
+        let Some(next) = next.filter(|next| *next <= limit && *next > self.state.now) else {
             return false;
         };
         self.arrive::<P>(next);

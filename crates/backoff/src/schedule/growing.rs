@@ -8,7 +8,8 @@
 //!
 //! A value that is not near goes to the level of the highest 12 bits in which its slot differs from now. When now enters
 //! a block, its values move down. Each of them was inserted before any that lies near already, and goes before it: so
-//! the order within a slot is that of insertion. A cancelled value leaves a mark where it lay; nothing moves.
+//! the order within a slot is that of insertion. A cancelled value that is not the last one of its bucket leaves a mark where it
+//! lay; when more than half of a bucket are marks, they go.
 
 use super::alloc::vec::Vec;
 
@@ -104,7 +105,7 @@ impl<T: Copy> Schedule<T> {
 
     /// Takes a pending value back; `None` if it has expired or been cancelled.
     pub fn cancel(&mut self, ticket: Ticket) -> Option<T> {
-        let distance = ticket.slot.checked_sub(self.now)?;
+        let distance = ticket.slot.checked_sub(self.now).filter(|_| ticket.serial & CANCELLED == 0)?;
         let near =
             if distance < BUCKETS as u64 { self.near.cancel(index_of(ticket.slot, 0), ticket.serial) } else { None };
         // What is near now may have been far when it came, and still lie there.

@@ -89,12 +89,18 @@ impl Bits<'_> {
 
     #[inline(always)]
     pub(super) fn clear(&mut self, level: u32, list: usize, slots: usize) {
+        self.clear_if(true, level, list, slots);
+    }
+
+    /// Clears it if `emptied`, as a number and not as a branch: that is random where values are cancelled. A list that has
+    /// anything has its bit.
+    #[inline(always)]
+    pub(super) fn clear_if(&mut self, emptied: bool, level: u32, list: usize, slots: usize) {
         let Some(word) = self.words.get_mut(list / 64) else { return };
-        *word &= !(1 << (list % 64));
-        if *word == 0
-            && let Some(summary) = self.summaries.get_mut(level as usize)
-        {
-            *summary &= !(1 << ((list & (slots - 1)) / 64 % 64));
+        *word &= !(u64::from(emptied) << (list % 64));
+        let none = u64::from(*word == 0);
+        if let Some(summary) = self.summaries.get_mut(level as usize) {
+            *summary &= !(none << ((list & (slots - 1)) / 64 % 64));
         }
     }
 

@@ -8,6 +8,9 @@
 //!
 //! One file above 500 lines because lists, chunks and handles point into each other.
 
+use core::hint::select_unpredictable;
+
+use super::Ticket;
 use super::compact::Node;
 use super::fixed::FEW;
 
@@ -226,10 +229,16 @@ impl Lists<'_> {
         Some((number, serial))
     }
 
-    /// The handle that a ticket names, if this life of the memory has written it.
+    /// Where the value of a ticket lies; `None` if it has expired or been cancelled, or this life of the memory has not written
+    /// that handle.
     #[inline(always)]
-    pub(super) fn known_handle(&self, number: u32) -> Option<&Handle> {
-        if number < self.free.handles { self.handles.get(number as usize) } else { None }
+    pub(super) fn place_of(&self, Ticket { slot, serial, node }: Ticket) -> Option<u32> {
+        if node >= self.free.handles {
+            return None;
+        }
+        let handle = self.handles.get(node as usize)?;
+        let holds = handle.serial == serial && handle.slot == slot && !serial.is_multiple_of(2);
+        if holds { Some(handle.place) } else { None }
     }
 
     #[inline(always)]
@@ -239,6 +248,18 @@ impl Lists<'_> {
             handle.serial = handle.serial.wrapping_add(1);
             self.free.handle = number;
         }
+    }
+
+    /// As [`push`](Self::push), with all of it inline.
+    #[inline(always)]
+    pub(super) fn push_here(&mut self, list: usize, item: Item) {
+        let Some(end) = self.ends.get_mut(list) else { return };
+        let place = *end;
+        if place & BEHIND == BEHIND {
+            return self.push_behind(list, place, item);
+        }
+        *end = place + 1;
+        self.put(place, item);
     }
 
     /// Puts an item at the end of a list.
@@ -334,31 +355,25 @@ impl Lists<'_> {
         false
     }
 
-    /// Whether the last chunk of a list has no place left, or there is none.
-    #[inline(always)]
-    pub(super) fn is_full(&self, list: usize) -> bool {
-        self.ends.get(list).is_none_or(|end| end & BEHIND == BEHIND)
-    }
-
-    /// Takes the item of that place out where that is shortest: it is the last one of a slot of the wheel, which has no chunk
-    /// but its own, and nothing there was cancelled before. Gives its value, its list, and whether that is empty then.
+    /// Takes the item of that place out where that is shortest: it is the last one of its list, nothing in its chunk was
+    /// cancelled before, and the chunk stays in the list. Gives its value, its list, and whether that is empty then.
     #[inline(always)]
     pub(super) fn take_last(&mut self, place: u32) -> Option<(u64, usize, bool)> {
-        let list = chunk_of(place);
-        if list >= self.own as usize || *self.ends.get(list)? != place + 1 {
-            return None;
-        }
-        let chunk = self.chunks.get(list)?;
-        if chunk.marks & !TICKETED != 0 {
+        let number = place >> PLACE_BITS;
+        let chunk = self.chunks.get_mut(number as usize)?;
+        let list = usize::from(chunk.list);
+        let (end, first) = (self.ends.get_mut(list)?, self.firsts.get_mut(list)?);
+        let start = number << PLACE_BITS;
+        let begin = if *first >> PLACE_BITS == number { *first } else { start };
+        let emptied = place == begin;
+        if *end != place + 1 || chunk.marks & !TICKETED != 0 || emptied && number >= self.own {
             return None;
         }
         let value = chunk.items.get(in_chunk(place))?.value;
-        let emptied = *self.firsts.get(list)? == place;
-        if emptied {
-            self.reset(list);
-        } else {
-            set(self.ends, list, place);
-        }
+        // As numbers: how many values a slot has is random.
+        *end = select_unpredictable(emptied, start, place);
+        *first = select_unpredictable(emptied, start, *first);
+        chunk.marks = select_unpredictable(emptied, 0, chunk.marks);
         Some((value, list, emptied))
     }
 
@@ -555,6 +570,7 @@ impl Lists<'_> {
     }
 
     /// Takes the item of that place out of its list; gives its value, its list, and whether that is empty then.
+    #[inline(always)]
     pub(super) fn remove(&mut self, place: u32) -> Option<(u64, usize, bool)> {
         let number = place >> PLACE_BITS;
         let chunk = self.chunks.get_mut(number as usize)?;

@@ -14,6 +14,8 @@ use super::occupancy::{BUCKETS, Occupancy};
 const FEW: usize = 6;
 /// From this capacity on the memory of an emptied bucket is handed to the next one that fills.
 const SPARED: usize = 16;
+/// A bucket with fewer items keeps those that are cancelled until it is empty.
+pub(super) const MANY: u32 = 32;
 /// Marks a cancelled value, in the highest bit of its serial number.
 pub(super) const CANCELLED: u32 = 1 << 31;
 
@@ -156,20 +158,75 @@ impl<T: Copy> Wheel<T> {
         }
     }
 
-    /// Marks the item of that serial number.
+    /// Takes the item of that serial number out, if it is the last one of its bucket; else marks it. Of a bucket with many items no
+    /// more than half are marked.
     pub(super) fn cancel(&mut self, index: usize, serial: u32) -> Option<T> {
-        let few = self.few.as_mut()?[index].get_mut(..FEW.min(self.counts[index].items as usize))?;
-        let found = match find(few, serial) {
+        let few = &mut self.few.as_mut()?[index];
+        let Count { items, .. } = self.counts[index];
+        let items = items as usize;
+        let last = if items > FEW { self.more[index].last() } else { few[..items].last() };
+        if let Some(&Item { serial: found, value }) = last
+            && found == serial
+        {
+            self.drop_last(index);
+            return Some(value);
+        }
+        let found = match find(&mut few[..FEW.min(items)], serial) {
             Some(found) => found,
             None => find(&mut self.more[index], serial)?,
         };
         found.serial |= CANCELLED;
         let value = found.value;
-        self.counts[index].cancelled += 1;
-        if self.live(index) == 0 {
+        let count = &mut self.counts[index];
+        count.cancelled += 1;
+        if count.cancelled == count.items {
             self.clear(index);
+        } else if count.items >= MANY && count.cancelled > count.items / 2 {
+            self.drop_cancelled(index);
         }
         Some(value)
+    }
+
+    /// Takes the last item out, and those before it that are cancelled.
+    #[inline]
+    fn drop_last(&mut self, index: usize) {
+        loop {
+            let count = &mut self.counts[index];
+            count.items -= 1;
+            let place = count.items as usize;
+            let last = if place > FEW {
+                self.more[index].pop();
+                self.more[index].last()
+            } else {
+                if place == FEW {
+                    self.clear_more(index);
+                }
+                place.checked_sub(1).and_then(|before| self.few.as_ref()?[index].get(before))
+            };
+            match last {
+                None => return self.clear(index),
+                Some(item) if item.is_live() => return,
+                Some(_) => self.counts[index].cancelled -= 1,
+            }
+        }
+    }
+
+    /// Takes the cancelled items out.
+    #[cold]
+    #[inline(never)]
+    fn drop_cancelled(&mut self, index: usize) {
+        let Some(few) = &mut self.few else { return };
+        let (few, more) = (&mut few[index], &mut self.more[index]);
+        let mut kept = 0;
+        for place in 0..self.counts[index].items as usize {
+            let item = if place < FEW { few[place] } else { more[place - FEW] };
+            if item.is_live() {
+                *if kept < FEW { &mut few[kept] } else { &mut more[kept - FEW] } = item;
+                kept += 1;
+            }
+        }
+        more.truncate(kept.saturating_sub(FEW));
+        self.counts[index] = Count { items: kept as u32, cancelled: 0 };
     }
 }
 
