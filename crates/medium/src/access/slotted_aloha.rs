@@ -119,13 +119,7 @@ impl Access for Contention {
 
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
         let transmission = core.line.get(id);
-        let met = match &core.config.slotted_aloha().capture {
-            Some(capture) => {
-                let others = core.line.beginning_with(id).filter(|other| other.reaches(place));
-                !capture.survives(place, transmission.source(), others.map(Transmission::source))
-            }
-            None => core.line.began_together(place, id),
-        };
+        let met = core.line.damaged_in_slot(place, id);
         Some(transmission.worth.received(transmission.size, Arrival::met(met)))
     }
 }
