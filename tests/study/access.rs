@@ -61,7 +61,11 @@ fn users_who_run_away_in_the_warm_up_leave_the_figures_of_that_time() {
         run(ethbus(line.split(' '))).succeeded()
     };
     let (late, none) = (with("2s"), with("0s"));
-    assert!(late.stderr.contains("that was in the warm-up, so the figures are of the time from 0 s"), "{}", late.stderr);
+    assert!(
+        late.stderr.contains("that was in the warm-up, so the figures are of the time from 0 s"),
+        "{}",
+        late.stderr
+    );
     let line = "sim --access slotted-aloha --traffic poisson:0.5 --warmup 2s --duration 1s --seed 1";
     let table = run(ethbus(line.split(' '))).succeeded().stdout;
     assert!(!table.contains("0.00 s") && !table.contains("(0 bit times)"), "{table}");

@@ -22,7 +22,7 @@ pub use error::ConfigError;
 pub use parameters::Parameters;
 pub use phy::{OfdmRate, Phy, Spans};
 pub use plca::{Plca, PlcaNode, PlcaSettings};
-pub use slotted_aloha::{Control, SlottedAloha};
+pub use slotted_aloha::{Control, ControlLimits, SlottedAloha};
 pub use tdma::Tdma;
 
 use crate::frame::StationId;

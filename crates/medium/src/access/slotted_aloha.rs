@@ -100,7 +100,8 @@ impl Access for Contention {
     }
 
     fn is_full(&self, config: &Config, queued: usize) -> bool {
-        !self.contenders.infinite && queued >= config.queue_limit
+        let rejects = self.controlled.as_ref().is_some_and(Controlled::rejects);
+        rejects || (!self.contenders.infinite && queued >= config.queue_limit)
     }
 
     fn frame_ready<H: Host>(engine: &mut Engine<Contention>, station: StationId, host: &mut H) {
@@ -222,7 +223,8 @@ impl Engine<Contention> {
         let (now, slot) = (self.core.instant, self.method.slot.get());
         let Some(index) = self.next_contender(station) else { return };
         let boundary = BitInstant::new(now.get().next_multiple_of(slot));
-        if self.await_draw(index) {
+        let draws = self.method.controlled.as_ref().is_some_and(Controlled::holds_new);
+        if draws && self.await_draw(index) {
             // It draws from the next slot on.
         } else if boundary == now {
             self.method.now = now;
