@@ -51,15 +51,31 @@ fn a_backlog_without_end_is_said() {
     assert!(!plain(&fits.stdout).contains("still waited"), "{}", fits.stdout);
 }
 
-/// Users who run away in the warm-up leave no figures, and the run says so.
+/// The figures of users who run away in the warm-up are those of a run without one, and the run says so.
 #[test]
-fn users_who_run_away_in_the_warm_up_leave_no_figures() {
-    let line = "sim --access slotted-aloha --traffic poisson:0.5 --warmup 2s --duration 1s --seed 1";
-    let told = run(ethbus(line.split(' '))).succeeded().stderr;
+fn users_who_run_away_in_the_warm_up_leave_the_figures_of_that_time() {
+    let with = |warmup: &str| {
+        let line = format!(
+            "sim --access slotted-aloha --traffic poisson:0.5 --warmup {warmup} --duration 1s --seed 1 --format csv"
+        );
+        run(ethbus(line.split(' '))).succeeded()
+    };
+    let (late, none) = (with("2s"), with("0s"));
     assert!(
-        told.contains("that was in the warm-up, so there are no figures") && told.contains("--warmup 0s"),
-        "{told}"
+        late.stderr.contains("that was in the warm-up, so the figures are of the time from 0 s"),
+        "{}",
+        late.stderr
     );
+    let line = "sim --access slotted-aloha --traffic poisson:0.5 --warmup 2s --duration 1s --seed 1";
+    let table = run(ethbus(line.split(' '))).succeeded().stdout;
+    assert!(!table.contains("0.00 s") && !table.contains("(0 bit times)"), "{table}");
+    let transmitted = |text: &str| -> u64 {
+        let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+        let head = lines.next().expect("a head").split(',').position(|name| name == "transmitted");
+        let place = head.expect("a column");
+        lines.filter_map(|line| line.split(',').nth(place)?.parse::<u64>().ok()).sum()
+    };
+    assert!(transmitted(&late.stdout) > 0 && transmitted(&none.stdout) > 0, "{}", late.stdout);
 }
 
 /// More than the channel carries has no backlog above which it grows: it grows from nothing, and the run says so.

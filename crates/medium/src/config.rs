@@ -22,7 +22,7 @@ pub use error::ConfigError;
 pub use parameters::Parameters;
 pub use phy::{OfdmRate, Phy, Spans};
 pub use plca::{Plca, PlcaNode, PlcaSettings};
-pub use slotted_aloha::{Control, SlottedAloha};
+pub use slotted_aloha::{Control, ControlLimits, SlottedAloha};
 pub use tdma::Tdma;
 
 use crate::frame::StationId;
@@ -119,13 +119,24 @@ impl Config {
             Method::CsmaCd => parameters.check(topology),
             Method::SlottedAloha(own) => own.check(parameters, topology),
             Method::Tdma(own) => own.check(parameters, topology),
-            Method::Aloha(own) => own.check(),
-            Method::Csma(own) => own.check(parameters),
+            Method::Aloha(own) => own.check(topology),
+            Method::Csma(own) => own.check(parameters, topology),
             Method::CsmaCa(own) => own.check(self.rate, topology),
             Method::Plca(own) => {
                 parameters.check(topology)?;
                 own.check(self.rate, parameters, stations)
             }
+        }
+    }
+
+    /// When a frame survives those that it meets; `None`: never.
+    pub fn capture(&self) -> Option<&Capture> {
+        match &self.method {
+            Method::CsmaCd | Method::Plca(_) | Method::Tdma(_) => None,
+            Method::SlottedAloha(own) => own.capture.as_ref(),
+            Method::Aloha(own) => own.capture.as_ref(),
+            Method::Csma(own) => own.capture.as_ref(),
+            Method::CsmaCa(own) => own.capture.as_ref(),
         }
     }
 

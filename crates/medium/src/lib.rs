@@ -50,7 +50,7 @@ pub use access::csma_ca::{DcfPhase, DcfStep};
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 pub use access::plca::{PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaStatus};
 pub use config::{Aloha, Capture, Csma, CsmaCa, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings, Population};
-pub use config::{Config, ConfigError, Control, Method, Parameters, Reach, SlottedAloha, Spans, Tdma};
+pub use config::{Config, ConfigError, Control, ControlLimits, Method, Parameters, Reach, SlottedAloha, Spans, Tdma};
 pub use event::{Cause, Event, Kind, KindError, Shape, Value, Visitor};
 pub use event::{HostKind, MacKind, Part, PlcaKind, ReceiverKind, WirelessKind};
 pub use frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId};

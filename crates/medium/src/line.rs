@@ -23,6 +23,7 @@ pub(crate) use station_set::StationSet;
 pub(crate) use transmission::{Course, Sides, Transmission, Worth};
 
 use crate::agenda::Agenda;
+use crate::config::Capture;
 use crate::frame::{StationId, TransmissionId};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
@@ -45,6 +46,8 @@ pub(crate) struct Carrier {
 #[derive(Debug)]
 pub(crate) struct Line {
     topology: Topology,
+    /// Which frame is received of several; `None`: no one.
+    capture: Option<Capture>,
     ways: Ways,
     farthest: Box<[BitTimes]>,
     longest: BitTimes,
@@ -107,7 +110,7 @@ struct Busy {
 }
 
 impl Line {
-    pub fn new(topology: Topology, memory: BitTimes) -> Line {
+    pub fn new(topology: Topology, memory: BitTimes, capture: Option<Capture>) -> Line {
         let stations = topology.stations();
         let farthest: Box<[BitTimes]> =
             (0..stations as u16).map(|station| topology.farthest(StationId::new(station))).collect();
@@ -116,6 +119,7 @@ impl Line {
             longest: farthest.iter().copied().max().unwrap_or(BitTimes::ZERO),
             farthest,
             topology,
+            capture,
             transmissions: VecDeque::new(),
             first: 0,
             memory,

@@ -16,7 +16,7 @@ use medium::{
     Octets, OfdmRate, Phy, Reach, Topology,
 };
 use proptest::prelude::*;
-use scenario::{Scenario, cut_scenario, faulty_scenario};
+use scenario::{Scenario, cut_scenario, faulty_scenario, some_capture};
 use std::num::NonZeroU32;
 
 const LONG: u64 = 1 << 30;
@@ -223,7 +223,9 @@ fn configured(air: impl Strategy<Value = (Phy, Topology, Option<Reach>)>) -> imp
     let own = (window, limit(), limit(), any::<bool>());
     (air, own, 1..=4_usize, any::<u64>()).prop_map(|((phy, topology, reach), own, queue_limit, seed)| {
         let ((window, stages), short, long, rts) = own;
+        let capture = some_capture(&topology, seed);
         let own = move |it: &mut CsmaCa| {
+            it.capture = capture;
             (it.window, it.most_window, it.rts, it.reach) = (window, window << stages, rts, reach.clone());
             (it.short_retry_limit, it.long_retry_limit) = (short, long);
         };

@@ -18,7 +18,7 @@ use medium::{
     Method, Octets, Persistence, Population, SlottedAloha, Topology,
 };
 use proptest::prelude::*;
-use scenario::{Scenario, any_cable, any_policy, any_topology, cut_scenario, faulty_scenario, runner};
+use scenario::{Scenario, any_cable, any_policy, any_topology, cut_scenario, faulty_scenario, runner, some_capture};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -110,11 +110,23 @@ fn configured(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value 
         let (persistence, ack_delay, backoff, attempt_limit, infinite, slot) = own;
         let (slot, holds_sender) = (BitTimes::new(slot), seed.is_multiple_of(2));
         let population = if infinite { Population::Infinite } else { Population::Stations };
+        let capture = some_capture(&topology, seed);
+        let own = Aloha { slot, ack_delay, holds_sender, backoff, capture, attempt_limit, population };
         let method = match persistence {
             Some(persistence) => {
-                Method::Csma(Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population })
+                let Aloha { slot, ack_delay, holds_sender, backoff, capture, attempt_limit, population } = own;
+                Method::Csma(Csma {
+                    persistence,
+                    slot,
+                    ack_delay,
+                    holds_sender,
+                    backoff,
+                    capture,
+                    attempt_limit,
+                    population,
+                })
             }
-            None => Method::Aloha(Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population }),
+            None => Method::Aloha(own),
         };
         Config { queue_limit, seed, ..with(topology, method) }
     })

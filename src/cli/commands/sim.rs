@@ -150,12 +150,11 @@ fn ran_away(plan: &Plan, results: &Results, runs: &[Measured]) -> Option<String>
         1 => "above 1 frame was backlogged, and from there on more come than get through".to_owned(),
         more => format!("above {} frames were backlogged, and from there on more come than get through", group(*more)),
     };
-    let stopped = match (plan.run.until_collapse(), results.measured_bit_times) {
+    let in_warmup = runs.iter().any(|run| run.ran_away_in_warmup(plan));
+    let stopped = match (plan.run.until_collapse(), in_warmup) {
         (true, _) => "",
-        (false, 0) => {
-            "; that was in the warm-up, so there are no figures: `--warmup 0s` gives those of the time before"
-        }
-        (false, _) => "; the figures are of the time before the run was stopped",
+        (false, true) => "; that was in the warm-up, so the figures are of the time from 0 s until the run was stopped",
+        (false, false) => "; the figures are of the time before the run was stopped",
     };
     Some(match slots[..] {
         [slot] if runs.len() == 1 => format!("ethbus: ran away at slot {}: {above}{stopped}\n", group(slot)),

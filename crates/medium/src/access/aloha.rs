@@ -40,7 +40,7 @@ impl Access for PureAloha {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> PureAloha {
-        let Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population } = config.aloha();
+        let Aloha { slot, ack_delay, holds_sender, backoff, capture: _, attempt_limit, population } = config.aloha();
         PureAloha {
             known: contenders::Known::new(config.topology.round_trip(), *slot * u64::from(*ack_delay), *holds_sender),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),

@@ -436,7 +436,7 @@ impl<A: Contends> Engine<A> {
 
     /// The fate of the transmission, which ended at `end` and has just passed its addressees.
     ///
-    /// A frame for one station arrived if that station is on the medium and heard it whole. Any other frame arrived if it
+    /// A frame for one station arrived if that station is on the medium and heard it whole, or captured it. Any other frame arrived if it
     /// met no signal anywhere.
     #[inline]
     pub(super) fn judge(&mut self, id: TransmissionId, end: BitInstant) -> Fate {
@@ -453,7 +453,8 @@ impl<A: Contends> Engine<A> {
             contenders.episodes = contenders.episodes.max(episode);
             episode
         });
-        Fate { arrived: there && worth.is_handed_up(met), begin, end, episode }
+        let lost = met && place.is_none_or(|place| self.core.line.damaged_at(place, id));
+        Fate { arrived: there && worth.is_handed_up(lost), begin, end, episode }
     }
 }
 
@@ -465,7 +466,8 @@ fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
     }
 }
 
-/// What a station makes of a transmission that ends at its place and was sent whole, where every overlap spoils.
+/// What a station makes of a transmission that ends at its place and was sent whole, where an overlap of one bit
+/// interferes.
 pub(super) fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Kind {
     let transmission = core.line.get(id);
     transmission.worth.received(transmission.size, Arrival::met(core.line.damaged_at(place, id)))

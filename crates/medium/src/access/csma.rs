@@ -64,7 +64,8 @@ impl Access for CarrierSense {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> CarrierSense {
-        let Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population } = config.csma();
+        let Csma { persistence, slot, ack_delay, holds_sender, backoff, capture: _, attempt_limit, population } =
+            config.csma();
         let round_trip = config.topology.round_trip();
         CarrierSense {
             persistence: *persistence,

@@ -100,7 +100,8 @@ impl Access for Contention {
     }
 
     fn is_full(&self, config: &Config, queued: usize) -> bool {
-        !self.contenders.infinite && queued >= config.queue_limit
+        let rejects = self.controlled.as_ref().is_some_and(Controlled::rejects);
+        rejects || (!self.contenders.infinite && queued >= config.queue_limit)
     }
 
     fn frame_ready<H: Host>(engine: &mut Engine<Contention>, station: StationId, host: &mut H) {
@@ -119,13 +120,7 @@ impl Access for Contention {
 
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
         let transmission = core.line.get(id);
-        let met = match &core.config.slotted_aloha().capture {
-            Some(capture) => {
-                let others = core.line.beginning_with(id).filter(|other| other.reaches(place));
-                !capture.survives(place, transmission.source(), others.map(Transmission::source))
-            }
-            None => core.line.began_together(place, id),
-        };
+        let met = core.line.damaged_in_slot(place, id);
         Some(transmission.worth.received(transmission.size, Arrival::met(met)))
     }
 }
@@ -228,7 +223,8 @@ impl Engine<Contention> {
         let (now, slot) = (self.core.instant, self.method.slot.get());
         let Some(index) = self.next_contender(station) else { return };
         let boundary = BitInstant::new(now.get().next_multiple_of(slot));
-        if self.await_draw(index) {
+        let draws = self.method.controlled.as_ref().is_some_and(Controlled::holds_new);
+        if draws && self.await_draw(index) {
             // It draws from the next slot on.
         } else if boundary == now {
             self.method.now = now;

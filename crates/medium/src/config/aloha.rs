@@ -1,9 +1,11 @@
 //! The settings of pure ALOHA, and who sends on a medium without collision detection.
 
+use super::capture::Capture;
 use super::error::{ConfigError, in_range, rule};
 use super::slotted_aloha::SlottedAloha;
 use crate::frame::packet;
 use crate::time::{BitTimes, Octets};
+use crate::topology::Topology;
 use backoff::Policy;
 use std::num::NonZeroU32;
 
@@ -30,6 +32,8 @@ pub struct Aloha {
     /// How many frame times to wait after the n-th unsuccessful attempt; of
     /// [`SlottedAloha::SLOT`](SlottedAloha::SLOT) each. Its attempt limit and its limit of time are not used.
     pub backoff: Policy,
+    /// A frame survives weaker ones that it meets; `None`: an overlap spoils it.
+    pub capture: Option<Capture>,
     /// Attempts per frame, the first included; `None`: until it gets through.
     pub attempt_limit: Option<NonZeroU32>,
     /// Who sends.
@@ -45,13 +49,15 @@ impl Aloha {
             ack_delay: 0,
             holds_sender: true,
             backoff: Policy::aloha_uniform(SlottedAloha::SLOT, 20),
+            capture: None,
             attempt_limit: None,
             population: Population::Stations,
         }
     }
 
     /// Checks every value against its range.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, topology: &Topology) -> Result<(), ConfigError> {
+        self.capture.as_ref().map_or(Ok(()), |capture| capture.check(topology))?;
         rule(in_range(self.slot.get()), "slot", "1 to 2^31 BT")
     }
 }

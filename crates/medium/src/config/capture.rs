@@ -2,14 +2,18 @@
 
 use super::error::{ConfigError, rule};
 use crate::frame::StationId;
+use crate::time::BitInstant;
 use crate::topology::Topology;
 
 /// When a frame survives the signals that it meets, and where stations are.
 ///
+/// The interference against a frame is the largest sum, over the instants at which the frame is at the receiver, of the
+/// powers of the other signals there.
+///
 /// The power of a signal falls with the distance d as d^-α; all stations send with the same power.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
-    /// How much stronger than the sum of the others a signal has to be, in hundredths of a dB.
+    /// How much stronger than the interference a signal has to be, in hundredths of a dB.
     pub threshold: u32,
     /// α, the path loss exponent, in hundredths.
     pub exponent: u32,
@@ -41,17 +45,31 @@ impl Capture {
         (distance as f64).powf(-f64::from(self.exponent) / 100.0)
     }
 
-    /// Whether `place` receives the signal from `source`, while it hears `others` too. A station receives nothing while it
-    /// sends.
+    /// Whether `place` receives the signal from `source`, which is there from `begin` on, although it meets `others`: from
+    /// which station, and from when to when each of them is there. A station receives nothing while it sends.
+    ///
+    /// Every one of `others` is there at some instant of the signal.
     pub(crate) fn survives(
         &self,
         place: StationId,
-        source: StationId,
-        mut others: impl Iterator<Item = StationId>,
+        (source, begin): (StationId, BitInstant),
+        others: impl Iterator<Item = (StationId, BitInstant, BitInstant)>,
     ) -> bool {
-        let total = others.try_fold(0.0, |total, other| (other != place).then(|| total + self.power(other, place)));
-        let least = 10_f64.powf(f64::from(self.threshold) / 1000.0);
-        total.is_some_and(|total| self.power(source, place) >= least * total)
+        let (own, least) = (self.power(source, place), 10_f64.powf(f64::from(self.threshold) / 1000.0));
+        let bears = |power: f64| own >= least * power;
+        let (mut there, mut total) = (Vec::new(), 0.0);
+        for (other, from, to) in others {
+            let power = self.power(other, place);
+            if other == place || !bears(power) {
+                return false;
+            }
+            total += power;
+            there.push((from.max(begin), to, power));
+        }
+        // Interference is largest at an instant at which one of the others begins.
+        let at = |instant| there.iter().filter(move |(from, to, _)| *from <= instant && instant < *to);
+        let most = |instant| at(instant).map(|(_, _, power)| power).sum::<f64>();
+        bears(total) || there.iter().all(|(from, ..)| bears(most(*from)))
     }
 }
 
@@ -64,12 +82,28 @@ mod tests {
     fn the_threshold_is_a_ratio_of_distances() {
         let survives = |farther, others: &[u16]| {
             let capture = Capture { threshold: 1000, exponent: 400, positions: vec![0, 10_000, farther, farther] };
-            let others = others.iter().map(|&other| StationId::new(other));
-            capture.survives(StationId::new(0), StationId::new(1), others)
+            let at = BitInstant::new;
+            let others = others.iter().map(|&other| (StationId::new(other), at(0), at(9)));
+            capture.survives(StationId::new(0), (StationId::new(1), at(0)), others)
         };
         assert!(survives(17_783, &[2]) && !survives(17_782, &[2]));
         assert!(!survives(17_783, &[2, 3]), "two of them are 3 dB stronger");
         assert!(survives(21_148, &[2, 3]), "1.778 x 2^(1/4)");
         assert!(!survives(1_000_000, &[0]), "the receiver sends");
+    }
+
+    /// Two signals, each of which a frame survives: together they are too strong, and one after the other they are not.
+    #[test]
+    fn interference_is_the_largest_sum_of_one_instant() {
+        let capture = Capture { threshold: 1000, exponent: 400, positions: vec![0, 10_000, 18_000, 18_000] };
+        let at = BitInstant::new;
+        let survives = |others: &[(u16, u64, u64)]| {
+            let others = others.iter().map(|&(other, from, to)| (StationId::new(other), at(from), at(to)));
+            capture.survives(StationId::new(0), (StationId::new(1), at(100)), others)
+        };
+        assert!(survives(&[(2, 0, 101), (3, 101, 200)]), "one ends as the other begins");
+        assert!(!survives(&[(2, 0, 102), (3, 101, 200)]), "one bit of both");
+        assert!(survives(&[(2, 110, 150), (3, 150, 160), (2, 160, 170)]));
+        assert!(!survives(&[(2, 110, 150), (3, 149, 160)]));
     }
 }

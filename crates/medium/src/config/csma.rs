@@ -1,11 +1,13 @@
 //! The settings of CSMA without collision detection.
 
 use super::aloha::Population;
+use super::capture::Capture;
 use super::error::{ConfigError, in_range, rule};
 use super::parameters::Parameters;
 use super::slotted_aloha::SlottedAloha;
 use crate::frame::packet;
 use crate::time::{BitTimes, Octets};
+use crate::topology::Topology;
 use backoff::Policy;
 use std::num::NonZeroU32;
 
@@ -25,6 +27,8 @@ pub struct Csma {
     /// to the policy. A failure is an attempt that did not arrive, or giving way to another sender. The attempt limit
     /// and the time limit of the policy are not used.
     pub backoff: Policy,
+    /// A frame survives weaker ones that it meets; `None`: an overlap spoils it.
+    pub capture: Option<Capture>,
     /// Attempts per frame, the first included; `None`: without limit.
     pub attempt_limit: Option<NonZeroU32>,
     /// The senders.
@@ -56,13 +60,15 @@ impl Csma {
             ack_delay: 0,
             holds_sender: true,
             backoff: Policy::aloha_uniform(SlottedAloha::SLOT, 20),
+            capture: None,
             attempt_limit: NonZeroU32::new(16),
             population: Population::Stations,
         }
     }
 
     /// Checks every value against its range.
-    pub(super) fn check(&self, parameters: &Parameters) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, parameters: &Parameters, topology: &Topology) -> Result<(), ConfigError> {
+        self.capture.as_ref().map_or(Ok(()), |capture| capture.check(topology))?;
         let probable = match self.persistence {
             Persistence::One | Persistence::Non => true,
             Persistence::Millionths(millionths) => (1..=CERTAIN).contains(&millionths),

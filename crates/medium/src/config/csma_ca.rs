@@ -1,5 +1,6 @@
 //! The settings of CSMA/CA, and which stations are hidden from each other.
 
+use super::capture::Capture;
 use super::error::{ConfigError, rule};
 use super::phy::Phy;
 use crate::frame::StationId;
@@ -28,6 +29,8 @@ pub struct CsmaCa {
     pub long_retry_limit: NonZeroU32,
     /// Which stations are hidden from each other; `None`: no station is hidden.
     pub reach: Option<Reach>,
+    /// A signal survives weaker ones that it meets within the range; `None`: an overlap spoils it.
+    pub capture: Option<Capture>,
     /// A frame time, for rules that count in frame times: the duration of the longest frame offered.
     pub frame_time: BitTimes,
 }
@@ -45,6 +48,7 @@ impl CsmaCa {
             short_retry_limit: NonZeroU32::new(7).expect("above zero"),
             long_retry_limit: NonZeroU32::new(4).expect("above zero"),
             reach: None,
+            capture: None,
             frame_time: phy.frame_time(size),
         }
     }
@@ -65,7 +69,8 @@ impl CsmaCa {
 
     /// Checks every value against its range.
     pub(super) fn check(&self, rate: BitRate, topology: &Topology) -> Result<(), ConfigError> {
-        let CsmaCa { phy, window, most_window, reach, .. } = self;
+        let CsmaCa { phy, window, most_window, reach, capture, .. } = self;
+        capture.as_ref().map_or(Ok(()), |capture| capture.check(topology))?;
         let placed = reach.as_ref().is_none_or(|reach| reach.positions.len() == topology.stations());
         rule(placed, "reach", "a position for each station")?;
         rule(rate == phy.rate(), "rate", "that of the physical layer: leave it out, or choose another `phy`")?;

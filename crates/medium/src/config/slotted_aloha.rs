@@ -34,7 +34,8 @@ pub struct SlottedAloha {
     pub population: Population,
 }
 
-/// What a station knows of the number n of frames that wait: each of them goes out in a slot with the chance 1/n.
+/// What a station knows of the number n of frames that wait, and what it does: each of them goes out in a slot with the
+/// chance 1/n, or by limits of n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// n itself.
@@ -44,6 +45,40 @@ pub enum Control {
         /// New frames in a million slots, as the estimate assumes.
         arrivals_millionths: u32,
     },
+    /// Control limits: Lam and Kleinrock's procedures.
+    Limits(ControlLimits),
+}
+
+/// Input control, retransmission control, or both (Lam and Kleinrock 1975), by limits of the number n of frames that
+/// collided and are to be sent again. New frames go out in the slot in which they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlLimits {
+    /// New frames in a million slots, as the estimate of n assumes; `None`: stations know n.
+    pub arrivals_millionths: Option<u32>,
+    /// K: each of the n frames goes out in a slot with the chance 2/(K + 1).
+    pub retransmit: u32,
+    /// A larger K, and the largest n without it.
+    pub longer: Option<(u32, u32)>,
+    /// The largest n at which new frames are accepted: above it they are dropped like those of a full queue.
+    pub input: Option<u32>,
+}
+
+impl ControlLimits {
+    /// The largest K and n.
+    pub const MOST: u32 = 1_000_000;
+
+    fn check(self) -> Result<(), ConfigError> {
+        let ControlLimits { arrivals_millionths, retransmit, longer, input } = self;
+        let ks = (1..=Self::MOST).contains(&retransmit)
+            && longer.is_none_or(|(k, n)| (retransmit + 1..=Self::MOST).contains(&k) && n <= Self::MOST);
+        rule(
+            ks && input.is_none_or(|n| n <= Self::MOST),
+            "control",
+            "K and limits up to 1000000, the second K larger",
+        )?;
+        let fits = arrivals_millionths.is_none_or(|arrivals| (1..1_000_000).contains(&arrivals));
+        rule(fits, "control", "0.000001 to 0.999999 new frames a slot")
+    }
 }
 
 impl Control {
@@ -83,7 +118,12 @@ impl SlottedAloha {
         let Some(control) = self.control else { return Ok(()) };
         rule(matches!(topology, Topology::Star { .. }), "control", "on a star, where all stations hear the same")?;
         rule(self.ack_delay == 0, "control", "with an ack_delay of 0: stations hear a slot as it ends")?;
-        let Control::Estimated { arrivals_millionths } = control else { return Ok(()) };
-        rule((1..1_000_000).contains(&arrivals_millionths), "control", "0.000001 to 0.999999 new frames a slot")
+        match control {
+            Control::Known => Ok(()),
+            Control::Estimated { arrivals_millionths } => {
+                rule((1..1_000_000).contains(&arrivals_millionths), "control", "0.000001 to 0.999999 new frames a slot")
+            }
+            Control::Limits(limits) => limits.check(),
+        }
     }
 }

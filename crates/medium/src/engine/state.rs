@@ -43,7 +43,7 @@ impl Core {
     pub fn new(config: Config, timers: usize) -> Core {
         Core {
             agenda: Agenda::new(timers, config.parameters.slot_time),
-            line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap),
+            line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap, config.capture().cloned()),
             cut: None,
             instant: BitInstant::ZERO,
             limit: BitInstant::ZERO,

@@ -3,6 +3,7 @@
 use super::{Line, Transmission};
 use crate::frame::{StationId, TransmissionId};
 use crate::time::BitInstant;
+use crate::timers::NEVER;
 
 impl Line {
     /// Another transmission that reaches `place` began at the same instant as this one.
@@ -26,9 +27,32 @@ impl Line {
         })
     }
 
-    /// Another signal was at `place` while this packet was.
+    /// Other signals were at `place` while this packet was, and it was not captured there.
     pub fn damaged_at(&self, place: StationId, id: TransmissionId) -> bool {
-        self.transmissions.len() > 1 && self.nearest(id).any(|other| self.overlap_at(place, self.get(id), other))
+        let this = self.get(id);
+        let mut met = self.nearest(id).filter(|other| self.overlap_at(place, this, other)).peekable();
+        self.transmissions.len() > 1 && met.peek().is_some() && !self.captured(place, this, met)
+    }
+
+    /// The receiver at `place` decodes this packet although it `met` others there.
+    fn captured<'a>(&self, place: StationId, this: &Transmission, met: impl Iterator<Item = &'a Transmission>) -> bool {
+        let Some(capture) = &self.capture else { return false };
+        let there = |other: &Transmission| {
+            let here = other.span().after(self.distance(other.source(), place));
+            (other.source(), here.begin, here.end.unwrap_or(NEVER))
+        };
+        let begin = this.begin + self.distance(this.source(), place);
+        capture.survives(place, (this.source(), begin), met.map(there))
+    }
+
+    /// Another packet of the same slot reached `place`, and this one was not captured there.
+    pub fn damaged_in_slot(&self, place: StationId, id: TransmissionId) -> bool {
+        let this = self.get(id);
+        let Some(capture) = &self.capture else { return self.began_together(place, id) };
+        // All of a slot are there at once, wherever in the slot each of them is.
+        let others = self.beginning_with(id).filter(|other| other.reaches(place));
+        let others = others.map(|other| (other.source(), this.begin, NEVER));
+        !capture.survives(place, (this.source(), this.begin), others)
     }
 
     /// The receiver's own station sent while this packet was there.

@@ -91,7 +91,7 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
         sent: 0,
         estimated: match own.control {
             Some(Control::Estimated { arrivals_millionths }) => f64::from(arrivals_millionths) / 1e6,
-            Some(Control::Known) | None => 0.0,
+            Some(Control::Known | Control::Limits(_)) | None => 0.0,
         },
         estimated_to: 0,
         events: Vec::new(),
@@ -169,7 +169,7 @@ impl Model<'_> {
             self.packets.iter().filter(|packet| packet.phase == Phase::Draws).map(|packet| packet.id).collect();
         let backlog = match self.own.control {
             Some(Control::Estimated { .. }) => self.estimated,
-            Some(Control::Known) | None => waiting.len() as f64,
+            Some(Control::Known | Control::Limits(_)) | None => waiting.len() as f64,
         };
         let draws: Vec<bool> = (waiting.iter())
             .map(|id| {

@@ -15,7 +15,7 @@ use medium::{
     BitInstant, BitTimes, Cause, Config, CsmaCa, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Phy,
     Place, Reach, StationId,
 };
-use signal::{distances, id, same_side};
+use signal::{distances, id, is_captured, same_side};
 use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -261,7 +261,13 @@ impl Model {
     }
 
     fn is_clear(&self, place: usize, sound: usize) -> bool {
-        !self.sounds[sound].bad && self.met(place, sound).is_empty()
+        let there = |sound: usize| {
+            let (begin, end) = self.span(&self.sounds[sound], place);
+            (self.sounds[sound].from, begin, end)
+        };
+        let met: Vec<_> = self.met(place, sound).into_iter().map(there).collect();
+        let captured = self.own.capture.as_ref().is_some_and(|capture| is_captured(capture, place, there(sound), &met));
+        !self.sounds[sound].bad && (met.is_empty() || captured)
     }
 
     /// Counts the bit time that begins at `now` at the place, silent or not.

@@ -1,10 +1,10 @@
 //! Random scenarios: small media on which a few frames contend, and a runner whose draws are reproducible.
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
-use backoff::Policy;
+use backoff::{Generator, Policy};
 use medium::{
-    BitRate, BitTimes, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments, SlottedAloha,
-    StationId, Topology,
+    BitRate, BitTimes, Capture, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments,
+    SlottedAloha, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, RngAlgorithm, RngSeed, TestRng, TestRunner};
@@ -91,6 +91,18 @@ pub fn joined_segments() -> impl Strategy<Value = Topology> {
             Topology::Segments(Segments::new(stations, &joined).expect("a tree"))
         },
     )
+}
+
+/// Capture on a bus, in three of four cases: anything else has no places.
+pub fn some_capture(topology: &Topology, seed: u64) -> Option<Capture> {
+    let Topology::Bus { positions } = topology else { return None };
+    let mut draws = Generator::stream(seed, 1 << 32);
+    let mut below = |limit: u64| draws.next_u64() % limit;
+    if below(4) == 0 {
+        return None;
+    }
+    let (threshold, exponent) = (1 + below(2_000) as u32, 150 + below(400) as u32);
+    Some(Capture { threshold, exponent, positions: positions.iter().map(|_| below(100_000)).collect() })
 }
 
 /// The longest way at which the sender of the shortest frame still hears every station that could disturb it.

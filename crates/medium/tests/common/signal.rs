@@ -1,6 +1,6 @@
 //! The signals on the reference model's medium: packets, their ways, and what each place hears of them.
 
-use medium::{Destination, FrameId, Octets, Place, Segments, StationId, Topology};
+use medium::{Capture, Destination, FrameId, Octets, Place, Segments, StationId, Topology};
 
 /// Preamble and start frame delimiter, in bits (802.3, 4.2.5 and 4.2.6).
 pub const PREAMBLE_AND_SFD: u64 = 64;
@@ -171,4 +171,25 @@ pub fn same_side(topology: &Topology, station: usize, cut: Option<Place>) -> Vec
 
 pub fn id(station: usize) -> StationId {
     StationId::new(station as u16)
+}
+
+/// The station at `place` receives a signal, given as its source, begin and end there, among the `others`: in each of its
+/// bit times the signal is that many decibels above the sum of what else is there, and the station does not send.
+#[allow(dead_code, reason = "the models of cables without capture use the rest of this module")]
+pub fn is_captured(
+    capture: &Capture,
+    place: usize,
+    (from, begin, end): (usize, u64, u64),
+    others: &[(usize, u64, u64)],
+) -> bool {
+    let level = |source: usize| {
+        let millimetres = capture.positions[source].abs_diff(capture.positions[place]).max(1);
+        -10.0 * f64::from(capture.exponent) / 100.0 * (millimetres as f64).log10()
+    };
+    (begin..end).all(|t| {
+        let there = || others.iter().filter(|(_, first, last)| (*first..*last).contains(&t)).map(|(other, ..)| *other);
+        let sum: f64 = there().map(|other| 10_f64.powf(level(other) / 10.0)).sum();
+        let speaks = there().any(|other| other == place);
+        sum == 0.0 || (!speaks && level(from) - 10.0 * sum.log10() >= f64::from(capture.threshold) / 100.0)
+    })
 }

@@ -13,7 +13,7 @@ use medium::{
     BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Persistence,
     Place, Population, StationId,
 };
-use signal::{distances, id, same_side};
+use signal::{distances, id, is_captured, same_side};
 
 /// The state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -176,6 +176,20 @@ impl Model {
         there && one.begin + way(one) < other.end + way(other) && other.begin + way(other) < one.end + way(one)
     }
 
+    /// Nothing spoils the signal at `place`.
+    fn is_whole(&self, place: usize, signal: usize) -> bool {
+        let there = |sound: &Sound| {
+            let way = self.distance[sound.from][place];
+            (sound.from, sound.begin + way, sound.end + way)
+        };
+        let this = &self.sounds[signal];
+        let met = |other: usize| other != signal && self.overlap(place, this, &self.sounds[other]);
+        let met: Vec<_> =
+            (0..self.sounds.len()).filter(|&other| met(other)).map(|it| there(&self.sounds[it])).collect();
+        let capture = self.config.capture();
+        met.is_empty() || capture.is_some_and(|capture| is_captured(capture, place, there(this), &met))
+    }
+
     /// Each packet, in order of station and frame, acts in this instant.
     fn decisions(&mut self, now: u64) {
         let frames: Vec<FrameId> = self.packets.iter().map(|packet| packet.id).collect();
@@ -292,7 +306,9 @@ impl Model {
             .filter(|&other| other != signal)
             .filter(|&other| places.iter().any(|&place| self.overlap(place, this, &self.sounds[other])))
             .collect();
-        let arrived = there && !this.bad && met.is_empty();
+        let arrived = there
+            && !this.bad
+            && (met.is_empty() || self.addressee(signal).is_some_and(|to| self.is_whole(to, signal)));
         let collided = !met.is_empty();
         if collided {
             let party = || met.iter().chain([&signal]);
@@ -438,8 +454,7 @@ impl Model {
                 if !(ends && is_for && place != sound.from && self.attached[place]) {
                     continue;
                 }
-                let met = |other: usize| other != signal && self.overlap(place, sound, &self.sounds[other]);
-                let whole = !sound.bad && !(0..self.sounds.len()).any(met);
+                let whole = !sound.bad && self.is_whole(place, signal);
                 let (frame, size) = (sound.frame, Octets::new(sound.size));
                 let kind = if whole { Kind::Delivered { size } } else { Kind::Damaged { bits: size.bit_times() } };
                 self.emit(now, place, frame, kind);

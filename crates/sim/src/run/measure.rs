@@ -107,14 +107,15 @@ pub fn run<O: Observer>(
         }
         running.measure(plan, begin, duration, &mut measured)?;
         measured.delays.add(running.simulator.delays());
+    } else if running.simulator.ran_away().is_some() {
+        // Nothing comes after it, so the figures are of all the time until then.
+        measured.end = BitInstant::new(warm);
+        measured.end_batch(&mut running.simulator, BitTimes::new(warm), false);
+        measured.delays.add(running.simulator.delays());
     } else {
         // Nothing was measured, so what the warm-up counted is forgotten.
         measured.end = BitInstant::new(warm);
         running.simulator.begin_measurement(measured.end);
-        // Of users who ran away there is still to be said when.
-        measured
-            .slots
-            .extend(running.simulator.take_slots(measured.end).filter(|_| running.simulator.ran_away().is_some()));
     }
     measured.whole = measured.batches.len() as u64 == BATCHES && measured.joinable.is_none();
     measured.ran_away = running.simulator.ran_away();
@@ -213,6 +214,12 @@ impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
 }
 
 impl Measured {
+    /// Its users ran away before the measurement began, so that the figures are of the time from 0 on.
+    pub fn ran_away_in_warmup(&self, plan: &Plan) -> bool {
+        let begin = BitTimes::within(plan.run.warmup, plan.medium.rate).get();
+        self.ran_away.is_some() && self.batches.is_empty() && self.end.get() < begin
+    }
+
     /// It got as far as it can: to its end, or until its users ran away.
     pub fn is_done(&self) -> bool {
         self.whole || self.ran_away.is_some()

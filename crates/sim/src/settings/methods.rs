@@ -27,6 +27,9 @@ impl Of {
     pub const DETECTORS: Of = Of { methods: &[CsmaCd, Plca], otherwise: Otherwise::Detect };
     /// Those without collision detection that contend in slots or frame times.
     pub const CONTENDERS: Of = Of { methods: &[Csma, Aloha, SlottedAloha], otherwise: Otherwise::Choose(SlottedAloha) };
+    /// Those of radio: a receiver may decode one of several frames.
+    pub const RADIO: Of =
+        Of { methods: &[Csma, Aloha, SlottedAloha, CsmaCa], otherwise: Otherwise::Choose(SlottedAloha) };
     /// Slots without carrier sense.
     pub const SLOTTED_ALOHA: Of = Of { methods: &[SlottedAloha], otherwise: Otherwise::Choose(SlottedAloha) };
     /// Those whose senders wait for an acknowledgement that takes nothing of the medium.

@@ -193,14 +193,14 @@ macro_rules! settings {
                         more: "Each frame that waits goes out in a slot with the chance 1/n. Stations know n, the number of these frames, or estimate it from idle slots, successes and collisions; 0.3 is the new frames a slot that the estimate assumes, otherwise 1/e.",
                         ..Opt::NEW
                     };
-                /// of `slotted-aloha` on a bus: a frame is received if it is stronger than the others in its slot by this much, `"10dB"`, or `"10dB,3.5"` with the path loss exponent
+                /// of ALOHA, CSMA and CSMA/CA on a bus: a frame is received if it is stronger than those that it meets by this much, `"10dB"`, or `"10dB,3.5"` with the path loss exponent
                 capture: Given<CaptureText>, Text(text::<CaptureText>),
                     "a threshold in quotes: `capture = \"10dB\"`, or with the path loss exponent `\"10dB,3.5\"`",
-                    default "none: frames that meet are lost", of Of::SLOTTED_ALOHA,
+                    default "none: frames that meet are lost", of Of::RADIO,
                     option Opt {
                         long: "capture", value: "DB", place: 56, on: SIM | SWEEP,
-                        help: "Of `slotted-aloha` on a bus: a frame so much stronger is received, `10dB`",
-                        more: "A frame is received if its power is above the sum of the others in its slot by this threshold. Power falls with the distance as d^-4, or with another path loss exponent: `10dB,3.5`.",
+                        help: "Of ALOHA, CSMA, CSMA/CA on a bus: a frame so much stronger is received, `10dB`",
+                        more: "A frame is received if its power is above the largest sum of the others at any instant by this threshold. Power falls with the distance as d^-4, or with another path loss exponent: `10dB,3.5`.",
                         ..Opt::NEW
                     };
                 /// without collision detection: slots until a sender knows of a collision; of `tdma`: of a lost frame

@@ -158,6 +158,8 @@ macro_rules! contention_mirror {
             #[serde(with = "slotted_backoff")]
             backoff: Policy,
             $($more)*
+            #[serde(default, skip_serializing_if = "Option::is_none", with = "capture")]
+            capture: Option<Capture>,
             attempt_limit: Option<NonZeroU32>,
             #[serde(with = "PopulationMirror")]
             population: Population,
@@ -178,8 +180,6 @@ contention_mirror!(AlohaMirror of "Aloha" {});
 contention_mirror!(SlottedAlohaMirror of "SlottedAloha" {} {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "some_control")]
     control: Option<Control>,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "capture")]
-    capture: Option<Capture>,
 });
 contention_mirror!(CsmaMirror of "Csma" {
     #[serde(with = "persistence")]
@@ -503,11 +503,22 @@ mod tests {
         let (slot, attempt_limit) = (BitTimes::new(601), NonZeroU32::new(9));
         let backoff = contention::backoff("beb:32").expect("a backoff");
         let population = Population::Infinite;
-        let aloha =
-            with(Method::Aloha(Aloha { slot, ack_delay: 3, holds_sender: false, backoff, attempt_limit, population }));
+        let capture = Some(Capture { threshold: 601, exponent: 350, positions: vec![1, 2, 30] });
+        let standard = Aloha { capture: capture.clone(), ..Aloha::new(Octets::new(64)) };
+        let aloha = Aloha { slot, ack_delay: 3, holds_sender: false, backoff, attempt_limit, population, ..standard };
+        let aloha = with(Method::Aloha(aloha));
         assert_eq!(there_and_back(&aloha), aloha);
         for persistence in [Persistence::One, Persistence::Non, Persistence::Millionths(30_000)] {
-            let csma = Csma { persistence, slot, ack_delay: 3, holds_sender: true, backoff, attempt_limit, population };
+            let csma = Csma {
+                persistence,
+                slot,
+                ack_delay: 3,
+                holds_sender: true,
+                backoff,
+                capture: capture.clone(),
+                attempt_limit,
+                population,
+            };
             let csma = with(Method::Csma(csma));
             assert_eq!(there_and_back(&csma), csma);
         }

@@ -2,7 +2,7 @@
 //! `rcp:1,10,100,200`; and how persistent a sender is that finds the line busy: `1`, `non`, `0.1`.
 
 use backoff::Policy;
-use medium::{Capture, Control, Persistence, Phy, SlottedAloha};
+use medium::{Capture, Control, ControlLimits, Persistence, Phy, SlottedAloha};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -159,8 +159,15 @@ pub fn persistence_name(persistence: Persistence) -> String {
 /// # Errors
 /// Anything else, and what would be right.
 pub fn control(text: &str) -> Result<Control, String> {
-    let wrong =
-        || format!("`{text}` is no control: write `known`, `estimated`, or new frames a slot like `estimated:0.3`");
+    let wrong = || {
+        format!(
+            "`{text}` is no control: write `known`, `estimated`, or new frames a slot like `estimated:0.3`; with control limits, `known,10,200@7` or `estimated:0.3,10,reject@7`"
+        )
+    };
+    if let Some((knows, limits)) = text.trim().split_once(',') {
+        let known = control(knows).map_err(|_| wrong())?;
+        return limits_of(known, limits).map(Control::Limits).ok_or_else(wrong);
+    }
     match text.trim() {
         "known" => Ok(Control::Known),
         "estimated" => Ok(Control::ESTIMATED),
@@ -175,12 +182,44 @@ pub fn control(text: &str) -> Result<Control, String> {
     }
 }
 
+/// K, then K above a limit, then the limit of new frames: `10,200@7,reject@9`, of which the last two may be missing.
+fn limits_of(knows: Control, text: &str) -> Option<ControlLimits> {
+    let number = |text: &str| text.trim().parse().ok().filter(|number| *number <= ControlLimits::MOST);
+    let arrivals_millionths = match knows {
+        Control::Known => None,
+        Control::Estimated { arrivals_millionths } => Some(arrivals_millionths),
+        Control::Limits(_) => return None,
+    };
+    let mut parts = text.split(',');
+    let retransmit = number(parts.next()?).filter(|k| *k > 0)?;
+    let mut limits = ControlLimits { arrivals_millionths, retransmit, longer: None, input: None };
+    for part in parts {
+        let (what, limit) = part.split_once('@')?;
+        let limit = number(limit)?;
+        match (what.trim(), limits) {
+            ("reject", ControlLimits { input: None, .. }) => limits.input = Some(limit),
+            (k, ControlLimits { longer: None, input: None, .. }) => {
+                limits.longer = Some((number(k).filter(|k| *k > retransmit)?, limit));
+            }
+            _ => return None,
+        }
+    }
+    (limits.longer.is_some() || limits.input.is_some()).then_some(limits)
+}
+
 /// The text that [`control()`] reads as this.
 pub fn control_name(control: Control) -> String {
     match control {
         Control::Known => "known".to_owned(),
         Control::ESTIMATED => "estimated".to_owned(),
         Control::Estimated { arrivals_millionths } => format!("estimated:{}", f64::from(arrivals_millionths) / 1e6),
+        Control::Limits(ControlLimits { arrivals_millionths, retransmit, longer, input }) => {
+            let estimated = |arrivals_millionths| control_name(Control::Estimated { arrivals_millionths });
+            let knows = arrivals_millionths.map_or("known".to_owned(), estimated);
+            let longer = longer.map_or(String::new(), |(k, limit)| format!(",{k}@{limit}"));
+            let input = input.map_or(String::new(), |limit| format!(",reject@{limit}"));
+            format!("{knows},{retransmit}{longer}{input}")
+        }
     }
 }
 

@@ -394,7 +394,7 @@ pub fn aloha(each: &mut dyn FnMut(&str, Case)) {
     let own = (0..=3_u32, any_policy(), limit(), population(), 100..=900_u64, any::<bool>());
     let own = own.prop_map(|(ack_delay, backoff, attempt_limit, population, slot, holds_sender)| {
         let slot = BitTimes::new(slot);
-        Method::Aloha(Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population })
+        Method::Aloha(Aloha { slot, ack_delay, holds_sender, backoff, capture: None, attempt_limit, population })
     });
     hold("ALOHA", cut_scenario(with(any_cable(), own)), UNTIL, each);
 }
@@ -412,7 +412,16 @@ pub fn csma(each: &mut dyn FnMut(&str, Case)) {
         let own = (0..=3_u32, any_policy(), limit(), population(), 100..=900_u64, persistence(), any::<bool>());
         own.prop_map(|(ack_delay, backoff, attempt_limit, population, slot, persistence, holds_sender)| {
             let slot = BitTimes::new(slot);
-            Method::Csma(Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population })
+            Method::Csma(Csma {
+                persistence,
+                slot,
+                ack_delay,
+                holds_sender,
+                backoff,
+                capture: None,
+                attempt_limit,
+                population,
+            })
         })
     };
     hold("CSMA", faulty_scenario(with(any_topology(), own())), UNTIL, each);

@@ -3,7 +3,7 @@
 //! Every signal is sent whole, so its end is known as it begins. No station is notified of signals: it works out what
 //! it has heard when it looks. Nothing here knows how stations react.
 
-use crate::config::Reach;
+use crate::config::{Capture, CsmaCa, Reach};
 use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::line::Sides;
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -76,6 +76,8 @@ pub(super) struct Air {
     first: u64,
     /// Which stations hear each other, if not all do.
     reach: Option<Reach>,
+    /// Which signal is decoded of several; `None`: no one.
+    capture: Option<Capture>,
     /// The longest way.
     longest: BitTimes,
     eifs: BitTimes,
@@ -91,7 +93,7 @@ pub(super) struct Air {
 pub(super) enum Heard {
     /// It can be decoded.
     Clear,
-    /// It cannot be decoded: its FCS is wrong, or another signal was there.
+    /// It cannot be decoded: its FCS is wrong, or another signal was there, and it was not captured.
     Spoilt,
     /// The station sent meanwhile, and so did not hear it.
     SpokenOver,
@@ -107,12 +109,13 @@ pub(super) struct Arrival {
 
 impl Air {
     /// An empty air. After what it has heard, no station waits longer than `longest_wait` before it looks.
-    pub fn new(topology: &Topology, reach: Option<&Reach>, eifs: BitTimes, longest_wait: BitTimes) -> Air {
+    pub fn new(topology: &Topology, own: &CsmaCa, eifs: BitTimes, longest_wait: BitTimes) -> Air {
         let longest = BitTimes::new(topology.round_trip().get() / 2);
         Air {
             entries: VecDeque::new(),
             first: 0,
-            reach: reach.filter(|reach| reach.hides_some()).cloned(),
+            reach: own.reach.clone().filter(Reach::hides_some),
+            capture: own.capture.clone(),
             longest,
             eifs,
             longest_wait,
@@ -271,7 +274,8 @@ impl Air {
         overlaps && other != number && self.reaches(that, place)
     }
 
-    /// The station at `place` can decode the signal: its FCS is right, and no other signal overlaps there.
+    /// The station at `place` can decode the signal: its FCS is right, and no other signal overlaps there, or it
+    /// is captured.
     #[inline]
     pub fn is_clear(&self, topology: &Topology, number: u64, place: StationId) -> bool {
         self.heard_as(topology, number, place) == Heard::Clear
@@ -289,14 +293,24 @@ impl Air {
 
     #[inline(never)]
     fn heard_among(&self, topology: &Topology, number: u64, place: StationId) -> Heard {
-        let mut heard = if self.signal(number).good { Heard::Clear } else { Heard::Spoilt };
-        for other in self.about(number).filter(|&other| self.meets(topology, number, place, other)) {
-            if self.signal(other).source == place {
-                return Heard::SpokenOver;
-            }
-            heard = Heard::Spoilt;
+        let mut met = self.about(number).filter(|&other| self.meets(topology, number, place, other)).peekable();
+        let is_clear = met.peek().is_none() || self.captured(topology, number, place, met.clone());
+        if met.any(|other| self.signal(other).source == place) {
+            return Heard::SpokenOver;
         }
-        heard
+        if is_clear && self.signal(number).good { Heard::Clear } else { Heard::Spoilt }
+    }
+
+    /// The station at `place` decodes the signal although it `met` others there.
+    fn captured(&self, topology: &Topology, number: u64, place: StationId, met: impl Iterator<Item = u64>) -> bool {
+        let Some(capture) = &self.capture else { return false };
+        let there = |number| {
+            let Signal { source, begin, end, .. } = *self.signal(number);
+            let way = topology.distance(source, place);
+            (source, begin + way, end + way)
+        };
+        let (source, begin, _) = there(number);
+        capture.survives(place, (source, begin), met.map(there))
     }
 
     /// Puts the signal and those that it overlaps with at `place` into one collision, and gives its number: the number

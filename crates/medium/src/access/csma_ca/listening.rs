@@ -21,6 +21,9 @@ pub(super) struct Listening {
     /// Signals before this number are all processed.
     next: u64,
     pub gap: Gap,
+    /// The signal that `gap.spoilt` is of: its end here, and its number. With capture, one of several may be decoded, and the
+    /// last to end counts.
+    last: (BitInstant, u64),
     /// It does not count before this instant.
     not_before: BitInstant,
     /// The remaining slots; `None` if it may send right after the gap.
@@ -68,6 +71,7 @@ impl Listening {
         since: BitInstant::ZERO,
         next: 0,
         gap: Gap { silent: BitInstant::ZERO, reserved: BitInstant::ZERO, spoilt: false },
+        last: (BitInstant::ZERO, 0),
         not_before: BitInstant::ZERO,
         slots: None,
         interrupted: false,
@@ -205,15 +209,17 @@ impl Listening {
             self.gap.spoilt = false;
             return;
         }
-        match air.heard_as(topology, number, station) {
+        let heard = air.heard_as(topology, number, station);
+        if heard != Heard::SpokenOver && (end, number) >= self.last {
+            (self.last, self.gap.spoilt) = ((end, number), heard == Heard::Spoilt);
+        }
+        match heard {
             Heard::Clear => {
-                self.gap.spoilt = false;
                 if signal.to != Some(station) {
                     self.gap.reserved = self.gap.reserved.max(end + signal.reserves);
                 }
             }
-            Heard::Spoilt => self.gap.spoilt = true,
-            Heard::SpokenOver => {}
+            Heard::Spoilt | Heard::SpokenOver => {}
         }
     }
 }

@@ -5,14 +5,20 @@
 //! ```
 //! New frames wait like those that collided (Rivest, "Network control by Bayesian broadcast", IEEE Trans. Inf. Theory 33 (3),
 //! 1987; Bertsekas and Gallager, "Data Networks", 1992, 4.2.3). A frame draws in the slots that begin after it was offered.
+//!
+//! With limits, new frames go out in their slot, and those that collided wait: v is then an estimate of these alone
+//! (`limits`).
+
+mod limits;
 
 use super::Contention;
 use crate::access::contenders::State;
-use crate::config::Control;
+use crate::config::{Control, ControlLimits};
 use crate::engine::Engine;
 use crate::frame::FrameId;
 use crate::inputs::Host;
 use crate::time::{BitInstant, BitTimes};
+use limits::Limits;
 use std::collections::BTreeMap;
 
 /// 1/(e - 2): how much the estimate grows at a collision, beside the new frames.
@@ -25,6 +31,8 @@ pub(super) struct Controlled {
     waiting: BTreeMap<FrameId, usize>,
     /// v, and the new frames of a slot; none if stations know the number.
     estimate: Option<Estimate>,
+    /// In place of both: what the limits say.
+    limits: Option<Limits>,
     /// Slots before this have changed the estimate.
     judged: BitInstant,
     /// The next slot in which frames that wait draw.
@@ -57,25 +65,33 @@ impl Estimate {
 
 impl Controlled {
     pub fn new(control: Control) -> Controlled {
+        let limits = match control {
+            Control::Limits(own) => Some(Limits::new(own)),
+            Control::Known | Control::Estimated { .. } => None,
+        };
         let estimate = match control {
-            Control::Known => None,
+            Control::Known | Control::Limits(ControlLimits { .. }) => None,
             Control::Estimated { arrivals_millionths } => {
                 let arrivals = f64::from(arrivals_millionths) / 1e6;
                 Some(Estimate { backlog: arrivals, arrivals })
             }
         };
-        Controlled { waiting: BTreeMap::new(), estimate, judged: BitInstant::ZERO, next: BitInstant::ZERO }
+        Controlled { waiting: BTreeMap::new(), estimate, limits, judged: BitInstant::ZERO, next: BitInstant::ZERO }
     }
 
     /// When frames that wait draw next; `None` without one.
     pub fn next(&self) -> Option<BitInstant> {
-        (!self.waiting.is_empty()).then_some(self.next)
+        // While new frames are dropped, idle slots have to lower the estimate.
+        (!self.waiting.is_empty() || self.rejects()).then_some(self.next)
     }
 
     /// The slot before `now` had this number of frames; the slots before that one, as far as they are not judged, had none.
     fn judge(&mut self, now: BitInstant, slot: BitTimes, sent: usize) {
         let slots = (now - self.judged).get() / slot.get();
         self.judged = now;
+        if let Some(limits) = &mut self.limits {
+            limits.slots_end(slots, sent);
+        }
         let Some(estimate) = &mut self.estimate else { return };
         estimate.idle(if sent > 0 { slots - 1 } else { slots });
         match sent {
@@ -86,9 +102,24 @@ impl Controlled {
     }
 
     /// The chance of each frame that waits, of 2^64; `None`: certain.
-    fn chance(&self) -> Option<u64> {
+    fn chance(&mut self) -> Option<u64> {
+        if let Some(limits) = &mut self.limits {
+            return limits.chance(self.waiting.len());
+        }
         let backlog = self.estimate.as_ref().map_or(self.waiting.len() as f64, |estimate| estimate.backlog);
         (backlog > 1.0).then(|| (2_f64.powi(64) / backlog) as u64)
+    }
+}
+
+impl Controlled {
+    /// New frames draw like those that collided.
+    pub fn holds_new(&self) -> bool {
+        self.limits.is_none()
+    }
+
+    /// New frames are dropped in the present slot.
+    pub fn rejects(&self) -> bool {
+        self.limits.as_ref().is_some_and(Limits::rejects)
     }
 }
 

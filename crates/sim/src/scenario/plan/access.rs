@@ -41,6 +41,7 @@ impl Planner<'_> {
         if method == AccessMethod::Plca {
             return Ok((Method::Plca(self.plca(sections)?), self.backoff()));
         }
+        let capture = self.capture(sections, topology)?;
         let shared = self.shared(sections, parameters);
         // One meaning, Lam's: the delay is that of bad news. Where there is none, older logs say nothing of it, nor do new ones.
         let holds_sender = shared.ack_delay == 0;
@@ -58,6 +59,7 @@ impl Planner<'_> {
                     ack_delay,
                     holds_sender,
                     backoff,
+                    capture,
                     attempt_limit,
                     population,
                     ..standard
@@ -66,13 +68,20 @@ impl Planner<'_> {
             AccessMethod::Aloha => {
                 let standard = Aloha::new(size);
                 let backoff = backoff.unwrap_or(standard.backoff);
-                Method::Aloha(Aloha { ack_delay, holds_sender, backoff, attempt_limit, population, ..standard })
+                Method::Aloha(Aloha {
+                    ack_delay,
+                    holds_sender,
+                    backoff,
+                    capture,
+                    attempt_limit,
+                    population,
+                    ..standard
+                })
             }
             AccessMethod::Tdma => Method::Tdma(self.tdma(sections, topology, size, ack_delay, attempt_limit)?),
             AccessMethod::SlottedAloha => {
                 let standard = SlottedAloha::new(size, longest_distance(topology));
                 let control = self.control(topology)?;
-                let capture = self.capture(sections, topology)?;
                 let backoff = backoff.unwrap_or(standard.backoff);
                 Method::SlottedAloha(SlottedAloha {
                     ack_delay,
@@ -115,8 +124,12 @@ impl Planner<'_> {
         Ok(Some(given.get_ref().0))
     }
 
-    /// Which frame of a slot is received; refused where stations have no places, which give the power.
-    fn capture(&self, sections: &[StationSection], topology: &Topology) -> Result<Option<Capture>, PlanError> {
+    /// Which frame of several is received; refused where stations have no places, which give the power.
+    pub(super) fn capture(
+        &self,
+        sections: &[StationSection],
+        topology: &Topology,
+    ) -> Result<Option<Capture>, PlanError> {
         let Some(given) = &self.scenario.access.capture else { return Ok(None) };
         let Topology::Bus { positions } = topology else {
             let what = "the distance of stations gives their power: write `topology = \"bus:200m\"`";

@@ -42,7 +42,8 @@ impl Planner<'_> {
         let RetryLimitsText(short_retry_limit, long_retry_limit) = value(&access.retry_limits).unwrap_or(usual);
         let rts = value(&access.rts).unwrap_or(false);
         let reach = self.reach(sections, topology)?;
-        Ok(CsmaCa { rts, window, most_window, short_retry_limit, long_retry_limit, reach, ..standard })
+        let capture = self.capture(sections, topology)?;
+        Ok(CsmaCa { rts, window, most_window, short_retry_limit, long_retry_limit, reach, capture, ..standard })
     }
 
     /// Who hears whom, by where they are on the line. A bit time is too coarse for that: positions are in millimetres.

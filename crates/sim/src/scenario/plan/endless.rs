@@ -39,7 +39,7 @@ impl Endless {
             // Stations that follow the backlog do not run away below 1/e.
             Method::SlottedAloha(SlottedAloha { control: Some(_), .. }) => return None,
             // Capture carries more than Lam's channel, whose exit time is known.
-            Method::SlottedAloha(SlottedAloha { capture: Some(_), .. }) => return None,
+            _ if medium.capture().is_some() => return None,
             Method::SlottedAloha(SlottedAloha { population, attempt_limit, slot, ack_delay, backoff, .. }) => {
                 (population, attempt_limit, slot, true, ack_delay, backoff)
             }

@@ -50,11 +50,11 @@ pub(super) fn offered_load(medium: &Config, traffic: &[TrafficSpec], further: &F
 
 /// What the medium carries at best if its users are infinitely many; nothing if they are the stations, or are not contenders.
 fn most(method: &Method) -> Option<Most> {
+    // With capture the most of ALOHA is not known. One frame at a time is the most of CSMA.
     let (population, attempt_limit, (of, carried, known_as, unit)) = match method {
-        Method::Aloha(Aloha { population, attempt_limit, .. }) => {
+        Method::Aloha(Aloha { population, attempt_limit, capture: None, .. }) => {
             (population, attempt_limit, (AccessMethod::Aloha, 0.5 / E, ", 1/(2e)", "frame time"))
         }
-        // With capture the most is not known.
         Method::SlottedAloha(SlottedAloha { population, attempt_limit, capture: None, .. }) => {
             (population, attempt_limit, (AccessMethod::SlottedAloha, 1.0 / E, ", 1/e", "slot"))
         }

@@ -1,7 +1,7 @@
 //! What CSMA/CA needs, as it is written down.
 
 use super::bit_times;
-use medium::{BitTimes, CsmaCa, Phy, Reach};
+use medium::{BitTimes, Capture, CsmaCa, Phy, Reach};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -19,6 +19,8 @@ pub(super) struct CsmaCaMirror {
     long_retry_limit: NonZeroU32,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "reach")]
     reach: Option<Reach>,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "super::capture")]
+    capture: Option<Capture>,
     #[serde(rename = "frame_time_bt", with = "bit_times")]
     frame_time: BitTimes,
 }
