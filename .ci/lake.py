@@ -48,6 +48,18 @@ try:
 except ValueError as error:
     assert "was changed" in str(error), error
 path.write_bytes(content)
+same(ethbus.read("runs.csv"))
+with open("runs.csv", "r+b") as table:
+    text = table.read()
+    table.seek(len(text) - 2)
+    table.write(b"7" if text[-2:-1] != b"7" else b"8")
+try:
+    ethbus.read("runs.csv")
+    raise SystemExit("a changed table was read")
+except ValueError as error:
+    assert "was changed" in str(error), error
+with open("runs.csv", "wb") as table:
+    table.write(text)
 
 # The recipes of docs/sweep.md.
 page = open(os.path.join(os.path.dirname(__file__), "../docs/sweep.md"), encoding="utf-8").read()

@@ -3,7 +3,7 @@
 use super::{Format, Overruled, WindowArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use sim::settings::options::{SIM, SWEEP};
-use sim::words::units::{duration, instant, jobs, seed};
+use sim::words::units::{duration, instant, jobs, max_seeds, row, seed};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -107,9 +107,15 @@ pub struct SweepArgs {
     pub sample: Option<String>,
     /// The number of seeds, or their range: `8`, `1..20`
     ///
-    /// Every combination is run with each.
-    #[arg(long, value_name = "N|A..B", default_value = "1")]
-    pub seeds: String,
+    /// Every combination is run with each. [default: 1; with --max-seeds: 5]
+    #[arg(long, value_name = "N|A..B")]
+    pub seeds: Option<String>,
+    /// Add seeds until --until holds, at most so many
+    ///
+    /// To each combination by itself, where the interval is widest first. --until is then about the mean over seeds, and ends no
+    /// run.
+    #[arg(long, value_name = "N", value_parser = max_seeds, hide_short_help = true, conflicts_with_all = ["shard", "rows"])]
+    pub max_seeds: Option<u64>,
     /// What is run.
     #[command(flatten)]
     pub run: Overruled<SWEEP>,
@@ -182,6 +188,20 @@ pub struct MergeArgs {
     /// The tables of all parts, in any order
     #[arg(value_name = "SHARD.csv", required = true)]
     pub shards: Vec<PathBuf>,
+}
+
+/// Options of `reproduce`.
+#[derive(Args, Clone, Debug)]
+pub struct ReproduceArgs {
+    /// A table of `ethbus sweep`: a file or a folder
+    #[arg(value_name = "TABLE")]
+    pub table: PathBuf,
+    /// The number of the row in the grid [default: the first row of the table]
+    #[arg(long, value_name = "N", value_parser = row)]
+    pub row: Option<u64>,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
 }
 
 /// Options of `plot`.

@@ -7,7 +7,7 @@
 use super::journal::Provenance;
 use super::manifest::Manifest;
 use super::output::{TableError, record};
-use super::parquet::write_rows;
+use super::parquet::{KEY, Origin, write_rows};
 use super::part::Part;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -15,7 +15,7 @@ use parquet::schema::types::Type;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -257,7 +257,7 @@ pub fn runs(folder: &Path, most: u64) -> Result<BTreeMap<u64, PathBuf>, TableErr
 }
 
 /// A row's columns, each with its value as CSV has it.
-type Row = Vec<(String, String)>;
+pub type Row = Vec<(String, String)>;
 
 /// A row's number, from 1.
 fn number(row: &Row) -> Option<u64> {
@@ -287,6 +287,64 @@ fn rows_of(reader: &SerializedFileReader<File>, only: Option<&str>) -> Result<Ve
         .collect())
 }
 
+/// The keys and values that the folders' names above a file have.
+fn keys(folder: &Path, path: &Path) -> Row {
+    let relative = path.strip_prefix(folder).unwrap_or(path);
+    let parts = relative.parent().into_iter().flat_map(Path::components);
+    let pair = |part: Component<'_>| {
+        let (key, value) = part.as_os_str().to_str()?.split_once('=')?;
+        Some((decoded(key)?, decoded(value)?))
+    };
+    parts.filter_map(pair).collect()
+}
+
+/// Row `run`, from 0, of a file, or its first one; its number, its columns, and what the file says of itself. The keys of a file
+/// in a folder are in the names of folders only.
+///
+/// # Errors
+/// The file was altered, is no sweep's, or does not have the row.
+pub fn row(path: &Path, run: Option<u64>) -> Result<(u64, Row, Origin), TableError> {
+    let wrong = |what: String| TableError::Shards { path: path.to_owned(), what };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // A table in one file, of `--parquet`, has another name, and no checksum in it.
+    let reader = match name.starts_with("runs-") && checksum(&name).is_some() {
+        true => sound(path)?,
+        false => SerializedFileReader::new(File::open(path).map_err(system("open", path))?)
+            .map_err(|error| wrong(format!("this is no Parquet file: {error}")))?,
+    };
+    let texts = reader.metadata().file_metadata().key_value_metadata();
+    let origin = texts.into_iter().flatten().find(|text| text.key == KEY).and_then(|text| text.value.as_deref());
+    let origin = origin.ok_or_else(|| wrong("it has no metadata of a sweep".to_owned()))?;
+    let foreign = |error: &dyn std::fmt::Display| wrong(format!("its metadata are no sweep's: {error}"));
+    let origin: Origin = serde_json::from_str(origin).map_err(|error| foreign(&error))?;
+    if !origin.grid.is_sound() {
+        return Err(foreign(&"a grid that cannot be"));
+    }
+    for row in rows_of(&reader, None).map_err(wrong)? {
+        let own = number(&row).and_then(|run| run.checked_sub(1)).ok_or_else(|| wrong("a row has no number".to_owned()))?;
+        if run.is_none_or(|run| run == own) {
+            return Ok((own, row, origin));
+        }
+    }
+    Err(wrong(run.map_or("it has no rows".to_owned(), |run| format!("it has no row {}", run + 1))))
+}
+
+/// The same of a folder, with the keys.
+///
+/// # Errors
+/// As [`row`].
+pub fn row_of_all(folder: &Path, manifest: &Manifest, run: Option<u64>) -> Result<(u64, Row, Origin), TableError> {
+    let wrong = |what: String| TableError::Shards { path: folder.to_owned(), what };
+    let runs = runs(folder, manifest.runs())?;
+    let (path, run) = match run {
+        Some(run) => (runs.get(&run), run),
+        None => runs.first_key_value().map_or((None, 0), |(run, path)| (Some(path), *run)),
+    };
+    let path = path.ok_or_else(|| wrong(format!("it has no row {}", run + 1)))?;
+    let (run, row, origin) = row(path, Some(run))?;
+    Ok((run, keys(folder, path).into_iter().chain(row).collect(), origin))
+}
+
 /// The whole table, as CSV has it: names of columns and rows, in the order of the grid. A column that a file lacks is empty there.
 ///
 /// # Errors
@@ -295,14 +353,7 @@ pub fn read(folder: &Path) -> Result<(Vec<String>, Vec<csv::StringRecord>), Tabl
     let (mut names, mut rows): (Vec<String>, BTreeMap<u64, Row>) = (vec!["run".to_owned()], BTreeMap::new());
     for path in files(folder)? {
         let wrong = |what: String| TableError::Shards { path: path.clone(), what };
-        let relative = path.strip_prefix(folder).unwrap_or(&path);
-        let parts = relative.parent().into_iter().flat_map(Path::components);
-        let keys: Row = parts
-            .filter_map(|part| {
-                let (key, value) = part.as_os_str().to_str()?.split_once('=')?;
-                Some((decoded(key)?, decoded(value)?))
-            })
-            .collect();
+        let keys = keys(folder, &path);
         for row in rows_of(&sound(&path)?, None).map_err(wrong)? {
             let run = number(&row).ok_or_else(|| wrong("it has a row without a number".to_owned()))?;
             let row: Row = row.into_iter().chain(keys.iter().cloned()).collect();

@@ -5,6 +5,7 @@
 use super::choice::Choice;
 use super::grid::{Axis, Grid};
 use super::part::{Part, Shard, Span};
+use super::seeds::Enough;
 use serde::{Deserialize, Serialize};
 use sim::files::output::{Kind, OutputError, replace};
 use std::fmt::Display;
@@ -34,6 +35,9 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     choice: Option<Choice>,
     seeds: Vec<u64>,
+    /// When a combination needs no further one of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    enough: Option<Enough>,
     timing: bool,
     /// Which runs of the grid.
     shard: Shard,
@@ -87,6 +91,7 @@ impl Manifest {
             set: axes.map(|axis| (axis.key.clone(), texts(axis))).collect(),
             choice,
             seeds: grid.seeds().to_owned(),
+            enough: None,
             timing,
             shard: Shard::WHOLE,
             rows: None,
@@ -94,6 +99,17 @@ impl Manifest {
             rows_crc32: None,
         }
         .of(part)
+    }
+
+    /// The same where seeds are added until they are enough.
+    #[must_use]
+    pub fn with_enough(self, enough: Option<Enough>) -> Manifest {
+        Manifest { enough, ..self }
+    }
+
+    /// When a combination has enough seeds, where that is before it has all.
+    pub fn enough(&self) -> Option<&Enough> {
+        self.enough.as_ref()
     }
 
     /// Which runs of the grid the table has.
@@ -109,6 +125,16 @@ impl Manifest {
     /// The same, of a finished table with this checksum.
     pub fn finished(&self, rows_crc32: u32) -> Manifest {
         Manifest { rows_crc32: Some(rows_crc32), ..self.clone() }
+    }
+
+    /// The version of the program that wrote it.
+    pub fn version(&self) -> &str {
+        &self.ethbus
+    }
+
+    /// The scenario file's text.
+    pub fn scenario(&self) -> &str {
+        &self.scenario
     }
 
     /// The scenario file's name as it was given.
@@ -223,7 +249,26 @@ impl Manifest {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(ManifestError::Read { path, source }),
         };
-        serde_json::from_slice(&text).map(Some).map_err(|source| ManifestError::Content { path, source })
+        Manifest::of_json(&text).map(Some).map_err(|source| ManifestError::Content { path, source })
+    }
+
+    /// Reads one that others may have written.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn of_json(text: &[u8]) -> Result<Manifest, serde_json::Error> {
+        let manifest: Manifest = serde_json::from_slice(text)?;
+        match manifest.is_sound() {
+            true => Ok(manifest),
+            false => Err(serde::de::Error::custom("a shard, seeds or combinations that cannot be")),
+        }
+    }
+
+    /// Whether a sweep can have written it.
+    pub fn is_sound(&self) -> bool {
+        let Shard { number, of } = self.shard;
+        let mut widths = self.choice.iter().flat_map(|choice| choice.points.iter().map(|it| it.len() == choice.keys.len()));
+        (1..=of).contains(&number) && !self.seeds.is_empty() && widths.all(|fits| fits)
     }
 
     /// Writes it beside `table`, whole or not at all.
@@ -247,6 +292,13 @@ impl Manifest {
         }
         if self.timing != other.timing {
             return Some(both("--timing", &self.timing, &other.timing));
+        }
+        let enough = |known: &Manifest| match &known.enough {
+            Some(Enough { until, first }) => format!("--until {until} from {first} seeds on"),
+            None => "none".to_owned(),
+        };
+        if self.enough != other.enough {
+            return Some(both("--max-seeds", &enough(self), &enough(other)));
         }
         let pairs =
             |pairs: &[(String, String)]| pairs.iter().map(|(name, text)| format!("{name} {text}")).collect::<Vec<_>>();

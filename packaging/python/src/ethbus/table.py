@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 import zlib
@@ -36,11 +37,15 @@ def files(folder: PathLike) -> list[Path]:
 
 
 def read(folder: PathLike) -> pandas.DataFrame:
-    """The runs of a folder that `ethbus sweep --out FOLDER/` writes, in the order of the grid; it may still grow.
+    """The runs of a sweep: of a folder that `ethbus sweep --out FOLDER/` writes, in the order of the grid, or of a CSV file.
 
-    `attrs` of the frame has `units` and `definitions`, each by the name of the column. Needs pandas and pyarrow.
+    It may still grow. A table that was changed is an error. `attrs` of a folder's frame has `units` and `definitions`, each by
+    the name of the column; a folder needs pandas and pyarrow, a file pandas alone.
     """
     import pandas
+
+    if not Path(folder).is_dir():
+        return _read_csv(Path(folder))
     import pyarrow.dataset as dataset
     import pyarrow.fs as fs
 
@@ -55,6 +60,17 @@ def read(folder: PathLike) -> pandas.DataFrame:
     for key, of in (("units", b"unit"), ("definitions", b"definition")):
         frame.attrs[key] = {name: texts[of].decode() for name, texts in metadata.items() if of in texts}
     return frame
+
+
+def _read_csv(path: Path) -> pandas.DataFrame:
+    import pandas
+
+    grid = Path(f"{path}.grid.json")
+    written = json.loads(grid.read_text(encoding="utf-8")).get("rows_crc32") if grid.exists() else None
+    found = zlib.crc32(path.read_bytes())
+    if written is not None and found != written:
+        raise ValueError(f"{path}: it was changed since the sweep wrote it: its CRC-32 was {written:08x} and is {found:08x}")
+    return pandas.read_csv(path)
 
 
 def rows(arguments: Sequence[str], first: int, last: int) -> str:
