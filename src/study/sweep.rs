@@ -8,6 +8,7 @@ pub mod error;
 pub mod expression;
 #[cfg(feature = "parquet")]
 pub mod folder;
+pub mod further;
 pub mod grid;
 pub mod journal;
 pub mod kept;

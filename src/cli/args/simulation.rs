@@ -127,6 +127,14 @@ pub struct SweepArgs {
     /// Write the whole table as Parquet too, when it is done
     #[arg(long, hide_short_help = true, value_name = "FILE.parquet")]
     pub parquet: Option<PathBuf>,
+    /// More tables in the folder of --out: `stations,series,frames,events`
+    ///
+    /// Rows for each station, interval, frame or event of each run, in the same folders; see docs/sweep.md.
+    #[arg(long, hide_short_help = true, value_name = "TABLE,TABLE")]
+    pub tables: Option<String>,
+    /// The interval of the table `series`
+    #[arg(long, hide_short_help = true, value_name = "TIME", value_parser = duration)]
+    pub series: Option<Duration>,
     /// Only part i of n of the grid, for `ethbus merge`
     ///
     /// `auto` takes i and n from the scheduler that runs this task: Slurm, SGE or AWS Batch. `auto/n` takes i alone: also from

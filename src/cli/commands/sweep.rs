@@ -3,10 +3,12 @@
 mod reproduce;
 mod runs;
 mod status;
+mod tables;
 
 pub use self::reproduce::reproduce;
 
 use self::runs::{Sink, Sweep};
+use self::tables::Tables;
 use super::sim::DEFAULT_SEED;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print};
 use crate::cli::args::{MergeArgs, SweepArgs, SweepCommand};
@@ -46,6 +48,7 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let (part, learned) = part(args)?;
     let out = again::named(args.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT)), part);
     let out = check_place(&out)?;
+    let wanted = tables::wanted(args, is_folder(&out))?;
     let enough = enough(args)?;
     let overrides = Overrides::of(args.run.given().filter(|(long, _)| enough.is_none() || *long != UNTIL))?;
     let grid = Grid::read(args.scenario.as_deref(), &overrides, &asked(args, &given), DEFAULT_SEED)?;
@@ -58,7 +61,7 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     checked.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let texts: Vec<(&str, String)> = options.iter().map(|(option, _, text)| (option.as_str(), text.clone())).collect();
     let enough = enough.map(|until| seeds::Enough { until, first: grid.first_seeds() });
-    let manifest = Manifest::new(&grid, &texts, args.timing, part).with_enough(enough);
+    let manifest = Manifest::new(&grid, &texts, args.timing, part).with_enough(enough).with_beside(wanted);
     if let Some(whom) = learned {
         say(&format!("ethbus: this is {part}, as told by {whom}\n"));
     }
@@ -81,7 +84,8 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let interrupts = interrupts_of_a_run()?;
     let columns = checked.columns.clone();
     let (timing, limit) = (args.timing, args.time_limit);
-    let sweep = Sweep { grid: &grid, timing, limit, columns, interrupts: &interrupts };
+    let tables = Tables::of(&out, manifest.beside(), &columns);
+    let sweep = Sweep { grid: &grid, timing, limit, columns, tables, interrupts: &interrupts };
     let (begin, before, mut runs) = (Instant::now(), output.kept(), output.kept());
     let mut sink = Sink { output, journal: journal.transpose()?, failed: Vec::new(), seen };
     loop {

@@ -41,6 +41,7 @@ pub fn command(program: &str, known: &Manifest, table: &Path, part: Part) -> Str
         words.extend([option.clone(), quoted(&typed(option, text))]);
     }
     words.extend(known.timing().then(|| "--timing".to_owned()));
+    words.extend(known.beside().options().into_iter().flat_map(|(option, text)| [option.to_owned(), text]));
     words.extend(match part {
         Part::Shard(shard) => ["--shard".to_owned(), shard.to_string()],
         Part::Rows(span) => ["--rows".to_owned(), span.to_string()],

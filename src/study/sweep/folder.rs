@@ -7,6 +7,7 @@
 use super::journal::Provenance;
 use super::manifest::Manifest;
 use super::output::{TableError, record};
+use super::further::{Further, NewFile, RUNS, STATIONS, TABLES};
 use super::parquet::{KEY, Origin, write_rows};
 use super::part::Part;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -31,6 +32,8 @@ pub struct Folder {
     header: csv::StringRecord,
     /// Rows that are not written yet, by their combination and number.
     waiting: BTreeMap<u64, BTreeMap<u64, csv::StringRecord>>,
+    /// The columns of a station's row, and the rows of the runs that wait.
+    stations: (csv::StringRecord, BTreeMap<u64, Vec<csv::StringRecord>>),
     /// How many runs of each combination are still to come.
     due: BTreeMap<u64, u64>,
     written: Instant,
@@ -76,6 +79,7 @@ impl Folder {
             made_by: Provenance::here(),
             header: csv::StringRecord::new(),
             waiting: BTreeMap::new(),
+            stations: (csv::StringRecord::new(), BTreeMap::new()),
             due,
             written: Instant::now(),
             files: 0,
@@ -87,7 +91,16 @@ impl Folder {
     ///
     /// # Errors
     /// The disk is full, or the like.
-    pub fn row(&mut self, run: u64, header: &str, row: &str) -> Result<(), TableError> {
+    pub fn row(&mut self, run: u64, header: &str, row: &str, further: Further) -> Result<(), TableError> {
+        // Before the row: a run that has one has everything. If this ends between them, the same files come again.
+        let place = self.place(run)?;
+        for (table, file) in further.files {
+            file.name(&place, |crc32| name(table, run + 1, 1, crc32))?;
+        }
+        if let Some((header, rows)) = further.stations {
+            self.stations.0 = record(&header);
+            self.stations.1.insert(run, rows.iter().map(|row| record(row)).collect());
+        }
         let header = record(header);
         if header != self.header {
             self.flush()?;
@@ -132,29 +145,47 @@ impl Folder {
     fn write(&mut self, point: u64) -> Result<(), TableError> {
         let Some(rows) = self.waiting.remove(&point) else { return Ok(()) };
         let Some((&first, _)) = rows.first_key_value() else { return Ok(()) };
-        let values = self.manifest.values(first);
-        let keys: Vec<&str> = values.iter().map(|(key, _)| *key).collect();
-        let place = values
-            .iter()
-            .fold(self.path.clone(), |place, (key, value)| place.join(format!("{}={}", encoded(key), encoded(value))));
-        std::fs::create_dir_all(&place).map_err(system("create", &place))?;
-        self.files += 1;
-        let new = self.path.join(format!(".new-{}-{}", std::process::id(), self.files));
+        let keys: Vec<String> = self.manifest.values(first).iter().map(|(key, _)| (*key).to_owned()).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let place = self.place(first)?;
+        let of_stations: Vec<csv::StringRecord> =
+            rows.keys().filter_map(|run| self.stations.1.remove(run)).flatten().collect();
+        let stations = match of_stations.is_empty() {
+            true => None,
+            // Without what made them, which differs each time.
+            false => Some(self.new_file(&self.stations.0.clone(), &of_stations, &[], None)?),
+        };
         let rows: Vec<csv::StringRecord> = rows.into_values().collect();
-        let written = File::create(&new).map_err(system("create", &new)).and_then(|file| {
-            let to = (file, place.display().to_string());
-            let origin = (Some(&self.manifest), &self.made_by);
-            write_rows(to, &self.header, &rows, &keys, origin).map_err(TableError::Rows)?;
-            let content = std::fs::read(&new).map_err(system("read", &new))?;
-            File::open(&new).and_then(|file| file.sync_all()).map_err(system("write", &new))?;
-            let name = name(first + 1, rows.len(), crc32fast::hash(&content));
-            std::fs::rename(&new, place.join(name)).map_err(system("write", &place))
-        });
-        if written.is_err() {
-            // What led here is reported.
-            let _ = std::fs::remove_file(&new);
-        }
-        written
+        let (header, grid) = (self.header.clone(), self.manifest.clone());
+        let runs = self.new_file(&header, &rows, &keys, Some(&grid))?;
+        let mut both = [(STATIONS, stations), (RUNS, Some(runs))].into_iter();
+        both.try_for_each(|(table, file)| {
+            file.map_or(Ok(()), |file| file.name(&place, |crc32| name(table, first + 1, rows.len(), crc32)))
+        })
+    }
+
+    /// The folder of a run's combination.
+    fn place(&self, run: u64) -> Result<PathBuf, TableError> {
+        let values = self.manifest.values(run);
+        let folder = |place: PathBuf, (key, value): &(&str, &str)| place.join(format!("{}={}", encoded(key), encoded(value)));
+        let place = values.iter().fold(self.path.clone(), folder);
+        std::fs::create_dir_all(&place).map_err(system("create", &place))?;
+        Ok(place)
+    }
+
+    /// A file with these rows that has no name yet.
+    fn new_file(
+        &mut self,
+        header: &csv::StringRecord,
+        rows: &[csv::StringRecord],
+        left_out: &[&str],
+        grid: Option<&Manifest>,
+    ) -> Result<NewFile, TableError> {
+        self.files += 1;
+        let new = NewFile::at(self.path.join(format!(".new-{}-{}", std::process::id(), self.files)));
+        let file = File::create(new.path()).map_err(system("create", new.path()))?;
+        write_rows((file, new.path().display().to_string()), header, rows, left_out, (grid, &self.made_by))?;
+        Ok(new)
     }
 }
 
@@ -163,12 +194,18 @@ fn system(what: &'static str, path: &Path) -> impl Fn(io::Error) -> TableError +
     move |source| TableError::File { what, path: path.clone(), source }
 }
 
-/// A file's name: its first row, how many rows it has, and its checksum.
-fn name(first: u64, rows: usize, crc32: u32) -> String {
-    format!("runs-{first}-{rows}-{crc32:08x}.parquet")
+/// A file's name: its table, its first run, how many runs it has, and its checksum.
+fn name(table: &str, first: u64, runs: usize, crc32: u32) -> String {
+    format!("{table}-{first}-{runs}-{crc32:08x}.parquet")
 }
 
-/// The checksum in a file's name, if it is such a name.
+/// Whether a file of this name is of another table than that of runs.
+fn is_beside(name: &str) -> bool {
+    let table = name.split_once('-').map(|(table, _)| table);
+    table.is_some_and(|table| TABLES.contains(&table))
+}
+
+/// The checksum in the name of a file of runs, if it is such a name.
 fn checksum(name: &str) -> Option<u32> {
     let digits = name.strip_prefix("runs-")?.strip_suffix(".parquet")?.rsplit('-').next()?;
     (digits.len() == 8).then(|| u32::from_str_radix(digits, 16).ok())?
@@ -199,7 +236,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(octets).ok()
 }
 
-/// Every Parquet file below, in order of its path; names that begin with a point are no rows.
+/// Every file of runs below, in order of its path; names that begin with a point are no rows.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, TableError> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -207,7 +244,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, TableError> {
             let path = entry.map_err(system("read", &folder))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             match () {
-                () if name.starts_with('.') => {}
+                () if name.starts_with('.') || is_beside(&name) => {}
                 () if path.is_dir() => folders.push(path),
                 () if name.ends_with(".parquet") => found.push(path),
                 () => {}
@@ -391,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_name_tells_its_checksum() {
-        assert_eq!(checksum(&name(7, 20, 0x0a1b_2c3d)), Some(0x0a1b_2c3d));
+        assert_eq!(checksum(&name(RUNS, 7, 20, 0x0a1b_2c3d)), Some(0x0a1b_2c3d));
         assert_eq!([checksum("runs-1.parquet"), checksum("notes.parquet")], [None, None]);
     }
 }

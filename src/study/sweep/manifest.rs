@@ -3,6 +3,7 @@
 //! So another command never continues a sweep, and shards of different grids are never merged.
 
 use super::choice::Choice;
+use super::further::Wanted;
 use super::grid::{Axis, Grid};
 use super::part::{Part, Shard, Span};
 use super::seeds::Enough;
@@ -39,6 +40,9 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     enough: Option<Enough>,
     timing: bool,
+    /// What a folder has beside the rows of runs.
+    #[serde(default, skip_serializing_if = "Wanted::is_empty")]
+    beside: Wanted,
     /// Which runs of the grid.
     shard: Shard,
     /// The same where they follow one another; then `shard` is the whole.
@@ -93,6 +97,7 @@ impl Manifest {
             seeds: grid.seeds().to_owned(),
             enough: None,
             timing,
+            beside: Wanted::default(),
             shard: Shard::WHOLE,
             rows: None,
             file: grid.path().map(|path| path.display().to_string()),
@@ -105,6 +110,17 @@ impl Manifest {
     #[must_use]
     pub fn with_enough(self, enough: Option<Enough>) -> Manifest {
         Manifest { enough, ..self }
+    }
+
+    /// The same where a folder has more than a row for each run.
+    #[must_use]
+    pub fn with_beside(self, beside: Wanted) -> Manifest {
+        Manifest { beside, ..self }
+    }
+
+    /// What a folder has beside the rows of runs.
+    pub fn beside(&self) -> &Wanted {
+        &self.beside
     }
 
     /// When a combination has enough seeds, where that is before it has all.
@@ -299,6 +315,13 @@ impl Manifest {
         };
         if self.enough != other.enough {
             return Some(both("--max-seeds", &enough(self), &enough(other)));
+        }
+        let tables = |known: &Manifest| match known.beside.is_empty() {
+            true => "none".to_owned(),
+            false => known.beside.options().iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" "),
+        };
+        if self.beside != other.beside {
+            return Some(both("--tables", &tables(self), &tables(other)));
         }
         let pairs =
             |pairs: &[(String, String)]| pairs.iter().map(|(name, text)| format!("{name} {text}")).collect::<Vec<_>>();

@@ -4,6 +4,7 @@
 //! grid's order at once.
 
 pub use super::error::TableError;
+use super::further::Further;
 use super::journal::{History, row_crc32};
 use super::manifest::Manifest;
 use super::seeds::is_enough;
@@ -248,12 +249,14 @@ impl Output {
     ///
     /// # Errors
     /// The disk is full, the pipe is closed, or the table there has other columns.
-    pub fn row(&mut self, run: u64, header: &str, row: String) -> Result<(), TableError> {
+    pub fn row(&mut self, run: u64, header: &str, row: String, further: Further) -> Result<(), TableError> {
         #[cfg(feature = "parquet")]
         if let Target::Folder(folder) = &mut self.target {
             self.kept += 1;
-            return folder.row(run, header, &row);
+            return folder.row(run, header, &row, further);
         }
+        // Only a folder has more than rows.
+        drop(further);
         match &self.header {
             None => {
                 self.write(header)?;
@@ -420,7 +423,7 @@ mod tests {
         let mut output =
             Output::stream(File::create(&path).expect("own folder"), "stream".to_owned(), [1, 4, 7].into_iter());
         for run in [7, 1, 4] {
-            output.row(run, "run", run.to_string()).expect("room");
+            output.row(run, "run", run.to_string(), Further::default()).expect("room");
         }
         assert_eq!(output.kept(), 3);
         assert_eq!(std::fs::read_to_string(&path).expect("own file"), "run\n1\n4\n7\n");

@@ -78,13 +78,8 @@ impl Columns {
 /// Every figure of a run under its column's name: metrics, their half-widths as `ci95_…`, then each counter summed over
 /// the stations. The names and their order are the same for all runs with the same `attempt_limit` and access method.
 pub fn columns(results: &Results) -> Vec<(String, Value)> {
-    columns_with(results, results.medium.collision_frames.len())
-}
-
-/// The same with columns for up to `places` collisions: so runs with other values of `attempt_limit` have the same.
-pub fn columns_with(results: &Results, places: usize) -> Vec<(String, Value)> {
     let slotted = results.medium.slotted.iter().flat_map(SlottedResults::figures).map(|figure| figure.name).collect();
-    columns_of(results, &Columns { places, slotted })
+    columns_of(results, &Columns { places: results.medium.collision_frames.len(), slotted })
 }
 
 /// The same with these columns: so runs of several access methods have the same, and nothing where a method has no such figure.

@@ -47,13 +47,14 @@ pub fn reproduce(args: &ReproduceArgs) -> Outcome {
     }
     let columns = grid.check()?.columns;
     let interrupts = interrupts_of_a_run()?;
-    let sweep = Sweep { grid: &grid, timing: kept.grid.timing(), limit: None, columns, interrupts: &interrupts };
+    let (timing, interrupts) = (kept.grid.timing(), &interrupts);
+    let sweep = Sweep { grid: &grid, timing, limit: None, columns, tables: None, interrupts };
     let Some(ended) = sweep.one(kept.run, |_| interrupts.is_empty())? else {
         say("ethbus: interrupted\n");
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let (header, row) = match ended {
-        Ended::Row { header, row } => (header, row),
+        Ended::Row { header, row, .. } => (header, row),
         Ended::Failed(why) => return Err(CommandError::from(wrong(why))),
     };
     let left_out: Vec<&str> = TIMING.into_iter().filter(|_| kept.grid.timing()).collect();

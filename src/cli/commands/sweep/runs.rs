@@ -1,8 +1,10 @@
 //! The runs of a sweep: each becomes a row, side by side with others.
 
 use super::super::CommandError;
-use super::super::sim::unobserved;
+use super::super::sim::{observed, unobserved};
+use super::tables::Tables;
 use crate::show::{progress, wall_time};
+use crate::study::sweep::further::Further;
 use crate::study::sweep::grid::Grid;
 use crate::study::sweep::journal::Journal;
 use crate::study::sweep::output::{Output, TableError, line};
@@ -10,8 +12,9 @@ use crate::study::sweep::seeds::{Values, value};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::BitTimes;
+use sim::figures::results::Results;
 use sim::figures::row::{Columns, Value, columns_of};
-use sim::run::measure::{Measured, results, run};
+use sim::run::measure::{results, run};
 use sim::run::pool::{self, Stop};
 use sim::scenario::plan::Plan;
 use std::sync::Mutex;
@@ -25,6 +28,8 @@ pub struct Sweep<'a> {
     pub limit: Option<Duration>,
     /// The same in every row.
     pub columns: Columns,
+    /// What is written beside rows.
+    pub tables: Option<Tables>,
     pub interrupts: &'a Receiver<Signal>,
 }
 
@@ -41,12 +46,12 @@ pub struct Sink {
 impl Sink {
     fn take(&mut self, run: u64, ended: Ended, seconds: f64) -> Result<(), TableError> {
         match ended {
-            Ended::Row { header, row } => {
+            Ended::Row { header, row, further } => {
                 if let Some((metric, seen)) = &mut self.seen {
                     let value = value(&header, &row, metric).ok_or_else(|| TableError::Until { metric: metric.clone() })?;
                     seen.insert(run, value);
                 }
-                self.output.row(run, &header, row.clone())?;
+                self.output.row(run, &header, row.clone(), further)?;
                 self.journal.as_mut().map_or(Ok(()), |journal| journal.done(run, seconds, &row))
             }
             Ended::Failed(why) => {
@@ -64,7 +69,7 @@ impl Sink {
 
 /// How a run ended that was not interrupted.
 pub enum Ended {
-    Row { header: String, row: String },
+    Row { header: String, row: String, further: Further },
     Failed(String),
 }
 
@@ -106,25 +111,34 @@ impl Sweep<'_> {
     pub fn one(&self, run: u64, mut go_on: impl FnMut(f64) -> bool) -> Result<Option<Ended>, CommandError> {
         let plan = self.grid.plan(run)?;
         let (mut clock, begin, mut late) = (Clock::new(&plan), Instant::now(), None);
-        let measured = self::run(&plan, plan.medium.seed, &mut (), |part| {
+        let go_on = |part| {
             clock.tick(part);
             late = self.limit.filter(|limit| part < 1.0 && begin.elapsed() > *limit).map(|_| part);
             late.is_none() && go_on(part)
-        });
-        let measured = measured.map_err(unobserved)?;
+        };
+        let (measured, mut further) = match &self.tables {
+            None => (self::run(&plan, plan.medium.seed, &mut (), go_on).map_err(unobserved)?, Further::default()),
+            Some(tables) => {
+                let (mut observers, further) = tables.begin(&plan, run)?;
+                let measured = observed(&plan, &mut observers, go_on)?.map_err(CommandError::Write)?;
+                (measured, further)
+            }
+        };
         if let Some((limit, part)) = self.limit.zip(late) {
             let (limit, done) = (wall_time(limit), 100.0 * part);
             return Ok(Some(Ended::Failed(format!("not done after {limit} (--time-limit): {done:.0} % of it"))));
         }
         Ok(measured.is_done().then(|| {
-            let (header, row) = self.row(run, &plan, &measured, clock.measured());
-            Ended::Row { header, row }
+            let results = results(&plan, std::slice::from_ref(&measured));
+            further.stations = self.tables.as_ref().and_then(|tables| tables.stations(run, &results));
+            let (header, row) = self.row(run, &results, clock.measured());
+            Ended::Row { header, row, further }
         }))
     }
 
     /// The grid's number, the values of its keys, and every figure.
-    fn row(&self, run: u64, plan: &Plan, measured: &Measured, wall: f64) -> (String, String) {
-        let figures = columns_of(&results(plan, std::slice::from_ref(measured)), &self.columns);
+    fn row(&self, run: u64, results: &Results, wall: f64) -> (String, String) {
+        let figures = columns_of(results, &self.columns);
         let (mut names, mut values) = (vec!["run".to_owned()], vec![(run + 1).to_string()]);
         let keys = self.grid.keys().into_iter().map(str::to_owned);
         let point = self.grid.values_at(self.grid.place(run).0);
