@@ -77,7 +77,17 @@ fn commit() {
     for path in head.iter().map(String::as_str).chain(["Cargo.toml", "Cargo.lock", "build.rs", "src", "crates"]) {
         println!("cargo::rerun-if-changed={path}");
     }
-    let sources = ["status", "--porcelain", "--untracked-files=no", "--", "Cargo.toml", "Cargo.lock", "build.rs", "src", "crates"];
+    let sources = [
+        "status",
+        "--porcelain",
+        "--untracked-files=no",
+        "--",
+        "Cargo.toml",
+        "Cargo.lock",
+        "build.rs",
+        "src",
+        "crates",
+    ];
     let changed = if git(&sources).is_some_and(|changes| changes.is_empty()) { "" } else { "-changed" };
     println!("cargo::rustc-env=ETHBUS_COMMIT={commit}{changed}");
 }

@@ -73,10 +73,10 @@ subprocess.run([ethbus.program(), *words], check=True)
 plain = words[: words.index("--tables")]
 subprocess.run([ethbus.program(), *plain, "--out", "runs.csv"], check=True)
 expected = pandas.read_csv("runs.csv")
-delay = expected.groupby(["stations", "medium.topology"]).mac_delay_mean_bt
+delay = expected.groupby(["stations", "traffic.arrivals"]).access_delay_mean_bt
 means = delay.agg(mean="mean", half_width=lambda values: 1.96 * values.std() / len(values) ** 0.5).reset_index()
-least = means.groupby("medium.topology")["mean"].transform("min")
-knees = means[means["mean"] > 2 * least].groupby("medium.topology").stations.min()
+least = means.groupby("traffic.arrivals")["mean"].transform("min")
+knees = means[means["mean"] > 2 * least].groupby("traffic.arrivals").stations.min()
 knees = sorted((line, int(stations)) for line, stations in knees.items())
 stations = ethbus.read("runs", table="stations")
 assert len(stations) == int(expected.stations.sum()) and list(stations.columns[:2]) == ["run", "station"]

@@ -38,8 +38,8 @@ pub use self::machine::{
 pub use self::overruled::Overruled;
 pub use self::plan::PlanArgs;
 pub use self::simulation::{
-    ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, ReproduceArgs, SimArgs, SimFormat, StoryArgs,
-    SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
+    ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, ReproduceArgs, SimArgs, SimFormat,
+    StoryArgs, SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
 pub use self::virtual_lab::{KernelBuildArgs, KernelCommand, RunArgs};
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};

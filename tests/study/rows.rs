@@ -127,7 +127,10 @@ fn a_row_is_reproduced_and_a_changed_one_is_refused() {
     }
     let json = reproduce(&["--row", "3", "--format", "json"]).succeeded().stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!((&json["same"], &json["row"], &json["made_by"]["ethbus"]), (&true.into(), &3.into(), &env!("CARGO_PKG_VERSION").into()));
+    assert_eq!(
+        (&json["same"], &json["row"], &json["made_by"]["ethbus"]),
+        (&true.into(), &3.into(), &env!("CARGO_PKG_VERSION").into())
+    );
     reproduce(&["--row", "9"]).failed_with(1, &["runs.csv: it has no row 9"]);
     // One digit more, in a finished table and in one that has the log only.
     let (path, beside) = (folder.path().join("runs.csv"), folder.path().join("runs.csv.grid.json"));
@@ -219,5 +222,6 @@ fn seeds_are_added_until_a_half_width_is_met() {
     let other = run(command(&folder, "sweep", &[&grid[..], &["--seeds", "12", "--out", "one.csv"]].concat()));
     other.failed_with(1, &["--max-seeds: there --until mac_delay_mean_bt=5% from 3 seeds on, here none"]);
     let missing = ["--until", "throughput=1%", "--max-seeds", "9", "--out", "none.csv"];
-    run(command(&folder, "sweep", &[&grid[..], &missing].concat())).failed_with(1, &["--until: runs of this grid have no figure `throughput`"]);
+    run(command(&folder, "sweep", &[&grid[..], &missing].concat()))
+        .failed_with(1, &["--until: runs of this grid have no figure `throughput`"]);
 }

@@ -3,7 +3,7 @@
 use super::{Format, Overruled, WindowArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use sim::settings::options::{SIM, SWEEP};
-use sim::words::units::{duration, instant, jobs, max_seeds, row, seed};
+use sim::words::units::{duration, instant, jobs, seed, whole};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -67,6 +67,16 @@ pub struct SimArgs {
     pub timing: bool,
 }
 
+/// The number of a table's row.
+fn row(text: &str) -> Result<u64, String> {
+    whole(text, 1, u64::MAX, "7")
+}
+
+/// How many seeds a combination may get: an interval needs two.
+fn max_seeds(text: &str) -> Result<u64, String> {
+    whole(text, 2, 1_000_000, "50")
+}
+
 /// Options of `sweep`.
 #[derive(Args, Clone, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
@@ -110,7 +120,7 @@ pub struct SweepArgs {
     /// Every combination is run with each. [default: 1; with --max-seeds: 5]
     #[arg(long, value_name = "N|A..B")]
     pub seeds: Option<String>,
-    /// Add seeds until --until holds, at most so many
+    /// Add seeds until --until holds, at most N
     ///
     /// To each combination by itself, where the interval is widest first. --until is then about the mean over seeds, and ends no
     /// run.

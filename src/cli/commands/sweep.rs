@@ -67,7 +67,7 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     }
     args.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
     let (output, mut todo) = open(args, &out, &grid, manifest.clone())?;
-    let seen = manifest.enough().map(|enough| Ok::<_, TableError>((enough.metric(), seeds::values(&out, &manifest)?)));
+    let seen = manifest.enough().map(|it| Ok::<_, TableError>((it.metric(), seeds::values(&out, &manifest)?)));
     let seen = seen.transpose()?;
     let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
     let jobs = args.jobs.map_or_else(pool::processors, usize::from);
@@ -86,20 +86,9 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let (timing, limit) = (args.timing, args.time_limit);
     let tables = Tables::of(&out, manifest.beside(), &columns);
     let sweep = Sweep { grid: &grid, timing, limit, columns, tables, interrupts: &interrupts };
-    let (begin, before, mut runs) = (Instant::now(), output.kept(), output.kept());
-    let mut sink = Sink { output, journal: journal.transpose()?, failed: Vec::new(), seen };
-    loop {
-        runs += todo.len() as u64;
-        sink = sweep.all(&todo, cost, jobs, sink)?;
-        if sink.output.kept() + (sink.failed.len() as u64) < runs {
-            break;
-        }
-        todo = sink.seen.as_ref().map_or(Vec::new(), |(_, seen)| seeds::due(&manifest, seen));
-        if todo.is_empty() {
-            break;
-        }
-        sink.output.flush()?;
-    }
+    let (begin, before) = (Instant::now(), output.kept());
+    let sink = Sink { output, journal: journal.transpose()?, failed: Vec::new(), seen };
+    let (sink, runs) = rounds(&sweep, todo, cost, jobs, (sink, &manifest))?;
     let Sink { output, journal, failed, .. } = sink;
     let kept = output.kept();
     output.finish()?;
@@ -116,6 +105,29 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let (done, took) = (many(kept - before, "run"), begin.elapsed().as_secs_f64());
     say(&format!("ethbus: {done} in {took:.1} s{there}: {}\n", out.display()));
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs `todo`, and then what is to be added to it as long as there is something; tells how many rows there should be.
+fn rounds(
+    sweep: &Sweep<'_>,
+    mut todo: Vec<u64>,
+    cost: impl Fn(u64) -> f64 + Sync,
+    jobs: usize,
+    (mut sink, manifest): (Sink, &Manifest),
+) -> Result<(Sink, u64), CommandError> {
+    let mut runs = sink.output.kept();
+    loop {
+        runs += todo.len() as u64;
+        sink = sweep.all(&todo, &cost, jobs, sink)?;
+        if sink.output.kept() + (sink.failed.len() as u64) < runs {
+            return Ok((sink, runs));
+        }
+        todo = sink.seen.as_ref().map_or(Vec::new(), |(_, seen)| seeds::due(manifest, seen));
+        if todo.is_empty() {
+            return Ok((sink, runs));
+        }
+        sink.output.flush()?;
+    }
 }
 
 /// Names the rows that are not in the table, and how they are tried again.

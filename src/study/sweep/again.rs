@@ -60,7 +60,9 @@ pub fn grid(known: &Manifest) -> Result<Grid, ReadError> {
         let long = option.trim_start_matches("--");
         let own = options::of(SWEEP).into_iter().find(|own| own.long == long);
         let Some(own) = own.filter(|own| own.words.is_empty() || own.words.contains(&text.as_str())) else {
-            return Err(PlanError::option(&format!("{option} {text}"), "this ethbus has no such option".to_owned()).into());
+            return Err(
+                PlanError::option(&format!("{option} {text}"), "this ethbus has no such option".to_owned()).into()
+            );
         };
         overrides = overrides.and(own.long, &typed(option, text))?;
     }

@@ -4,10 +4,10 @@
 //! several commands can write to one folder. Its name ends with the CRC-32 of its content. Values of keys are in the names of
 //! folders and nowhere else, as readers of this layout expect.
 
+use super::further::{Further, NewFile, RUNS, STATIONS, TABLES};
 use super::journal::Provenance;
 use super::manifest::Manifest;
 use super::output::{TableError, record};
-use super::further::{Further, NewFile, RUNS, STATIONS, TABLES};
 use super::parquet::{KEY, Origin, write_rows};
 use super::part::Part;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -167,7 +167,8 @@ impl Folder {
     /// The folder of a run's combination.
     fn place(&self, run: u64) -> Result<PathBuf, TableError> {
         let values = self.manifest.values(run);
-        let folder = |place: PathBuf, (key, value): &(&str, &str)| place.join(format!("{}={}", encoded(key), encoded(value)));
+        let folder =
+            |place: PathBuf, (key, value): &(&str, &str)| place.join(format!("{}={}", encoded(key), encoded(value)));
         let place = values.iter().fold(self.path.clone(), folder);
         std::fs::create_dir_all(&place).map_err(system("create", &place))?;
         Ok(place)
@@ -358,7 +359,8 @@ pub fn row(path: &Path, run: Option<u64>) -> Result<(u64, Row, Origin), TableErr
         return Err(foreign(&"a grid that cannot be"));
     }
     for row in rows_of(&reader, None).map_err(wrong)? {
-        let own = number(&row).and_then(|run| run.checked_sub(1)).ok_or_else(|| wrong("a row has no number".to_owned()))?;
+        let own =
+            number(&row).and_then(|run| run.checked_sub(1)).ok_or_else(|| wrong("a row has no number".to_owned()))?;
         if run.is_none_or(|run| run == own) {
             return Ok((own, row, origin));
         }

@@ -114,7 +114,8 @@ impl Grid {
         let (scenario, _) = Scenario::from_text(path.unwrap_or(Path::new("")), text.clone())?;
         let table = text.parse().expect("a scenario that was read is a table");
         let (path, overrides) = (path.map(Path::to_owned), overrides.clone());
-        let mut grid = Grid { path, text, table, overrides, axes: Vec::new(), seeds: Vec::new(), first_seeds: 0, chosen: None };
+        let mut grid =
+            Grid { path, text, table, overrides, axes: Vec::new(), seeds: Vec::new(), first_seeds: 0, chosen: None };
         for set in sets {
             let wrong = |what| PlanError::option(&format!("--set {set}"), what);
             let axis = grid.axis(set, given, sample).map_err(wrong)?;
@@ -448,7 +449,9 @@ fn read_seeds(text: &str, first: u64) -> Result<Vec<u64>, String> {
 fn with_more(mut seeds: Vec<u64>, most: Option<u64>) -> Result<Vec<u64>, String> {
     let Some(most) = most else { return Ok(seeds) };
     if !(2..=most).contains(&(seeds.len() as u64)) {
-        return Err(format!("an interval needs two seeds at least, and --max-seeds {most} allows {most}: write a number between"));
+        return Err(format!(
+            "an interval needs two seeds at least, and --max-seeds {most} allows {most}: write a number between"
+        ));
     }
     let (there, last) = (seeds.len() as u64, seeds.iter().copied().max().unwrap_or(0));
     seeds.extend((1..=most - there).map(|number| last.wrapping_add(number)));

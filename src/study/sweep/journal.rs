@@ -96,7 +96,13 @@ impl Journal {
     ///
     /// # Errors
     /// There is another file of that name, or it cannot be written.
-    pub fn begin(table: &Path, provenance: &Provenance, fresh: bool, seeds: u64, jobs: usize) -> Result<Journal, TableError> {
+    pub fn begin(
+        table: &Path,
+        provenance: &Provenance,
+        fresh: bool,
+        seeds: u64,
+        jobs: usize,
+    ) -> Result<Journal, TableError> {
         let path = place(&Journal::path(table), LINES)?;
         let file = File::options().create(true).append(true).open(&path);
         let file = file.map_err(|source| TableError::File { what: "open", path: path.clone(), source })?;

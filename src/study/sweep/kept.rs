@@ -48,7 +48,8 @@ impl Kept {
         }
         let Some(grid) = Manifest::read(table)? else {
             let beside = Manifest::path(table);
-            let what = format!("no sweep's table, since there is no {} beside it: copy that file too", beside.display());
+            let what =
+                format!("no sweep's table, since there is no {} beside it: copy that file too", beside.display());
             return Err(TableError::Shards { path: table.to_owned(), what });
         };
         if is_folder(table) {
@@ -89,7 +90,7 @@ impl Kept {
         };
         let keys: Vec<&str> = self.grid.values(self.run).iter().map(|(key, _)| *key).collect();
         let names = self.columns.iter().map(|(name, _)| name);
-        // A file of a folder has no columns for keys: the row's number stands for them.
+        // A file of a folder has no columns for keys: the row's number tells them.
         let further = here.iter().map(|(name, _)| name).filter(|name| find(&self.columns, name).is_none());
         let further = further.filter(|name| !(self.typed && keys.contains(&name.as_str())));
         let names = names.chain(further).filter(|name| !left_out.contains(&name.as_str()));

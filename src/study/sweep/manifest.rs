@@ -283,7 +283,8 @@ impl Manifest {
     /// Whether a sweep can have written it.
     pub fn is_sound(&self) -> bool {
         let Shard { number, of } = self.shard;
-        let mut widths = self.choice.iter().flat_map(|choice| choice.points.iter().map(|it| it.len() == choice.keys.len()));
+        let mut widths =
+            self.choice.iter().flat_map(|choice| choice.points.iter().map(|it| it.len() == choice.keys.len()));
         (1..=of).contains(&number) && !self.seeds.is_empty() && widths.all(|fits| fits)
     }
 

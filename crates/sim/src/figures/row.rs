@@ -1,8 +1,8 @@
 //! Results as one flat row: for CSV, for sweeps and for plots. See docs/results.md.
 
+use crate::figures::delays::DelayResults;
 use crate::figures::intervals::BELOW;
 use crate::figures::metrics::places;
-use crate::figures::delays::DelayResults;
 use crate::figures::results::{Results, StationResults};
 use crate::figures::slotted::{self, SlottedResults};
 use crate::figures::table::{ACCESS_DELAY, DELAYS, FIGURES, LONGEST, MAC_DELAY, NUMBERS, Number, SlottedFigure};

@@ -100,22 +100,6 @@ pub fn count(text: &str) -> Result<u64, String> {
     whole(text, 1, u64::MAX, "100")
 }
 
-/// The number of a table's row.
-///
-/// # Errors
-/// As [`whole`].
-pub fn row(text: &str) -> Result<u64, String> {
-    whole(text, 1, u64::MAX, "7")
-}
-
-/// How many seeds a combination may get: an interval needs two.
-///
-/// # Errors
-/// As [`whole`].
-pub fn max_seeds(text: &str) -> Result<u64, String> {
-    whole(text, 2, 1_000_000, "50")
-}
-
 /// How many runs of one plan.
 ///
 /// # Errors

@@ -48,7 +48,8 @@ impl Sink {
         match ended {
             Ended::Row { header, row, further } => {
                 if let Some((metric, seen)) = &mut self.seen {
-                    let value = value(&header, &row, metric).ok_or_else(|| TableError::Until { metric: metric.clone() })?;
+                    let value =
+                        value(&header, &row, metric).ok_or_else(|| TableError::Until { metric: metric.clone() })?;
                     seen.insert(run, value);
                 }
                 self.output.row(run, &header, row.clone(), further)?;

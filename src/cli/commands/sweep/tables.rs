@@ -41,7 +41,9 @@ pub struct Tables {
 pub fn wanted(args: &SweepArgs, is_folder: bool) -> Result<Wanted, PlanError> {
     let Some(text) = &args.tables else {
         return match args.series {
-            Some(_) => Err(PlanError::option("--series", "it is of the table `series`: add `--tables series`".to_owned())),
+            Some(_) => {
+                Err(PlanError::option("--series", "it is of the table `series`: add `--tables series`".to_owned()))
+            }
             None => Ok(Wanted::default()),
         };
     };
@@ -53,7 +55,9 @@ pub fn wanted(args: &SweepArgs, is_folder: bool) -> Result<Wanted, PlanError> {
     // In one order, however they are typed.
     let tables: Vec<String> = TABLES.into_iter().filter(|name| asked.contains(name)).map(str::to_owned).collect();
     if asked.contains(&SERIES) != args.series.is_some() {
-        return wrong("a series needs its interval, and an interval its series: `--tables series --series 100ms`".to_owned());
+        return wrong(
+            "a series needs its interval, and an interval its series: `--tables series --series 100ms`".to_owned(),
+        );
     }
     if !is_folder {
         return wrong("one file has one table: write a folder to --out, like `--out runs/`".to_owned());
