@@ -273,7 +273,7 @@ class SweepOptions(TypedDict, total=False):
     """The number of seeds, or their range: `8`, `1..20`"""
 
     max_seeds: Value
-    """Add seeds until --until holds, at most so many"""
+    """Add seeds until --until holds, at most N"""
 
     stations: Value
     """How many stations, 1 to 1024 [default: 4]"""
