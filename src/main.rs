@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Some(Command::Sim(args)) => commands::sim::sim(args),
         Some(Command::Sweep(args)) => commands::sweep::sweep(args),
         Some(Command::Merge(args)) => commands::sweep::merge(args),
+        Some(Command::Reproduce(args)) => commands::sweep::reproduce(args),
         Some(Command::Plot(args)) => commands::plot::plot(args),
         Some(Command::Validate(args)) => commands::validate::validate(args),
         Some(Command::Story(args)) => commands::story::story(args),

@@ -38,8 +38,8 @@ pub use self::machine::{
 pub use self::overruled::Overruled;
 pub use self::plan::PlanArgs;
 pub use self::simulation::{
-    ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, SimArgs, SimFormat, StoryArgs,
-    SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
+    ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, ReproduceArgs, SimArgs, SimFormat,
+    StoryArgs, SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
 pub use self::virtual_lab::{KernelBuildArgs, KernelCommand, RunArgs};
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
@@ -57,7 +57,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     (
         "Research: scenarios, many runs, logs",
-        &["run", "init", "check", "plan", "sweep", "merge", "plot", "replay", "convert", "validate"],
+        &["run", "init", "check", "plan", "sweep", "merge", "reproduce", "plot", "replay", "convert", "validate"],
     ),
     ("The machine and the program", &["kernel", "bench", "completions", "man"]),
 ];
@@ -285,6 +285,11 @@ pub enum Command {
     /// Merge the tables of a sweep's shards
     #[command(after_help = "Example:\n  ethbus merge --out runs.csv shard-*.csv")]
     Merge(MergeArgs),
+    /// Run a row of a sweep's table again, and compare the two
+    ///
+    /// Needs no privileges. Ends with 1 if a figure of the row is another. See docs/sweep.md.
+    #[command(after_help = "Example:\n  ethbus reproduce runs.csv --row 7")]
+    Reproduce(ReproduceArgs),
     /// Draw figures of a sweep's table
     #[command(after_help = "Example:\n  ethbus plot runs.csv --x stations --y utilization_total --out runs.svg")]
     Plot(PlotArgs),
@@ -428,70 +433,5 @@ pub struct DemoArgs {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn every_command_is_in_one_group() {
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, commands)| commands.iter().copied()).collect();
-        let whole = Cli::command();
-        let shown = whole.get_subcommands().filter(|command| !command.is_hide_set());
-        let mut commands: Vec<&str> = shown.map(clap::Command::get_name).collect();
-        grouped.sort_unstable();
-        commands.sort_unstable();
-        assert_eq!(grouped, commands);
-    }
-
-    /// A terminal of 80 columns shows each command on one line.
-    #[test]
-    fn a_command_has_one_line() {
-        let help = grouped_commands();
-        let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
-        assert!(wide.is_empty(), "{}", wide.join("\n"));
-    }
-
-    /// Every command that is not hidden, those of other commands too, each as one types it.
-    fn all_commands() -> Vec<(String, clap::Command)> {
-        fn walk(name: &str, command: &clap::Command, all: &mut Vec<(String, clap::Command)>) {
-            all.push((name.to_owned(), command.clone()));
-            for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
-                walk(&format!("{name} {}", inner.get_name()), inner, all);
-            }
-        }
-        let mut all = Vec::new();
-        let mut whole = Cli::command();
-        whole.build();
-        walk("ethbus", &whole, &mut all);
-        all
-    }
-
-    /// A terminal of 24 lines shows a command's short help without scrolling.
-    #[test]
-    fn a_short_help_fits_a_terminal() {
-        let mut long = Vec::new();
-        for (name, command) in all_commands() {
-            let help = command.term_width(80).render_help().to_string();
-            let most = if name == "ethbus" { 22 } else { 24 };
-            if help.lines().count() > most {
-                long.push(format!("{name}: {} lines\n{help}", help.lines().count()));
-            }
-        }
-        assert!(long.is_empty(), "{}", long.join("\n"));
-    }
-
-    /// A reader can paste each example: it begins as the command does.
-    #[test]
-    fn every_command_has_an_example() {
-        for (name, mut command) in all_commands().into_iter().skip(1) {
-            let help = command.render_help().to_string();
-            let example = help.split_once("Example").and_then(|(_, after)| after.split_once(':')).map(|(_, text)| text);
-            assert!(example.is_some_and(|text| text.contains(&name)), "{name}: {help}");
-        }
-    }
-}
+#[path = "args/tests.rs"]
+mod tests;

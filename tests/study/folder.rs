@@ -90,3 +90,16 @@ fn an_altered_file_and_another_grid_are_refused() {
     fs::write(folder.path().join("notes/a.txt"), "milk").expect("own folder");
     sweep(&folder, &["--out", "notes"]).failed_with(1, &["notes/ is there already and is no sweep's table"]);
 }
+
+/// A row of the folder, and one of a single file of it, is the same again.
+#[test]
+fn a_row_of_a_folder_is_reproduced() {
+    let (_turn, folder) = place();
+    sweep(&folder, &["--out", "runs/"]).succeeded();
+    let said = ethbus_in(&folder, &["reproduce", "runs", "--row", "8"]).succeeded().stdout;
+    assert!(said.contains("row 8 of runs/: stations = 3, medium.topology = star:0bt, seed = 2"), "{said}");
+    assert!(said.contains("--out runs/\n") && said.contains("the same, byte for byte"), "{said}");
+    let file = files(&folder.path().join("runs"))[1].display().to_string();
+    ethbus_in(&folder, &["reproduce", &file]).succeeded();
+    ethbus_in(&folder, &["reproduce", &file, "--row", "1"]).failed_with(1, &["it has no row 1"]);
+}

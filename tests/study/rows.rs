@@ -114,3 +114,114 @@ fn conditions_and_samples_make_one_grid() {
         }
     }
 }
+
+/// A row again is the row that the table has; one that was changed is refused by all readers; a table of another engine differs.
+#[test]
+fn a_row_is_reproduced_and_a_changed_one_is_refused() {
+    let (_turn, folder) = place();
+    sweep(&folder, &["--out", "runs.csv"]).succeeded();
+    let reproduce = |arguments: &[&str]| run(command(&folder, "reproduce", &[&["runs.csv"], arguments].concat()));
+    let said = reproduce(&["--row", "3"]).succeeded().stdout;
+    for words in ["row 3 of runs.csv: stations = 3, seed = 1", "--out runs.csv", "the same, byte for byte"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let json = reproduce(&["--row", "3", "--format", "json"]).succeeded().stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(
+        (&json["same"], &json["row"], &json["made_by"]["ethbus"]),
+        (&true.into(), &3.into(), &env!("CARGO_PKG_VERSION").into())
+    );
+    reproduce(&["--row", "9"]).failed_with(1, &["runs.csv: it has no row 9"]);
+    // One digit more, in a finished table and in one that has the log only.
+    let (path, beside) = (folder.path().join("runs.csv"), folder.path().join("runs.csv.grid.json"));
+    let (whole, log) = (read(&folder, "runs.csv"), folder.path().join("runs.csv.log.jsonl"));
+    let row = whole.lines().nth(3).expect("row 3").to_owned();
+    fs::write(&path, whole.replace(&row, &format!("{row}0"))).expect("own table");
+    let plot = ["runs.csv", "--x", "stations", "--y", "utilization_total", "--out", "p.svg"];
+    reproduce(&[]).failed_with(1, &["its rows are not those that the sweep wrote"]);
+    run(command(&folder, "plot", &plot)).failed_with(1, &["its rows are not those that the sweep wrote"]);
+    let mut manifest: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&beside).expect("a manifest")).expect("JSON");
+    manifest.as_object_mut().expect("an object").remove("rows_crc32");
+    fs::write(&beside, manifest.to_string()).expect("own file");
+    reproduce(&[]).failed_with(1, &["runs.csv: row 3 was changed since the sweep wrote it"]);
+    // With neither checksum the run itself tells.
+    fs::remove_file(&log).expect("own log");
+    let said = reproduce(&["--row", "3"]);
+    assert_eq!(said.code(), Some(1));
+    for words in ["no log is beside the table", "1 of ", "differ:"] {
+        assert!(said.stdout.contains(words), "{words}: {}", said.stdout);
+    }
+    reproduce(&["--row", "2"]).succeeded();
+    manifest["shard"]["of"] = 0.into();
+    fs::write(&beside, manifest.to_string()).expect("own file");
+    reproduce(&[]).failed_with(1, &["runs.csv.grid.json", "cannot be"]);
+    fs::remove_file(&beside).expect("own file");
+    reproduce(&[]).failed_with(1, &["there is no runs.csv.grid.json beside it"]);
+}
+
+/// Access methods with other figures are one table: each column is in every part, in the same order, empty where a method has none.
+#[test]
+fn access_methods_with_other_columns_share_a_table() {
+    let (_turn, folder) = place();
+    let methods = ["--set", "access.method=csma-cd,csma-ca,slotted-aloha"];
+    let one = |more: &[&str]| sweep(&folder, &[&methods[..], more].concat()).succeeded().stdout;
+    let whole = one(&["--out", "-"]);
+    let names: Vec<&str> = whole.lines().next().expect("a header").split(',').collect();
+    let value = |row: usize, name: &str| {
+        let column = names.iter().position(|known| *known == name).expect(name);
+        whole.lines().nth(row).expect("a row").split(',').nth(column).expect("a field").to_owned()
+    };
+    // Rows 1, 3 and 5 are of CSMA/CD, CSMA/CA and slotted ALOHA.
+    for (name, there) in [("throughput", [false, true, true]), ("goodput_mbps", [false, true, false])] {
+        assert_eq!([1, 3, 5].map(|row| !value(row, name).is_empty()), there, "{name}");
+    }
+    for shard in ["1/2", "2/2"] {
+        one(&["--shard", shard, "--out", "part-{shard}.csv"]);
+    }
+    run(command(&folder, "merge", &["--out", "merged.csv", "part-1.csv", "part-2.csv"])).succeeded();
+    assert_eq!(read(&folder, "merged.csv"), whole);
+    run(command(&folder, "reproduce", &["part-2.csv", "--row", "6"])).succeeded();
+}
+
+/// Seeds are added to each combination until its interval is narrow enough; the table is the same with other jobs and after a stop.
+#[test]
+fn seeds_are_added_until_a_half_width_is_met() {
+    let (_turn, folder) = place();
+    let grid = ["--set", "stations=2,8", "--duration", "50ms", "--warmup", "10ms"];
+    let wish = ["--until", "mac_delay_mean_bt=5%", "--seeds", "3", "--max-seeds", "12"];
+    let one = |more: &[&str]| run(command(&folder, "sweep", &[&grid[..], &wish, more].concat()));
+    one(&["--jobs", "1", "--out", "one.csv"]).succeeded();
+    one(&["--jobs", "4", "--out", "four.csv"]).succeeded();
+    let table = read(&folder, "one.csv");
+    assert_eq!(read(&folder, "four.csv"), table);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let names = reader.headers().expect("a header").clone();
+    let column = |name: &str| names.iter().position(|known| known == name).expect(name);
+    let rows: Vec<csv::StringRecord> = reader.into_records().collect::<Result<_, _>>().expect("rows");
+    for stations in ["2", "8"] {
+        let own = rows.iter().filter(|row| &row[column("stations")] == stations);
+        let values: Vec<f64> = own.map(|row| row[column("mac_delay_mean_bt")].parse().expect("a number")).collect();
+        assert!((3..=12).contains(&values.len()), "{stations}: {}", values.len());
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let half = sim::figures::intervals::half_width(values.iter().copied()).expect("three values");
+        assert!(values.len() == 12 || half <= 0.05 * mean, "{stations}: {half} of {mean}");
+    }
+    // Rows that are missing come back, and nothing else.
+    let lines: Vec<&str> = table.lines().collect();
+    fs::write(folder.path().join("four.csv"), lines[..3].join("\n") + "\n").expect("own table");
+    let beside = folder.path().join("four.csv.grid.json");
+    let manifest = fs::read_to_string(&beside).expect("a manifest");
+    let mut manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    manifest.as_object_mut().expect("an object").remove("rows_crc32");
+    fs::write(&beside, manifest.to_string()).expect("own file");
+    one(&["--out", "four.csv"]).succeeded();
+    assert_eq!(read(&folder, "four.csv"), table);
+    assert!(one(&["--out", "one.csv"]).succeeded().stderr.contains("0 runs in"), "enough is enough");
+    run(command(&folder, "reproduce", &["one.csv"])).succeeded();
+    let other = run(command(&folder, "sweep", &[&grid[..], &["--seeds", "12", "--out", "one.csv"]].concat()));
+    other.failed_with(1, &["--max-seeds: there --until mac_delay_mean_bt=5% from 3 seeds on, here none"]);
+    let missing = ["--until", "throughput=1%", "--max-seeds", "9", "--out", "none.csv"];
+    run(command(&folder, "sweep", &[&grid[..], &missing].concat()))
+        .failed_with(1, &["--until: runs of this grid have no figure `throughput`"]);
+}

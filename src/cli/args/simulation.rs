@@ -3,7 +3,7 @@
 use super::{Format, Overruled, WindowArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use sim::settings::options::{SIM, SWEEP};
-use sim::words::units::{duration, instant, jobs, seed};
+use sim::words::units::{duration, instant, jobs, seed, whole};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -67,6 +67,16 @@ pub struct SimArgs {
     pub timing: bool,
 }
 
+/// The number of a table's row.
+fn row(text: &str) -> Result<u64, String> {
+    whole(text, 1, u64::MAX, "7")
+}
+
+/// How many seeds a combination may get: an interval needs two.
+fn max_seeds(text: &str) -> Result<u64, String> {
+    whole(text, 2, 1_000_000, "50")
+}
+
 /// Options of `sweep`.
 #[derive(Args, Clone, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
@@ -107,9 +117,15 @@ pub struct SweepArgs {
     pub sample: Option<String>,
     /// The number of seeds, or their range: `8`, `1..20`
     ///
-    /// Every combination is run with each.
-    #[arg(long, value_name = "N|A..B", default_value = "1")]
-    pub seeds: String,
+    /// Every combination is run with each. [default: 1; with --max-seeds: 5]
+    #[arg(long, value_name = "N|A..B")]
+    pub seeds: Option<String>,
+    /// Add seeds until --until holds, at most N
+    ///
+    /// To each combination by itself, where the interval is widest first. --until is then about the mean over seeds, and ends no
+    /// run.
+    #[arg(long, value_name = "N", value_parser = max_seeds, hide_short_help = true, conflicts_with_all = ["shard", "rows"])]
+    pub max_seeds: Option<u64>,
     /// What is run.
     #[command(flatten)]
     pub run: Overruled<SWEEP>,
@@ -121,6 +137,14 @@ pub struct SweepArgs {
     /// Write the whole table as Parquet too, when it is done
     #[arg(long, hide_short_help = true, value_name = "FILE.parquet")]
     pub parquet: Option<PathBuf>,
+    /// More tables in the folder of --out: `stations,series,frames,events`
+    ///
+    /// Rows for each station, interval, frame or event of each run, in the same folders; see docs/sweep.md.
+    #[arg(long, hide_short_help = true, value_name = "TABLE,TABLE")]
+    pub tables: Option<String>,
+    /// The interval of the table `series`
+    #[arg(long, hide_short_help = true, value_name = "TIME", value_parser = duration)]
+    pub series: Option<Duration>,
     /// Only part i of n of the grid, for `ethbus merge`
     ///
     /// `auto` takes i and n from the scheduler that runs this task: Slurm, SGE or AWS Batch. `auto/n` takes i alone: also from
@@ -182,6 +206,20 @@ pub struct MergeArgs {
     /// The tables of all parts, in any order
     #[arg(value_name = "SHARD.csv", required = true)]
     pub shards: Vec<PathBuf>,
+}
+
+/// Options of `reproduce`.
+#[derive(Args, Clone, Debug)]
+pub struct ReproduceArgs {
+    /// A table of `ethbus sweep`: a file or a folder
+    #[arg(value_name = "TABLE")]
+    pub table: PathBuf,
+    /// The number of the row in the grid [default: the first row of the table]
+    #[arg(long, value_name = "N", value_parser = row)]
+    pub row: Option<u64>,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
 }
 
 /// Options of `plot`.

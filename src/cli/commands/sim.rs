@@ -273,7 +273,7 @@ fn with_progress<O: Observer>(
 }
 
 /// One run; the inner error is the observer's.
-fn observed<O: Observer>(
+pub fn observed<O: Observer>(
     plan: &Plan,
     observer: &mut O,
     go_on: impl FnMut(f64) -> bool,

@@ -1,11 +1,18 @@
 //! `ethbus sweep` and `ethbus merge`: a grid of runs into one table.
 
+mod reproduce;
+mod runs;
 mod status;
+mod tables;
 
-use super::sim::{DEFAULT_SEED, unobserved};
+pub use self::reproduce::reproduce;
+
+use self::runs::{Sink, Sweep};
+use self::tables::Tables;
+use super::sim::DEFAULT_SEED;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print};
 use crate::cli::args::{MergeArgs, SweepArgs, SweepCommand};
-use crate::show::{progress, say, wall_time};
+use crate::show::say;
 use crate::study::sweep::choice::Wish;
 use crate::study::sweep::grid::{Asked, Grid};
 use crate::study::sweep::journal::{Journal, Provenance};
@@ -13,24 +20,19 @@ use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::merge::STANDARD_OUTPUT;
 use crate::study::sweep::output::{Output, TableError, is_folder, line, with_slash};
 use crate::study::sweep::part::{Part, Shard, Span, spans};
-use crate::study::sweep::{again, environment};
-use crossbeam_channel::Receiver;
-use link::signals::Signal;
-use medium::BitTimes;
-use sim::figures::row::{Value, columns_with};
+use crate::study::sweep::{again, environment, seeds};
+use sim::figures::until::Until;
 use sim::files::output::{PARQUET, TABLE, create, ready};
 use sim::files::table::{BUILD_WITH_PARQUET, Form};
-use sim::run::measure::{Measured, results, run};
-use sim::run::pool::{self, Stop};
-use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::run::pool;
+use sim::scenario::plan::{Overrides, PlanError};
 use sim::settings::overrides::dotted_key;
 use sim::words::units::{self, group, many};
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Runs a grid, or what is left of it.
 ///
@@ -46,7 +48,9 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let (part, learned) = part(args)?;
     let out = again::named(args.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT)), part);
     let out = check_place(&out)?;
-    let overrides = Overrides::of(args.run.given())?;
+    let wanted = tables::wanted(args, is_folder(&out))?;
+    let enough = enough(args)?;
+    let overrides = Overrides::of(args.run.given().filter(|(long, _)| enough.is_none() || *long != UNTIL))?;
     let grid = Grid::read(args.scenario.as_deref(), &overrides, &asked(args, &given), DEFAULT_SEED)?;
     check_rows(part, &grid)?;
     if args.list {
@@ -56,30 +60,37 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let checked = grid.check()?;
     checked.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let texts: Vec<(&str, String)> = options.iter().map(|(option, _, text)| (option.as_str(), text.clone())).collect();
-    let manifest = Manifest::new(&grid, &texts, args.timing, part);
+    let enough = enough.map(|until| seeds::Enough { until, first: grid.first_seeds() });
+    let manifest = Manifest::new(&grid, &texts, args.timing, part).with_enough(enough).with_beside(wanted);
     if let Some(whom) = learned {
         say(&format!("ethbus: this is {part}, as told by {whom}\n"));
     }
     args.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
-    let (output, mut todo) = open(args, &out, &grid, manifest)?;
+    let (output, mut todo) = open(args, &out, &grid, manifest.clone())?;
+    let seen = manifest.enough().map(|it| Ok::<_, TableError>((it.metric(), seeds::values(&out, &manifest)?)));
+    let seen = seen.transpose()?;
     let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
     let jobs = args.jobs.map_or_else(pool::processors, usize::from);
-    let journal = if is_stream(&out) {
-        None
-    } else {
+    if let Some((_, seen)) = &seen {
+        todo = seeds::due(&manifest, seen);
+    } else if !is_stream(&out) {
         // The longest first, so that no core is left alone with one at the end.
         todo.sort_by(|one, other| cost(*other).total_cmp(&cost(*one)));
-        let seeds = grid.seeds().len() as u64;
-        (!todo.is_empty()).then(|| Journal::begin(&out, &Provenance::here(), seeds, jobs)).transpose()?
-    };
+    }
+    let journal = (!is_stream(&out) && !todo.is_empty()).then(|| {
+        let (seeds, is_fresh) = (grid.seeds().len() as u64, output.kept() == 0 && !is_folder(&out));
+        Journal::begin(&out, &Provenance::here(), is_fresh, seeds, jobs)
+    });
     let interrupts = interrupts_of_a_run()?;
-    let places = checked.collision_places;
+    let columns = checked.columns.clone();
     let (timing, limit) = (args.timing, args.time_limit);
-    let sweep = Sweep { grid: &grid, timing, limit, places, interrupts: &interrupts };
+    let tables = Tables::of(&out, manifest.beside(), &columns);
+    let sweep = Sweep { grid: &grid, timing, limit, columns, tables, interrupts: &interrupts };
     let (begin, before) = (Instant::now(), output.kept());
-    let Sink { output, journal, failed } =
-        sweep.all(&todo, cost, jobs, Sink { output, journal, failed: Vec::new() })?;
-    let (kept, runs) = (output.kept(), before + todo.len() as u64);
+    let sink = Sink { output, journal: journal.transpose()?, failed: Vec::new(), seen };
+    let (sink, runs) = rounds(&sweep, todo, cost, jobs, (sink, &manifest))?;
+    let Sink { output, journal, failed, .. } = sink;
+    let kept = output.kept();
     output.finish()?;
     journal.map_or(Ok(()), Journal::end)?;
     tell_failed(&failed, &out);
@@ -96,6 +107,29 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Runs `todo`, and then what is to be added to it as long as there is something; tells how many rows there should be.
+fn rounds(
+    sweep: &Sweep<'_>,
+    mut todo: Vec<u64>,
+    cost: impl Fn(u64) -> f64 + Sync,
+    jobs: usize,
+    (mut sink, manifest): (Sink, &Manifest),
+) -> Result<(Sink, u64), CommandError> {
+    let mut runs = sink.output.kept();
+    loop {
+        runs += todo.len() as u64;
+        sink = sweep.all(&todo, &cost, jobs, sink)?;
+        if sink.output.kept() + (sink.failed.len() as u64) < runs {
+            return Ok((sink, runs));
+        }
+        todo = sink.seen.as_ref().map_or(Vec::new(), |(_, seen)| seeds::due(manifest, seen));
+        if todo.is_empty() {
+            return Ok((sink, runs));
+        }
+        sink.output.flush()?;
+    }
+}
+
 /// Names the rows that are not in the table, and how they are tried again.
 fn tell_failed(failed: &[(u64, String)], out: &Path) {
     let Some((first, why)) = failed.iter().min_by_key(|(run, _)| *run) else { return };
@@ -107,11 +141,40 @@ fn tell_failed(failed: &[(u64, String)], out: &Path) {
     say(&format!("ethbus: {runs} failed: {rows} {}{next}\n  row {}: {why}\n", names.join(", "), first + 1));
 }
 
+/// The option that tells how well a metric is to be known.
+const UNTIL: &str = "until";
+
+/// The half-width at which a combination has enough seeds, if seeds are added.
+fn enough(args: &SweepArgs) -> Result<Option<String>, PlanError> {
+    if args.max_seeds.is_none() {
+        return Ok(None);
+    }
+    let Some(text) = args.run.get(UNTIL) else {
+        let what = "it needs a half-width at which seeds are enough: give it like `--until 2%`";
+        return Err(PlanError::option("--max-seeds", what.to_owned()));
+    };
+    let until: Until = text.parse().map_err(|what| PlanError::option("--until", what))?;
+    if until.is_collapse() {
+        let what = "a collapse ends a run, and has no half-width: leave --max-seeds out";
+        return Err(PlanError::option("--until collapse", what.to_owned()));
+    }
+    let out = args.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT));
+    match is_stream(out) && !args.list {
+        true => Err(PlanError::option("--max-seeds", "it needs a file: write one to --out".to_owned())),
+        false => Ok(Some(until.to_string())),
+    }
+}
+
+/// The seeds that `--seeds` says, or else one, or as many as an interval wants.
+fn seeds_text(args: &SweepArgs) -> &str {
+    args.seeds.as_deref().unwrap_or(if args.max_seeds.is_some() { seeds::FIRST } else { "1" })
+}
+
 /// What the command line says of the grid.
 fn asked<'a>(args: &'a SweepArgs, given: &'a [(&'a str, &'a str)]) -> Asked<'a> {
     let (when, derive, pair) = (args.when.clone(), args.derive.clone(), args.pair.clone());
     let wish = Wish { when, derive, pair, sample: args.sample.clone() };
-    Asked { given, sets: &args.set, seeds: &args.seeds, wish }
+    Asked { given, sets: &args.set, seeds: seeds_text(args), max_seeds: args.max_seeds, wish }
 }
 
 /// Which part of the grid is run, and whom that was learned from.
@@ -174,7 +237,9 @@ pub fn merge(args: &MergeArgs) -> Outcome {
 /// What options say over the scenario: each with its key and its value.
 fn options(args: &SweepArgs) -> Vec<(String, String, String)> {
     let option = |(long, value): (&str, &str)| (format!("--{long}"), dotted_key(long), in_manifest(long, value));
-    args.run.given().map(option).collect()
+    // With --max-seeds it is no setting of a run.
+    let is_of_run = |(long, _): &(&str, &str)| args.max_seeds.is_none() || *long != UNTIL;
+    args.run.given().filter(is_of_run).map(option).collect()
 }
 
 /// A value as manifests have it, so that `10M` is the same as `10Mbit/s`.
@@ -246,154 +311,6 @@ fn open_table(args: &SweepArgs, out: &Path, manifest: Manifest) -> Result<(Outpu
 #[cfg(not(feature = "parquet"))]
 fn open_table(_: &SweepArgs, out: &Path, manifest: Manifest) -> Result<(Output, Vec<u64>), CommandError> {
     Ok(Output::file(out, manifest)?)
-}
-
-/// What every thread of a sweep knows.
-struct Sweep<'a> {
-    grid: &'a Grid,
-    timing: bool,
-    /// The longest that a run may take.
-    limit: Option<Duration>,
-    /// Columns of `collision_frames`: the same in every row.
-    places: usize,
-    interrupts: &'a Receiver<Signal>,
-}
-
-/// Where rows go.
-struct Sink {
-    output: Output,
-    journal: Option<Journal>,
-    /// Runs without a row, and why.
-    failed: Vec<(u64, String)>,
-}
-
-impl Sink {
-    fn take(&mut self, run: u64, ended: Ended, seconds: f64) -> Result<(), TableError> {
-        match ended {
-            Ended::Row { header, row } => {
-                self.output.row(run, &header, row.clone())?;
-                self.journal.as_mut().map_or(Ok(()), |journal| journal.done(run, seconds, &row))
-            }
-            Ended::Failed(why) => {
-                self.output.failed(run)?;
-                self.journal.as_mut().map_or(Ok(()), |journal| journal.failed(run, &why))?;
-                self.failed.push((run, why));
-                Ok(())
-            }
-        }
-    }
-}
-
-/// How a run ended that was not interrupted.
-enum Ended {
-    Row { header: String, row: String },
-    Failed(String),
-}
-
-const NO_PANIC: &str = "no thread panics: a panic ends the process";
-
-impl Sweep<'_> {
-    /// Runs `todo`, a fixed number at a time, until all are done or there is an interrupt.
-    fn all(
-        &self,
-        todo: &[u64],
-        cost: impl Fn(u64) -> f64 + Sync,
-        jobs: usize,
-        sink: Sink,
-    ) -> Result<Sink, CommandError> {
-        let whole: f64 = todo.iter().map(|&run| cost(run)).sum();
-        let bar = Mutex::new((progress("sweeping", whole), 0.0));
-        let sink = Mutex::new(sink);
-        let one = |number: usize, stop: &Stop| {
-            let (run, mut before, begin) = (todo[number], 0.0, Instant::now());
-            let told = |part: f64| {
-                let mut bar = bar.lock().expect(NO_PANIC);
-                bar.1 += (part - before) * cost(run);
-                before = part;
-                (bar.0)(bar.1.min(0.999 * whole));
-                !stop.is_set() && self.interrupts.is_empty()
-            };
-            let Some(ended) = self.one(run, told)? else { return Ok(None) };
-            sink.lock().expect(NO_PANIC).take(run, ended, begin.elapsed().as_secs_f64())?;
-            Ok::<_, CommandError>(Some(()))
-        };
-        let done = pool::run(todo.len(), jobs, one);
-        // Takes the bar away.
-        (bar.into_inner().expect(NO_PANIC).0)(whole.max(1.0));
-        done?;
-        Ok(sink.into_inner().expect(NO_PANIC))
-    }
-
-    /// How one run ended; nothing if it was stopped.
-    fn one(&self, run: u64, mut go_on: impl FnMut(f64) -> bool) -> Result<Option<Ended>, CommandError> {
-        let plan = self.grid.plan(run)?;
-        let (mut clock, begin, mut late) = (Clock::new(&plan), Instant::now(), None);
-        let measured = self::run(&plan, plan.medium.seed, &mut (), |part| {
-            clock.tick(part);
-            late = self.limit.filter(|limit| part < 1.0 && begin.elapsed() > *limit).map(|_| part);
-            late.is_none() && go_on(part)
-        });
-        let measured = measured.map_err(unobserved)?;
-        if let Some((limit, part)) = self.limit.zip(late) {
-            let (limit, done) = (wall_time(limit), 100.0 * part);
-            return Ok(Some(Ended::Failed(format!("not done after {limit} (--time-limit): {done:.0} % of it"))));
-        }
-        Ok(measured.is_done().then(|| {
-            let (header, row) = self.row(run, &plan, &measured, clock.measured());
-            Ended::Row { header, row }
-        }))
-    }
-
-    /// The grid's number, the values of its keys, and every figure.
-    fn row(&self, run: u64, plan: &Plan, measured: &Measured, wall: f64) -> (String, String) {
-        let figures = columns_with(&results(plan, std::slice::from_ref(measured)), self.places);
-        let (mut names, mut values) = (vec!["run".to_owned()], vec![(run + 1).to_string()]);
-        let keys = self.grid.keys().into_iter().map(str::to_owned);
-        let point = self.grid.values_at(self.grid.place(run).0);
-        for (key, value) in keys.zip(point) {
-            // `stations` is a figure too, and its number the same.
-            if figures.iter().all(|(name, _)| *name != key) {
-                names.push(key);
-                values.push(value.to_owned());
-            }
-        }
-        let frames = figures.iter().find(|(name, _)| name == "frames_transmitted_ok");
-        let frames = frames.and_then(|(_, value)| value.number()).unwrap_or_default();
-        let timing = [("wall_s", Value::Measure(wall)), ("frames_per_wall_s", Value::Measure(frames / wall))];
-        let timing = timing.into_iter().filter(|_| self.timing).map(|(name, value)| (name.to_owned(), value));
-        for (name, value) in figures.into_iter().chain(timing) {
-            names.push(name);
-            values.push(value.to_string());
-        }
-        (line(names), line(values))
-    }
-}
-
-/// Wall-clock time of the measured part of a run.
-struct Clock {
-    /// The part of the run that is not measured.
-    warmup: f64,
-    begin: Instant,
-    end: Instant,
-}
-
-impl Clock {
-    fn new(plan: &Plan) -> Clock {
-        let bits = |span| BitTimes::within(span, plan.medium.rate).get();
-        let (warmup, duration, now) = (bits(plan.run.warmup), bits(plan.run.duration), Instant::now());
-        Clock { warmup: warmup as f64 / (warmup + duration) as f64, begin: now, end: now }
-    }
-
-    fn tick(&mut self, part: f64) {
-        self.end = Instant::now();
-        if part <= self.warmup {
-            self.begin = self.end;
-        }
-    }
-
-    fn measured(&self) -> f64 {
-        (self.end - self.begin).as_secs_f64()
-    }
 }
 
 #[cfg(feature = "parquet")]

@@ -2,6 +2,8 @@
 
 use super::PlotError;
 use super::labels::{self, Label, TimeUnit, common, label};
+use crate::study::sweep::manifest::Manifest;
+use crate::study::sweep::output::{Rows, TableError};
 use sim::figures::intervals::{BELOW, half_width};
 use sim::files::json_lines::WithLines;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -147,6 +149,10 @@ impl Table {
         if path.is_dir() {
             let (names, rows) = crate::study::sweep::folder::read(path)?;
             return Ok(Table { path: path.to_owned(), names, rows });
+        }
+        // Another program's CSV has no manifest beside it.
+        if let Some(manifest) = Manifest::read(path).map_err(TableError::from)? {
+            Rows::read(path, &manifest)?.check(path, &manifest)?;
         }
         let wrong = |source| PlotError::Read { path: path.to_owned(), source };
         let file = File::open(path).map_err(|error| wrong(error.into()))?;

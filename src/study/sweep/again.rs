@@ -1,9 +1,12 @@
-//! The command that runs one part of a grid, from the manifest beside another part's table.
+//! A grid again, from the manifest beside its table: the command that runs one part of it, or the grid itself.
 
+use super::grid::{Asked, Grid};
 use super::manifest::Manifest;
 use super::output::is_folder;
 use super::part::Part;
 use crate::show::program::quoted;
+use sim::scenario::plan::{Overrides, PlanError, ReadError};
+use sim::settings::options::{self, SWEEP};
 use std::path::Path;
 
 /// The table's name for a part: `runs-{shard}.csv` is `runs-3.csv` for the third shard, `runs-{row}.csv` for row 3.
@@ -22,29 +25,68 @@ pub fn named(out: &Path, part: Part) -> std::path::PathBuf {
 pub fn command(program: &str, known: &Manifest, table: &Path, part: Part) -> String {
     let mut words = vec![program.to_owned(), "sweep".to_owned()];
     words.extend(known.scenario_file().map(quoted));
-    let is_sampled = known.choice().is_some_and(|choice| choice.wish.sample.is_some());
-    for (key, values) in known.set() {
-        // Of a sample the ranges are as they were written.
-        let text = |value: &String| if is_sampled { value.clone() } else { value_text(value) };
-        let values: Vec<String> = values.iter().map(text).collect();
-        words.extend(["--set".to_owned(), quoted(&format!("{key}={}", values.join(",")))]);
-    }
+    words.extend(sets(known).iter().flat_map(|set| ["--set".to_owned(), quoted(set)]));
     for (option, text) in known.choice().iter().flat_map(|choice| choice.wish.options()) {
         words.extend([option.to_owned(), quoted(text)]);
     }
-    words.extend(["--seeds".to_owned(), seeds(known.seeds())]);
+    // A part of a grid to which seeds are added has all of them.
+    let enough = known.enough().filter(|_| part == Part::WHOLE);
+    let first = enough.map_or(known.seeds().len(), |enough| enough.first.min(known.seeds().len()));
+    words.extend(["--seeds".to_owned(), seeds(&known.seeds()[..first])]);
+    if let Some(enough) = enough {
+        let (until, most) = (quoted(&enough.until), known.seeds().len().to_string());
+        words.extend(["--until".to_owned(), until, "--max-seeds".to_owned(), most]);
+    }
     for (option, text) in known.options() {
-        // The manifest has a rate in bits a second.
-        let unit = if option == "--rate" { "bit/s" } else { "" };
-        words.extend([option.clone(), quoted(&format!("{text}{unit}"))]);
+        words.extend([option.clone(), quoted(&typed(option, text))]);
     }
     words.extend(known.timing().then(|| "--timing".to_owned()));
+    words.extend(known.beside().options().into_iter().flat_map(|(option, text)| [option.to_owned(), text]));
     words.extend(match part {
         Part::Shard(shard) => ["--shard".to_owned(), shard.to_string()],
         Part::Rows(span) => ["--rows".to_owned(), span.to_string()],
     });
     words.extend(["--out".to_owned(), quoted(&beside(table, known.part(), part).to_string_lossy())]);
     words.join(" ")
+}
+
+/// The grid of `known`.
+///
+/// # Errors
+/// Something changed the manifest, or another version wrote it.
+pub fn grid(known: &Manifest) -> Result<Grid, ReadError> {
+    let mut overrides = Overrides::default();
+    for (option, text) in known.options() {
+        let long = option.trim_start_matches("--");
+        let own = options::of(SWEEP).into_iter().find(|own| own.long == long);
+        let Some(own) = own.filter(|own| own.words.is_empty() || own.words.contains(&text.as_str())) else {
+            return Err(
+                PlanError::option(&format!("{option} {text}"), "this ethbus has no such option".to_owned()).into()
+            );
+        };
+        overrides = overrides.and(own.long, &typed(option, text))?;
+    }
+    let wish = known.choice().map(|choice| choice.wish.clone()).unwrap_or_default();
+    let asked = Asked { given: &[], sets: &sets(known), seeds: &seeds(known.seeds()), max_seeds: None, wish };
+    let path = known.scenario_file().map(Path::new);
+    Grid::of_text(path, known.scenario().to_owned(), &overrides, &asked, known.seeds().first().copied().unwrap_or(1))
+}
+
+/// `KEY=VALUES` of each key, as `--set` takes it.
+fn sets(known: &Manifest) -> Vec<String> {
+    let is_sampled = known.choice().is_some_and(|choice| choice.wish.sample.is_some());
+    // Of a sample the ranges are as they were written.
+    let text = |value: &String| if is_sampled { value.clone() } else { value_text(value) };
+    let set = |(key, values): &(String, Vec<String>)| {
+        format!("{key}={}", values.iter().map(text).collect::<Vec<_>>().join(","))
+    };
+    known.set().iter().map(set).collect()
+}
+
+/// An option's value as it is typed: the manifest has a rate in bits a second.
+fn typed(option: &str, text: &str) -> String {
+    let unit = if option == "--rate" { "bit/s" } else { "" };
+    format!("{text}{unit}")
 }
 
 /// A value as `--set` takes it in a list.

@@ -4,10 +4,11 @@
 //! several commands can write to one folder. Its name ends with the CRC-32 of its content. Values of keys are in the names of
 //! folders and nowhere else, as readers of this layout expect.
 
+use super::further::{Further, NewFile, RUNS, STATIONS, TABLES};
 use super::journal::Provenance;
 use super::manifest::Manifest;
 use super::output::{TableError, record};
-use super::parquet::write_rows;
+use super::parquet::{KEY, Origin, write_rows};
 use super::part::Part;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -15,7 +16,7 @@ use parquet::schema::types::Type;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,8 @@ pub struct Folder {
     header: csv::StringRecord,
     /// Rows that are not written yet, by their combination and number.
     waiting: BTreeMap<u64, BTreeMap<u64, csv::StringRecord>>,
+    /// The columns of a station's row, and the rows of the runs that wait.
+    stations: (csv::StringRecord, BTreeMap<u64, Vec<csv::StringRecord>>),
     /// How many runs of each combination are still to come.
     due: BTreeMap<u64, u64>,
     written: Instant,
@@ -76,6 +79,7 @@ impl Folder {
             made_by: Provenance::here(),
             header: csv::StringRecord::new(),
             waiting: BTreeMap::new(),
+            stations: (csv::StringRecord::new(), BTreeMap::new()),
             due,
             written: Instant::now(),
             files: 0,
@@ -87,7 +91,16 @@ impl Folder {
     ///
     /// # Errors
     /// The disk is full, or the like.
-    pub fn row(&mut self, run: u64, header: &str, row: &str) -> Result<(), TableError> {
+    pub fn row(&mut self, run: u64, header: &str, row: &str, further: Further) -> Result<(), TableError> {
+        // Before the row: a run that has one has everything. If this ends between them, the same files come again.
+        let place = self.place(run)?;
+        for (table, file) in further.files {
+            file.name(&place, |crc32| name(table, run + 1, 1, crc32))?;
+        }
+        if let Some((header, rows)) = further.stations {
+            self.stations.0 = record(&header);
+            self.stations.1.insert(run, rows.iter().map(|row| record(row)).collect());
+        }
         let header = record(header);
         if header != self.header {
             self.flush()?;
@@ -132,29 +145,48 @@ impl Folder {
     fn write(&mut self, point: u64) -> Result<(), TableError> {
         let Some(rows) = self.waiting.remove(&point) else { return Ok(()) };
         let Some((&first, _)) = rows.first_key_value() else { return Ok(()) };
-        let values = self.manifest.values(first);
-        let keys: Vec<&str> = values.iter().map(|(key, _)| *key).collect();
-        let place = values
-            .iter()
-            .fold(self.path.clone(), |place, (key, value)| place.join(format!("{}={}", encoded(key), encoded(value))));
-        std::fs::create_dir_all(&place).map_err(system("create", &place))?;
-        self.files += 1;
-        let new = self.path.join(format!(".new-{}-{}", std::process::id(), self.files));
+        let keys: Vec<String> = self.manifest.values(first).iter().map(|(key, _)| (*key).to_owned()).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let place = self.place(first)?;
+        let of_stations: Vec<csv::StringRecord> =
+            rows.keys().filter_map(|run| self.stations.1.remove(run)).flatten().collect();
+        let stations = match of_stations.is_empty() {
+            true => None,
+            // Without what made them, which differs each time.
+            false => Some(self.new_file(&self.stations.0.clone(), &of_stations, &[], None)?),
+        };
         let rows: Vec<csv::StringRecord> = rows.into_values().collect();
-        let written = File::create(&new).map_err(system("create", &new)).and_then(|file| {
-            let to = (file, place.display().to_string());
-            let origin = (Some(&self.manifest), &self.made_by);
-            write_rows(to, &self.header, &rows, &keys, origin).map_err(TableError::Rows)?;
-            let content = std::fs::read(&new).map_err(system("read", &new))?;
-            File::open(&new).and_then(|file| file.sync_all()).map_err(system("write", &new))?;
-            let name = name(first + 1, rows.len(), crc32fast::hash(&content));
-            std::fs::rename(&new, place.join(name)).map_err(system("write", &place))
-        });
-        if written.is_err() {
-            // What led here is reported.
-            let _ = std::fs::remove_file(&new);
-        }
-        written
+        let (header, grid) = (self.header.clone(), self.manifest.clone());
+        let runs = self.new_file(&header, &rows, &keys, Some(&grid))?;
+        let mut both = [(STATIONS, stations), (RUNS, Some(runs))].into_iter();
+        both.try_for_each(|(table, file)| {
+            file.map_or(Ok(()), |file| file.name(&place, |crc32| name(table, first + 1, rows.len(), crc32)))
+        })
+    }
+
+    /// The folder of a run's combination.
+    fn place(&self, run: u64) -> Result<PathBuf, TableError> {
+        let values = self.manifest.values(run);
+        let folder =
+            |place: PathBuf, (key, value): &(&str, &str)| place.join(format!("{}={}", encoded(key), encoded(value)));
+        let place = values.iter().fold(self.path.clone(), folder);
+        std::fs::create_dir_all(&place).map_err(system("create", &place))?;
+        Ok(place)
+    }
+
+    /// A file with these rows that has no name yet.
+    fn new_file(
+        &mut self,
+        header: &csv::StringRecord,
+        rows: &[csv::StringRecord],
+        left_out: &[&str],
+        grid: Option<&Manifest>,
+    ) -> Result<NewFile, TableError> {
+        self.files += 1;
+        let new = NewFile::at(self.path.join(format!(".new-{}-{}", std::process::id(), self.files)));
+        let file = File::create(new.path()).map_err(system("create", new.path()))?;
+        write_rows((file, new.path().display().to_string()), header, rows, left_out, (grid, &self.made_by))?;
+        Ok(new)
     }
 }
 
@@ -163,12 +195,18 @@ fn system(what: &'static str, path: &Path) -> impl Fn(io::Error) -> TableError +
     move |source| TableError::File { what, path: path.clone(), source }
 }
 
-/// A file's name: its first row, how many rows it has, and its checksum.
-fn name(first: u64, rows: usize, crc32: u32) -> String {
-    format!("runs-{first}-{rows}-{crc32:08x}.parquet")
+/// A file's name: its table, its first run, how many runs it has, and its checksum.
+fn name(table: &str, first: u64, runs: usize, crc32: u32) -> String {
+    format!("{table}-{first}-{runs}-{crc32:08x}.parquet")
 }
 
-/// The checksum in a file's name, if it is such a name.
+/// Whether a file of this name is of another table than that of runs.
+fn is_beside(name: &str) -> bool {
+    let table = name.split_once('-').map(|(table, _)| table);
+    table.is_some_and(|table| TABLES.contains(&table))
+}
+
+/// The checksum in the name of a file of runs, if it is such a name.
 fn checksum(name: &str) -> Option<u32> {
     let digits = name.strip_prefix("runs-")?.strip_suffix(".parquet")?.rsplit('-').next()?;
     (digits.len() == 8).then(|| u32::from_str_radix(digits, 16).ok())?
@@ -199,7 +237,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(octets).ok()
 }
 
-/// Every Parquet file below, in order of its path; names that begin with a point are no rows.
+/// Every file of runs below, in order of its path; names that begin with a point are no rows.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, TableError> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -207,7 +245,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, TableError> {
             let path = entry.map_err(system("read", &folder))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             match () {
-                () if name.starts_with('.') => {}
+                () if name.starts_with('.') || is_beside(&name) => {}
                 () if path.is_dir() => folders.push(path),
                 () if name.ends_with(".parquet") => found.push(path),
                 () => {}
@@ -257,7 +295,7 @@ pub fn runs(folder: &Path, most: u64) -> Result<BTreeMap<u64, PathBuf>, TableErr
 }
 
 /// A row's columns, each with its value as CSV has it.
-type Row = Vec<(String, String)>;
+pub type Row = Vec<(String, String)>;
 
 /// A row's number, from 1.
 fn number(row: &Row) -> Option<u64> {
@@ -287,6 +325,65 @@ fn rows_of(reader: &SerializedFileReader<File>, only: Option<&str>) -> Result<Ve
         .collect())
 }
 
+/// The keys and values that the folders' names above a file have.
+fn keys(folder: &Path, path: &Path) -> Row {
+    let relative = path.strip_prefix(folder).unwrap_or(path);
+    let parts = relative.parent().into_iter().flat_map(Path::components);
+    let pair = |part: Component<'_>| {
+        let (key, value) = part.as_os_str().to_str()?.split_once('=')?;
+        Some((decoded(key)?, decoded(value)?))
+    };
+    parts.filter_map(pair).collect()
+}
+
+/// Row `run`, from 0, of a file, or its first one; its number, its columns, and what the file says of itself. The keys of a file
+/// in a folder are in the names of folders only.
+///
+/// # Errors
+/// The file was altered, is no sweep's, or does not have the row.
+pub fn row(path: &Path, run: Option<u64>) -> Result<(u64, Row, Origin), TableError> {
+    let wrong = |what: String| TableError::Shards { path: path.to_owned(), what };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // A table in one file, of `--parquet`, has another name, and no checksum in it.
+    let reader = match name.starts_with("runs-") && checksum(&name).is_some() {
+        true => sound(path)?,
+        false => SerializedFileReader::new(File::open(path).map_err(system("open", path))?)
+            .map_err(|error| wrong(format!("this is no Parquet file: {error}")))?,
+    };
+    let texts = reader.metadata().file_metadata().key_value_metadata();
+    let origin = texts.into_iter().flatten().find(|text| text.key == KEY).and_then(|text| text.value.as_deref());
+    let origin = origin.ok_or_else(|| wrong("it has no metadata of a sweep".to_owned()))?;
+    let foreign = |error: &dyn std::fmt::Display| wrong(format!("its metadata are no sweep's: {error}"));
+    let origin: Origin = serde_json::from_str(origin).map_err(|error| foreign(&error))?;
+    if !origin.grid.is_sound() {
+        return Err(foreign(&"a grid that cannot be"));
+    }
+    for row in rows_of(&reader, None).map_err(wrong)? {
+        let own =
+            number(&row).and_then(|run| run.checked_sub(1)).ok_or_else(|| wrong("a row has no number".to_owned()))?;
+        if run.is_none_or(|run| run == own) {
+            return Ok((own, row, origin));
+        }
+    }
+    Err(wrong(run.map_or("it has no rows".to_owned(), |run| format!("it has no row {}", run + 1))))
+}
+
+/// The same of a folder, with the keys.
+///
+/// # Errors
+/// As [`row`].
+pub fn row_of_all(folder: &Path, manifest: &Manifest, run: Option<u64>) -> Result<(u64, Row, Origin), TableError> {
+    let wrong = |what: String| TableError::Shards { path: folder.to_owned(), what };
+    let runs = runs(folder, manifest.runs())?;
+    let (path, run) = match run {
+        Some(run) => (runs.get(&run), run),
+        None => runs.first_key_value().map_or((None, 0), |(run, path)| (Some(path), *run)),
+    };
+    let path = path.ok_or_else(|| wrong(format!("it has no row {}", run + 1)))?;
+    let (run, row, origin) = row(path, Some(run))?;
+    Ok((run, keys(folder, path).into_iter().chain(row).collect(), origin))
+}
+
 /// The whole table, as CSV has it: names of columns and rows, in the order of the grid. A column that a file lacks is empty there.
 ///
 /// # Errors
@@ -295,14 +392,7 @@ pub fn read(folder: &Path) -> Result<(Vec<String>, Vec<csv::StringRecord>), Tabl
     let (mut names, mut rows): (Vec<String>, BTreeMap<u64, Row>) = (vec!["run".to_owned()], BTreeMap::new());
     for path in files(folder)? {
         let wrong = |what: String| TableError::Shards { path: path.clone(), what };
-        let relative = path.strip_prefix(folder).unwrap_or(&path);
-        let parts = relative.parent().into_iter().flat_map(Path::components);
-        let keys: Row = parts
-            .filter_map(|part| {
-                let (key, value) = part.as_os_str().to_str()?.split_once('=')?;
-                Some((decoded(key)?, decoded(value)?))
-            })
-            .collect();
+        let keys = keys(folder, &path);
         for row in rows_of(&sound(&path)?, None).map_err(wrong)? {
             let run = number(&row).ok_or_else(|| wrong("it has a row without a number".to_owned()))?;
             let row: Row = row.into_iter().chain(keys.iter().cloned()).collect();
@@ -340,7 +430,7 @@ mod tests {
 
     #[test]
     fn a_name_tells_its_checksum() {
-        assert_eq!(checksum(&name(7, 20, 0x0a1b_2c3d)), Some(0x0a1b_2c3d));
+        assert_eq!(checksum(&name(RUNS, 7, 20, 0x0a1b_2c3d)), Some(0x0a1b_2c3d));
         assert_eq!([checksum("runs-1.parquet"), checksum("notes.parquet")], [None, None]);
     }
 }

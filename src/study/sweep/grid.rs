@@ -7,7 +7,7 @@ use super::choice::{Choice, Wish, sobol};
 use super::values::{Value, value_at, values};
 use crate::study::runaway;
 use medium::BitTimes;
-use sim::figures::metrics::places;
+use sim::figures::row::Columns;
 use sim::scenario::file::{Scenario, ScenarioError, file_text, value};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::traffic::{Arrivals, Every, Sizes, TrafficSpec, replays};
@@ -45,6 +45,8 @@ pub struct Grid {
     overrides: Overrides,
     axes: Vec<Axis>,
     seeds: Vec<u64>,
+    /// How many of them `--seeds` has said; others may be added.
+    first_seeds: usize,
     /// The combinations, where they are not all, and their values as TOML has them.
     chosen: Option<(Choice, Vec<Vec<toml::Value>>)>,
 }
@@ -58,6 +60,8 @@ pub struct Asked<'a> {
     pub sets: &'a [String],
     /// A number of seeds, or a list of them.
     pub seeds: &'a str,
+    /// Up to how many seeds are added to them.
+    pub max_seeds: Option<u64>,
     /// Which combinations.
     pub wish: Wish,
 }
@@ -90,21 +94,37 @@ impl Grid {
         asked: &Asked<'_>,
         default_seed: u64,
     ) -> Result<Grid, sim::scenario::plan::ReadError> {
-        let Asked { given, sets, seeds, ref wish } = *asked;
+        Grid::of_text(path, text(path)?, overrides, asked, default_seed)
+    }
+
+    /// The same of a scenario's text that was read already.
+    ///
+    /// # Errors
+    /// As [`Grid::read`].
+    pub fn of_text(
+        path: Option<&Path>,
+        text: String,
+        overrides: &Overrides,
+        asked: &Asked<'_>,
+        default_seed: u64,
+    ) -> Result<Grid, sim::scenario::plan::ReadError> {
+        let Asked { given, sets, seeds, max_seeds, ref wish } = *asked;
         let named = |(option, what): (String, String)| PlanError::option(&option, what);
         let sample = wish.sampled().map_err(named)?;
-        let text = text(path)?;
         let (scenario, _) = Scenario::from_text(path.unwrap_or(Path::new("")), text.clone())?;
         let table = text.parse().expect("a scenario that was read is a table");
         let (path, overrides) = (path.map(Path::to_owned), overrides.clone());
-        let mut grid = Grid { path, text, table, overrides, axes: Vec::new(), seeds: Vec::new(), chosen: None };
+        let mut grid =
+            Grid { path, text, table, overrides, axes: Vec::new(), seeds: Vec::new(), first_seeds: 0, chosen: None };
         for set in sets {
             let wrong = |what| PlanError::option(&format!("--set {set}"), what);
             let axis = grid.axis(set, given, sample).map_err(wrong)?;
             grid.axes.push(axis);
         }
-        grid.seeds = read_seeds(seeds, value(&scenario.seed).unwrap_or(default_seed))
-            .map_err(|what| PlanError::option(&format!("--seeds {seeds}"), what))?;
+        let wrong = |what| PlanError::option(&format!("--seeds {seeds}"), what);
+        let first = read_seeds(seeds, value(&scenario.seed).unwrap_or(default_seed)).map_err(wrong)?;
+        grid.first_seeds = first.len();
+        grid.seeds = with_more(first, max_seeds).map_err(wrong)?;
         if let (Some(_), true) = (sample, grid.axes.is_empty()) {
             return Err(
                 named(("--sample".to_owned(), "a sample needs keys: give their ranges with --set".to_owned())).into()
@@ -246,6 +266,11 @@ impl Grid {
         self.chosen.as_ref().map(|(choice, _)| choice)
     }
 
+    /// How many seeds a combination has before others are added.
+    pub fn first_seeds(&self) -> usize {
+        self.first_seeds
+    }
+
     /// The names of the keys, those that follow from others last.
     pub fn keys(&self) -> Vec<&str> {
         match self.choice() {
@@ -333,19 +358,19 @@ impl Grid {
     /// # Errors
     /// Values that do not fit together, or a capture file that cannot be replayed.
     pub fn check(&self) -> Result<Checked, PlanError> {
-        let (mut costs, mut warnings, mut collision_places) = (Vec::new(), Vec::new(), 0);
+        let (mut costs, mut warnings, mut columns) = (Vec::new(), Vec::new(), Columns::default());
         for point in 0..self.points() {
             let plan = self.plan(point * self.seeds.len() as u64)?;
             replays(&plan.traffic)
                 .map_err(|error| PlanError::option(&format!("with {}", self.describe(point)), error.to_string()))?;
             costs.push(cost(&plan));
-            collision_places = collision_places.max(places(plan.medium.attempt_limit()));
+            columns = columns.and(Columns::of(&plan.medium));
             warnings.extend(runaway::warnings(&plan).map(|warning| match self.describe(point) {
                 point if point.is_empty() => warning,
                 point => format!("with {point}: {warning}"),
             }));
         }
-        Ok(Checked { costs, warnings, collision_places })
+        Ok(Checked { costs, warnings, columns })
     }
 }
 
@@ -356,8 +381,8 @@ pub struct Checked {
     pub costs: Vec<f64>,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
-    /// After how many collisions a frame can still get through, where that is the most.
-    pub collision_places: usize,
+    /// The columns that runs have together.
+    pub columns: Columns,
 }
 
 /// One key is the other, or a part of it.
@@ -418,6 +443,19 @@ fn read_seeds(text: &str, first: u64) -> Result<Vec<u64>, String> {
         .iter()
         .map(|value| value.text.parse().map_err(|_| format!("{value} is no seed: {}", wrong())))
         .collect()
+}
+
+/// Seeds up to `most` of them: the largest is counted up.
+fn with_more(mut seeds: Vec<u64>, most: Option<u64>) -> Result<Vec<u64>, String> {
+    let Some(most) = most else { return Ok(seeds) };
+    if !(2..=most).contains(&(seeds.len() as u64)) {
+        return Err(format!(
+            "an interval needs two seeds at least, and --max-seeds {most} allows {most}: write a number between"
+        ));
+    }
+    let (there, last) = (seeds.len() as u64, seeds.iter().copied().max().unwrap_or(0));
+    seeds.extend((1..=most - there).map(|number| last.wrapping_add(number)));
+    Ok(seeds)
 }
 
 /// About how long a run takes: the frames that the medium has time for, and for each frame its own work and that of the

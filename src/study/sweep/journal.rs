@@ -65,6 +65,9 @@ enum Line {
         /// Seeds of each combination: with more of them, runs have other numbers.
         seeds: u64,
         jobs: usize,
+        /// The table had no rows: what the log has of an earlier one does not count.
+        #[serde(default)]
+        fresh: bool,
     },
     /// A run has failed. Its number in the table is from 1.
     Failed { run: u64, failed: String, end: String },
@@ -89,16 +92,22 @@ impl Journal {
         name.into()
     }
 
-    /// Begins this command's part of the log of `table`, whose combinations have `seeds` seeds.
+    /// Begins this command's part of the log of `table`, whose combinations have `seeds` seeds; a `fresh` one has no rows yet.
     ///
     /// # Errors
     /// There is another file of that name, or it cannot be written.
-    pub fn begin(table: &Path, provenance: &Provenance, seeds: u64, jobs: usize) -> Result<Journal, TableError> {
+    pub fn begin(
+        table: &Path,
+        provenance: &Provenance,
+        fresh: bool,
+        seeds: u64,
+        jobs: usize,
+    ) -> Result<Journal, TableError> {
         let path = place(&Journal::path(table), LINES)?;
         let file = File::options().create(true).append(true).open(&path);
         let file = file.map_err(|source| TableError::File { what: "open", path: path.clone(), source })?;
         let mut journal = Journal { path, file };
-        journal.line(&Line::Begin { format: FORMAT.to_owned(), provenance: provenance.clone(), seeds, jobs })?;
+        journal.line(&Line::Begin { format: FORMAT.to_owned(), provenance: provenance.clone(), seeds, jobs, fresh })?;
         Ok(journal)
     }
 
@@ -145,8 +154,10 @@ pub fn row_crc32(row: &str) -> u32 {
 /// What a log says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// The latest command.
-    pub latest: Option<Provenance>,
+    /// The commands, the latest last.
+    pub commands: Vec<Provenance>,
+    /// Which command made the row of a run, and when that ended.
+    pub made: BTreeMap<u64, (usize, String)>,
     /// Runs at a time of the latest command.
     pub jobs: usize,
     /// How long runs took, in seconds, by the run's number from 0.
@@ -172,23 +183,34 @@ impl History {
         }
     }
 
+    /// The command that made the row of run `run`, from 0, and when that ended.
+    pub fn made_by(&self, run: u64) -> Option<(&Provenance, &str)> {
+        let (command, end) = self.made.get(&run)?;
+        Some((self.commands.get(*command)?, end))
+    }
+
     /// What the text of a log says.
     pub fn of(text: &str, seeds: u64) -> History {
         let (mut history, mut own) = (History::default(), seeds.max(1));
         for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
             let renumbered = |run: u64| run.checked_sub(1).map(|run| (run / own).saturating_mul(seeds) + run % own);
             match line {
-                Line::Begin { provenance, seeds, jobs, .. } => {
-                    (history.latest, history.jobs, own) = (Some(provenance), jobs, seeds.max(1));
+                Line::Begin { provenance, seeds, jobs, fresh, .. } => {
+                    if fresh {
+                        history = History { commands: history.commands, ..History::default() };
+                    }
+                    history.commands.push(provenance);
+                    (history.jobs, own) = (jobs, seeds.max(1));
                 }
                 Line::Failed { run, failed, .. } => {
                     renumbered(run).map(|run| history.failed.insert(run, failed));
                 }
-                Line::Done { run, seconds, crc32, .. } => {
+                Line::Done { run, seconds, crc32, end } => {
                     let Some(run) = renumbered(run) else { continue };
                     history.failed.remove(&run);
                     history.seconds.insert(run, seconds);
                     history.crc32.insert(run, crc32);
+                    history.made.insert(run, (history.commands.len().saturating_sub(1), end));
                 }
                 Line::End { .. } => {}
             }
@@ -206,18 +228,18 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let table = folder.path().join("runs.csv");
         let here = Provenance::here();
-        let mut journal = Journal::begin(&table, &here, 2, 3).expect("own folder");
+        let mut journal = Journal::begin(&table, &here, true, 2, 3).expect("own folder");
         journal.done(0, 0.25, "1,a,b").expect("room");
         journal.failed(1, "too long").expect("room");
         journal.failed(3, "too long").expect("room");
         journal.end().expect("room");
         // With three seeds run 3, from 0, of a grid with two has number 4.
-        let mut journal = Journal::begin(&table, &here, 3, 1).expect("own log");
+        let mut journal = Journal::begin(&table, &here, false, 3, 1).expect("own log");
         journal.done(1, 0.5, "2,a,b").expect("room");
         let history = History::read(&table, 3).expect("own log");
         assert_eq!(history.failed.into_iter().collect::<Vec<_>>(), [(4, "too long".to_owned())]);
         assert_eq!(history.seconds.into_iter().collect::<Vec<_>>(), [(0, 0.25), (1, 0.5)]);
-        assert_eq!((history.latest, history.jobs), (Some(here), 1));
+        assert_eq!((history.commands, history.jobs), (vec![here.clone(), here], 1));
         assert_eq!(history.crc32[&0], history.crc32[&1], "a row's number is not in its checksum");
     }
 
@@ -226,7 +248,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let table = folder.path().join("runs.csv");
         std::fs::write(Journal::path(&table), "milk, eggs").expect("own folder");
-        assert!(Journal::begin(&table, &Provenance::here(), 1, 1).is_err());
+        assert!(Journal::begin(&table, &Provenance::here(), true, 1, 1).is_err());
         assert_eq!(
             History::of("milk\n{\"run\":0,\"seconds\":1,\"crc32\":\"\",\"end\":\"\"}\n{\"ru", 1),
             History::default()

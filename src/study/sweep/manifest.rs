@@ -3,8 +3,10 @@
 //! So another command never continues a sweep, and shards of different grids are never merged.
 
 use super::choice::Choice;
+use super::further::Wanted;
 use super::grid::{Axis, Grid};
 use super::part::{Part, Shard, Span};
+use super::seeds::Enough;
 use serde::{Deserialize, Serialize};
 use sim::files::output::{Kind, OutputError, replace};
 use std::fmt::Display;
@@ -34,7 +36,13 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     choice: Option<Choice>,
     seeds: Vec<u64>,
+    /// When a combination needs no further one of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    enough: Option<Enough>,
     timing: bool,
+    /// What a folder has beside the rows of runs.
+    #[serde(default, skip_serializing_if = "Wanted::is_empty")]
+    beside: Wanted,
     /// Which runs of the grid.
     shard: Shard,
     /// The same where they follow one another; then `shard` is the whole.
@@ -87,13 +95,37 @@ impl Manifest {
             set: axes.map(|axis| (axis.key.clone(), texts(axis))).collect(),
             choice,
             seeds: grid.seeds().to_owned(),
+            enough: None,
             timing,
+            beside: Wanted::default(),
             shard: Shard::WHOLE,
             rows: None,
             file: grid.path().map(|path| path.display().to_string()),
             rows_crc32: None,
         }
         .of(part)
+    }
+
+    /// The same where seeds are added until they are enough.
+    #[must_use]
+    pub fn with_enough(self, enough: Option<Enough>) -> Manifest {
+        Manifest { enough, ..self }
+    }
+
+    /// The same where a folder has more than a row for each run.
+    #[must_use]
+    pub fn with_beside(self, beside: Wanted) -> Manifest {
+        Manifest { beside, ..self }
+    }
+
+    /// What a folder has beside the rows of runs.
+    pub fn beside(&self) -> &Wanted {
+        &self.beside
+    }
+
+    /// When a combination has enough seeds, where that is before it has all.
+    pub fn enough(&self) -> Option<&Enough> {
+        self.enough.as_ref()
     }
 
     /// Which runs of the grid the table has.
@@ -109,6 +141,16 @@ impl Manifest {
     /// The same, of a finished table with this checksum.
     pub fn finished(&self, rows_crc32: u32) -> Manifest {
         Manifest { rows_crc32: Some(rows_crc32), ..self.clone() }
+    }
+
+    /// The version of the program that wrote it.
+    pub fn version(&self) -> &str {
+        &self.ethbus
+    }
+
+    /// The scenario file's text.
+    pub fn scenario(&self) -> &str {
+        &self.scenario
     }
 
     /// The scenario file's name as it was given.
@@ -223,7 +265,27 @@ impl Manifest {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(ManifestError::Read { path, source }),
         };
-        serde_json::from_slice(&text).map(Some).map_err(|source| ManifestError::Content { path, source })
+        Manifest::of_json(&text).map(Some).map_err(|source| ManifestError::Content { path, source })
+    }
+
+    /// Reads one that others may have written.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn of_json(text: &[u8]) -> Result<Manifest, serde_json::Error> {
+        let manifest: Manifest = serde_json::from_slice(text)?;
+        match manifest.is_sound() {
+            true => Ok(manifest),
+            false => Err(serde::de::Error::custom("a shard, seeds or combinations that cannot be")),
+        }
+    }
+
+    /// Whether a sweep can have written it.
+    pub fn is_sound(&self) -> bool {
+        let Shard { number, of } = self.shard;
+        let mut widths =
+            self.choice.iter().flat_map(|choice| choice.points.iter().map(|it| it.len() == choice.keys.len()));
+        (1..=of).contains(&number) && !self.seeds.is_empty() && widths.all(|fits| fits)
     }
 
     /// Writes it beside `table`, whole or not at all.
@@ -247,6 +309,20 @@ impl Manifest {
         }
         if self.timing != other.timing {
             return Some(both("--timing", &self.timing, &other.timing));
+        }
+        let enough = |known: &Manifest| match &known.enough {
+            Some(Enough { until, first }) => format!("--until {until} from {first} seeds on"),
+            None => "none".to_owned(),
+        };
+        if self.enough != other.enough {
+            return Some(both("--max-seeds", &enough(self), &enough(other)));
+        }
+        let tables = |known: &Manifest| match known.beside.is_empty() {
+            true => "none".to_owned(),
+            false => known.beside.options().iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" "),
+        };
+        if self.beside != other.beside {
+            return Some(both("--tables", &tables(self), &tables(other)));
         }
         let pairs =
             |pairs: &[(String, String)]| pairs.iter().map(|(name, text)| format!("{name} {text}")).collect::<Vec<_>>();

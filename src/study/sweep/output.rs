@@ -3,113 +3,17 @@
 //! Rows are appended to a file as runs end, and put into the grid's order at the end. A pipe or a device gets them in the
 //! grid's order at once.
 
-use super::manifest::{Manifest, ManifestError};
+pub use super::error::TableError;
+use super::further::Further;
+use super::journal::{History, row_crc32};
+use super::manifest::Manifest;
+use super::seeds::is_enough;
 use sim::files::json_lines::{LineWriter, WriteError};
-use sim::files::output::{OutputError, TABLE, place, replace};
+use sim::files::output::{TABLE, place, replace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
-
-/// Why a table cannot be made or continued. Rows that are in it stay.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TableError {
-    /// It cannot be opened, read or written.
-    #[error("cannot {what} {}", path.display())]
-    File {
-        /// What was tried.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The disk is full, the pipe is closed, or the like.
-    #[error("cannot write {place} any further; {kept} of {runs} runs are in it, whole")]
-    Full {
-        /// The file.
-        place: String,
-        /// How many rows it has.
-        kept: u64,
-        /// How many it should have.
-        runs: u64,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// All runs are in the file, but it could not be put in order.
-    #[error("all {runs} runs are in {}, but in the order in which they ended: make room and give the same command again", path.display())]
-    Order {
-        /// The file.
-        path: PathBuf,
-        /// How many runs.
-        runs: u64,
-        /// Why.
-        source: OutputError,
-    },
-    /// It is no place for a table.
-    #[error(transparent)]
-    Output(#[from] OutputError),
-    /// There is such a file, and no sweep wrote it.
-    #[error("{} is there already and is no sweep's table, since there is no {} beside it: choose another name", path.display(), manifest.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// The file that should be beside it.
-        manifest: PathBuf,
-    },
-    /// Another process writes it.
-    #[error("another sweep writes {} now", path.display())]
-    InUse {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The table there is of another grid.
-    #[error("{} is of another grid; what differs is {difference}. Choose another name, or remove it and {}", path.display(), Manifest::path(path).display())]
-    Differs {
-        /// The file.
-        path: PathBuf,
-        /// What differs.
-        difference: String,
-    },
-    /// A line of the table is not what it should be.
-    #[error("{}, line {line}: {what}", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        what: String,
-    },
-    /// Rows cannot be written as Parquet.
-    #[error(transparent)]
-    Rows(#[from] WriteError),
-    /// The manifest beside the table cannot be read.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// The finished table is another than the one that the sweep wrote.
-    #[error(
-        "{}: its rows are not those that the sweep wrote: their CRC-32 was {written:08x} and is {found:08x}; bring back the \
-         table that was written, or remove this one and {} and give its command again", path.display(), Manifest::path(path).display()
-    )]
-    Changed {
-        /// The file.
-        path: PathBuf,
-        /// The checksum of what the sweep wrote.
-        written: u32,
-        /// The checksum of the rows that exist.
-        found: u32,
-    },
-    /// Shards that do not make a whole.
-    #[error("{}: {what}", path.display())]
-    Shards {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
-}
 
 /// A table's whole lines.
 #[derive(Clone, Debug, Default)]
@@ -178,16 +82,35 @@ impl Rows {
     /// # Errors
     /// They were changed.
     pub fn check(&self, path: &Path, manifest: &Manifest) -> Result<(), TableError> {
-        let (found, is_whole) = (self.crc32(), self.is_whole(manifest));
+        let is_whole = manifest.enough().is_some() || self.is_whole(manifest);
+        let found = self.crc32();
         match manifest.rows_crc32().filter(|written| is_whole && *written != found) {
             Some(written) => Err(TableError::Changed { path: path.to_owned(), written, found }),
+            None => self.check_each(path, manifest),
+        }
+    }
+
+    /// The same with the checksum of each row, where the log beside the table has it.
+    fn check_each(&self, path: &Path, manifest: &Manifest) -> Result<(), TableError> {
+        let history = History::read(path, manifest.seeds().len() as u64)?;
+        let written = |run: &u64| history.crc32.get(run).and_then(|crc32| u32::from_str_radix(crc32, 16).ok());
+        let other = |(run, row): &(&u64, &String)| written(run).is_some_and(|written| written != row_crc32(row));
+        match self.lines.iter().find(other) {
+            Some((run, _)) => {
+                let what = format!(
+                    "row {} was changed since the sweep wrote it: bring it back, or remove it and give the sweep's command \
+                     again",
+                    run + 1
+                );
+                Err(TableError::Shards { path: path.to_owned(), what })
+            }
             None => Ok(()),
         }
     }
 
-    /// All runs of the manifest's shard are there.
-    fn is_whole(&self, manifest: &Manifest) -> bool {
-        self.lines.len() as u64 == manifest.part().share(manifest.runs())
+    /// All runs of the manifest's shard are there, or all that are wanted.
+    pub fn is_whole(&self, manifest: &Manifest) -> bool {
+        self.lines.len() as u64 == manifest.part().share(manifest.runs()) || is_enough(self, manifest)
     }
 
     /// The checksum of the table's text.
@@ -326,12 +249,14 @@ impl Output {
     ///
     /// # Errors
     /// The disk is full, the pipe is closed, or the table there has other columns.
-    pub fn row(&mut self, run: u64, header: &str, row: String) -> Result<(), TableError> {
+    pub fn row(&mut self, run: u64, header: &str, row: String, further: Further) -> Result<(), TableError> {
         #[cfg(feature = "parquet")]
         if let Target::Folder(folder) = &mut self.target {
             self.kept += 1;
-            return folder.row(run, header, &row);
+            return folder.row(run, header, &row, further);
         }
+        // Only a folder has more than rows.
+        drop(further);
         match &self.header {
             None => {
                 self.write(header)?;
@@ -393,6 +318,18 @@ impl Output {
                 TableError::File { what: "write", path: self.place.clone().into(), source: io::Error::other(other) }
             }
         })
+    }
+
+    /// Writes what waits for further rows of its combination.
+    ///
+    /// # Errors
+    /// The disk is full, or the like.
+    pub fn flush(&mut self) -> Result<(), TableError> {
+        match &mut self.target {
+            #[cfg(feature = "parquet")]
+            Target::Folder(folder) => folder.flush(),
+            Target::File { .. } | Target::Stream { .. } => Ok(()),
+        }
     }
 
     /// Puts the rows of a file in order. It need not have all; where it has, its checksum is written beside it.
@@ -486,7 +423,7 @@ mod tests {
         let mut output =
             Output::stream(File::create(&path).expect("own folder"), "stream".to_owned(), [1, 4, 7].into_iter());
         for run in [7, 1, 4] {
-            output.row(run, "run", run.to_string()).expect("room");
+            output.row(run, "run", run.to_string(), Further::default()).expect("room");
         }
         assert_eq!(output.kept(), 3);
         assert_eq!(std::fs::read_to_string(&path).expect("own file"), "run\n1\n4\n7\n");

@@ -38,6 +38,7 @@ fn column(name: &str, grid: Option<&Manifest>, in_table: &[&str]) -> Column {
         None => in_table.iter().all(|value| test(value)),
     };
     let kind = match () {
+        () if name == "station" => ColumnKind::Word,
         () if is_measure(name) => ColumnKind::Measure,
         () if all(&is_count) => ColumnKind::Count,
         // A seed above 2^63 − 1 would lose digits as a number.

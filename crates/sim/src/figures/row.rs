@@ -1,9 +1,13 @@
 //! Results as one flat row: for CSV, for sweeps and for plots. See docs/results.md.
 
+use crate::figures::delays::DelayResults;
 use crate::figures::intervals::BELOW;
-use crate::figures::results::Results;
-use crate::figures::table::{DELAYS, FIGURES, LONGEST, NUMBERS};
-use std::collections::BTreeMap;
+use crate::figures::metrics::places;
+use crate::figures::results::{Results, StationResults};
+use crate::figures::slotted::{self, SlottedResults};
+use crate::figures::table::{ACCESS_DELAY, DELAYS, FIGURES, LONGEST, MAC_DELAY, NUMBERS, Number, SlottedFigure};
+use medium::Config;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A row's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,14 +47,43 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// Every figure of a run under its column's name: metrics, their half-widths as `ci95_…`, then each counter summed over
-/// the stations. The names and their order are the same for all runs with the same `attempt_limit`.
-pub fn columns(results: &Results) -> Vec<(String, Value)> {
-    columns_with(results, results.medium.collision_frames.len())
+/// Columns that differ between runs: those of several runs together are the same in every row of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// How many columns of `collision_frames` there are.
+    places: usize,
+    /// Which figures of slotted media there are.
+    slotted: BTreeSet<&'static str>,
 }
 
-/// The same with columns for up to `places` collisions: so runs with other values of `attempt_limit` have the same.
-pub fn columns_with(results: &Results, places: usize) -> Vec<(String, Value)> {
+impl Columns {
+    /// Those of a run of this medium.
+    pub fn of(config: &Config) -> Columns {
+        let slotted = slotted::figures(&config.method).map(|figure| figure.name).collect();
+        Columns { places: places(config.attempt_limit()), slotted }
+    }
+
+    /// Those of either.
+    pub fn and(mut self, other: Columns) -> Columns {
+        self.slotted.extend(other.slotted);
+        Columns { places: self.places.max(other.places), ..self }
+    }
+
+    /// The figures of slotted media, in the order of columns.
+    fn slotted(&self) -> impl Iterator<Item = &'static Number<SlottedFigure>> {
+        slotted::columns().filter(|figure| self.slotted.contains(figure.name))
+    }
+}
+
+/// Every figure of a run under its column's name: metrics, their half-widths as `ci95_…`, then each counter summed over
+/// the stations. The names and their order are the same for all runs with the same `attempt_limit` and access method.
+pub fn columns(results: &Results) -> Vec<(String, Value)> {
+    let slotted = results.medium.slotted.iter().flat_map(SlottedResults::figures).map(|figure| figure.name).collect();
+    columns_of(results, &Columns { places: results.medium.collision_frames.len(), slotted })
+}
+
+/// The same with these columns: so runs of several access methods have the same, and nothing where a method has no such figure.
+pub fn columns_of(results: &Results, there: &Columns) -> Vec<(String, Value)> {
     let medium = &results.medium;
     let mut row = vec![
         ("seed".to_owned(), Value::Count(results.seed)),
@@ -66,9 +99,8 @@ pub fn columns_with(results: &Results, places: usize) -> Vec<(String, Value)> {
         row.extend(FIGURES.iter().map(|figure| (format!("{name}_{}", figure.name), (figure.value)(delay).into())));
         row.push((format!("{name}_{}", LONGEST.0), delay.max_bt.map_or(Value::Missing, Value::Count)));
     }
-    if let Some(slotted) = &medium.slotted {
-        row.extend(slotted.figures().map(|figure| (figure.name.to_owned(), (figure.value)(slotted).into())));
-    }
+    let of_slots = |figure: &Number<SlottedFigure>| medium.slotted.as_ref().and_then(|slotted| (figure.value)(slotted));
+    row.extend(there.slotted().map(|figure| (figure.name.to_owned(), of_slots(figure).into())));
     let half = |metric: &str, figure: Option<&str>| {
         medium.ci95.as_ref().and_then(|intervals| intervals.half_width(metric, figure)).into()
     };
@@ -79,17 +111,30 @@ pub fn columns_with(results: &Results, places: usize) -> Vec<(String, Value)> {
         let below = format!("mean_bt{BELOW}");
         row.push((format!("ci95_{name}_{below}"), half(name, Some(&below))));
     }
-    if let Some(slotted) = &medium.slotted {
-        row.extend(slotted.figures().map(|figure| (format!("ci95_{}", figure.name), half(figure.name, None))));
-    }
+    row.extend(there.slotted().map(|figure| (format!("ci95_{}", figure.name), half(figure.name, None))));
     let collision_frames = medium.collision_frames.iter().map(|&count| Value::Count(count));
-    let collision_frames = collision_frames.chain(std::iter::repeat(Value::Missing)).take(places);
+    let collision_frames = collision_frames.chain(std::iter::repeat(Value::Missing)).take(there.places);
     row.extend((1..).zip(collision_frames).map(|(after, count)| (format!("collision_frames_{after}"), count)));
     let mut counters: BTreeMap<&str, u64> = BTreeMap::new();
     for (name, count) in results.stations.iter().flat_map(|station| &station.counters) {
         *counters.entry(name).or_default() += count;
     }
     row.extend(counters.into_iter().map(|(name, count)| (name.to_owned(), Value::Count(count))));
+    row
+}
+
+/// Every figure of one station under its column's name: what is in its queue, its delays, and its counters.
+pub fn station_columns(station: &StationResults) -> Vec<(String, Value)> {
+    let queues = [("queued_at_start", station.queued_at_start), ("queued", station.queued)];
+    let mut row: Vec<(String, Value)> =
+        queues.into_iter().map(|(name, count)| (name.to_owned(), Value::Count(count))).collect();
+    let none = DelayResults::default();
+    for (name, delay) in [(ACCESS_DELAY, &station.access_delay), (MAC_DELAY, &station.mac_delay)] {
+        let delay = delay.as_ref().unwrap_or(&none);
+        row.extend(FIGURES.iter().map(|figure| (format!("{name}_{}", figure.name), (figure.value)(delay).into())));
+        row.push((format!("{name}_{}", LONGEST.0), delay.max_bt.map_or(Value::Missing, Value::Count)));
+    }
+    row.extend(station.counters.iter().map(|(name, count)| (name.clone(), Value::Count(*count))));
     row
 }
 

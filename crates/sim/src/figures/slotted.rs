@@ -111,6 +111,17 @@ pub fn all() -> impl Iterator<Item = &'static Number<SlottedFigure>> {
     SLOTTED.iter().chain(CSMA_CA)
 }
 
+/// The figures of a whole run of this method; a medium without slots has none.
+pub fn figures(method: &Method) -> impl Iterator<Item = &'static Number<SlottedFigure>> {
+    let further = if matches!(method, Method::CsmaCa(_)) { CSMA_CA } else { WHOLE };
+    slot(method).into_iter().flat_map(move |_| SLOTTED.iter().chain(further))
+}
+
+/// All that there are, in the order of a table's columns.
+pub fn columns() -> impl Iterator<Item = &'static Number<SlottedFigure>> {
+    SLOTTED.iter().chain(CSMA_CA).chain(WHOLE)
+}
+
 impl SlottedResults {
     /// The same with the part of the time for each number of backlogged frames, from the bit times for each number.
     pub fn with_distribution(mut self, spent: &[u64]) -> SlottedResults {

@@ -1,6 +1,6 @@
 //! When a run has been long enough: one metric is known to within a part of itself.
 
-use crate::figures::intervals::BELOW;
+use crate::figures::intervals::{BELOW, half_width};
 use crate::figures::results::Results;
 use crate::figures::row::columns;
 use crate::figures::slotted;
@@ -64,6 +64,12 @@ impl FromStr for Until {
     }
 }
 
+/// A half-width as a part of its metric; nothing where that is 0.
+fn part_of(half: f64, metric: f64) -> Option<f64> {
+    let part = half / metric.abs();
+    part.is_finite().then_some(part)
+}
+
 impl fmt::Display for Until {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_collapse() {
@@ -92,8 +98,13 @@ impl Until {
         let number = |name: &str| row.iter().find(|(column, _)| column == name).and_then(|(_, value)| value.number());
         let half = number(&format!("ci95_{}", self.metric))?;
         let below = number(&format!("ci95_{}{BELOW}", self.metric)).unwrap_or(0.0);
-        let part = half.max(below) / number(&self.metric)?.abs();
-        part.is_finite().then_some(part)
+        part_of(half.max(below), number(&self.metric)?)
+    }
+
+    /// The same of the mean over runs with different seeds, which have these values of the metric: by Student's t, as in figures.
+    pub fn half_width_over_seeds(values: &[f64]) -> Option<f64> {
+        let half = half_width(values.iter().copied())?;
+        part_of(half, values.iter().sum::<f64>() / values.len() as f64)
     }
 
     /// What results say: how far it got.

@@ -77,7 +77,11 @@ impl From<Option<u64>> for Cell<'_> {
 
 /// Writes a table.
 #[derive(Debug)]
-pub struct TableWriter(Format);
+pub struct TableWriter {
+    format: Format,
+    /// What every row begins with.
+    lead: Vec<u64>,
+}
 
 #[derive(Debug)]
 enum Format {
@@ -149,14 +153,31 @@ impl TableWriter {
         #[cfg(feature = "parquet")]
         if form != Form::Csv {
             let table = arrow::ArrowTable::new(form, file, place, columns, texts)?;
-            return Ok(TableWriter(Format::Arrow(Box::new(table))));
+            return Ok(TableWriter { format: Format::Arrow(Box::new(table)), lead: Vec::new() });
         }
         let _ = texts;
         assert!(form == Form::Csv, "the caller has asked whether {form:?} is built");
         let mut lines = LineWriter::new(file, place, "rows");
         lines.line(|line| write_row(line, columns.iter().map(|column| Cell::Word(&column.name))))?;
         lines.flush()?;
-        Ok(TableWriter(Format::Csv(lines)))
+        Ok(TableWriter { format: Format::Csv(lines), lead: Vec::new() })
+    }
+
+    /// The same with counts that every row begins with, each under its column's name.
+    ///
+    /// # Errors
+    /// As [`TableWriter::open`].
+    pub fn open_led(
+        form: Form,
+        file: File,
+        place: String,
+        columns: &[Column],
+        lead: &[(&str, u64)],
+    ) -> Result<TableWriter, WriteError> {
+        let first = lead.iter().map(|(name, _)| Column::new(*name, ColumnKind::Count));
+        let columns: Vec<Column> = first.chain(columns.iter().cloned()).collect();
+        let writer = TableWriter::open(form, file, place, &columns)?;
+        Ok(TableWriter { lead: lead.iter().map(|(_, count)| *count).collect(), ..writer })
     }
 
     /// Adds a row: a cell for each column, of its kind or missing.
@@ -164,7 +185,8 @@ impl TableWriter {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn row<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>>) -> Result<(), WriteError> {
-        match &mut self.0 {
+        let cells = self.lead.iter().map(|count| Cell::Count(*count)).chain(cells);
+        match &mut self.format {
             Format::Csv(lines) => lines.line(|line| write_row(line, cells)),
             #[cfg(feature = "parquet")]
             Format::Arrow(table) => table.row(cells),
@@ -173,7 +195,7 @@ impl TableWriter {
 
     /// From now on a thread of its own hands lines to the kernel, if the system gives one.
     pub fn write_beside(&mut self) {
-        match &mut self.0 {
+        match &mut self.format {
             Format::Csv(lines) => lines.write_beside(),
             #[cfg(feature = "parquet")]
             Format::Arrow(_) => {}
@@ -185,7 +207,7 @@ impl TableWriter {
     /// # Errors
     /// As [`TableWriter::row`].
     pub fn flush(&mut self) -> Result<(), WriteError> {
-        match &mut self.0 {
+        match &mut self.format {
             Format::Csv(lines) => lines.flush(),
             #[cfg(feature = "parquet")]
             Format::Arrow(_) => Ok(()),
@@ -197,7 +219,7 @@ impl TableWriter {
     /// # Errors
     /// As [`TableWriter::row`].
     pub fn finish(&mut self) -> Result<(), WriteError> {
-        match &mut self.0 {
+        match &mut self.format {
             Format::Csv(lines) => lines.flush(),
             #[cfg(feature = "parquet")]
             Format::Arrow(table) => table.finish(),

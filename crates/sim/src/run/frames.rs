@@ -64,10 +64,14 @@ impl FrameTable {
         names: Vec<String>,
         begin: BitInstant,
     ) -> Result<FrameTable, WriteError> {
-        let table = TableWriter::create(path, others, &FrameTable::columns())?;
+        Ok(FrameTable::new(TableWriter::create(path, others, &FrameTable::columns())?, names, begin))
+    }
+
+    /// The same in a table that was begun with these columns.
+    pub fn new(table: TableWriter, names: Vec<String>, begin: BitInstant) -> FrameTable {
         let stations = names.len();
         let (announced, pending) = (vec![VecDeque::new(); stations], vec![VecDeque::new(); stations]);
-        Ok(FrameTable { table, names, begin, announced, pending })
+        FrameTable { table, names, begin, announced, pending }
     }
 
     fn offered(&mut self, event: &Event) {

@@ -1,9 +1,9 @@
 //! Metrics over time: one row for each interval of the measured time. See docs/results.md.
 
 use crate::figures::contention::Contention;
-use crate::figures::metrics::{Delays, places};
+use crate::figures::metrics::Delays;
 use crate::figures::results::{ConfigResults, Results, Snapshot};
-use crate::figures::row::{Value, columns_with};
+use crate::figures::row::{Columns, Value, columns_of};
 use crate::figures::slotted::Slots;
 use crate::files::json_lines::WriteError;
 use crate::files::record::End;
@@ -24,6 +24,7 @@ pub struct Series {
     from: BitInstant,
     to: BitInstant,
     config: ConfigResults,
+    columns: Columns,
     rate: f64,
     names: Vec<String>,
     tally: Tally,
@@ -52,6 +53,7 @@ impl Series {
             from: begin,
             to: begin + interval,
             config: ConfigResults::new(&WrittenConfig::from(config), ""),
+            columns: Columns::of(config),
             rate: config.rate.get() as f64,
             names,
             tally: Tally::new(stations, config.attempt_limit()),
@@ -62,6 +64,12 @@ impl Series {
         }
     }
 
+    /// The same with the columns of a table that has other runs too.
+    #[must_use]
+    pub fn with_columns(self, columns: Columns) -> Series {
+        Series { columns, ..self }
+    }
+
     /// The table's columns.
     pub fn columns(&self) -> Vec<Column> {
         let kind = |value: &Value| match value {
@@ -69,7 +77,7 @@ impl Series {
             Value::Measure(_) | Value::Missing => ColumnKind::Measure,
         };
         // An interval in which nothing happened lacks values whose kind does not show.
-        let count = |name: &str| name.ends_with("max_bt");
+        let count = |name: &str| name.ends_with("max_bt") || name.starts_with("collision_frames_");
         let of = |(name, value): &(String, Value)| {
             Column::new(name.clone(), if count(name) { ColumnKind::Count } else { kind(value) })
         };
@@ -101,8 +109,7 @@ impl Series {
         let ends = [("from_s", seconds(self.from)), ("to_s", seconds(to))];
         let queued = [("queued", Value::Count(self.queued.iter().sum()))];
         let named = ends.into_iter().chain(queued).map(|(name, value)| (name.to_owned(), value));
-        let places = places(results.config.medium.config().attempt_limit());
-        named.chain(columns_with(&results, places).into_iter().filter(varies)).collect()
+        named.chain(columns_of(&results, &self.columns).into_iter().filter(varies)).collect()
     }
 
     /// Ends the interval at `at` and begins the next.

@@ -54,6 +54,17 @@ impl EventTable {
     /// # Errors
     /// The disk is full, the pipe is closed.
     pub fn new(form: Form, file: File, place: String, known: &Known) -> Result<EventTable, WriteError> {
+        EventTable::with(known, |columns| TableWriter::open(form, file, place, columns))
+    }
+
+    /// The same in a table that `open` begins.
+    ///
+    /// # Errors
+    /// It cannot be begun.
+    pub fn with(
+        known: &Known,
+        open: impl FnOnce(&[Column]) -> Result<TableWriter, WriteError>,
+    ) -> Result<EventTable, WriteError> {
         let own = fields();
         let names: Vec<&str> = own.iter().map(|column| column.name.as_str()).collect();
         let all = Kind::ALL.iter().flat_map(|(_, fields)| *fields);
@@ -66,7 +77,7 @@ impl EventTable {
         columns.extend(own);
         columns.push(Column::new("detail", ColumnKind::Word));
         Ok(EventTable {
-            output: TableWriter::open(form, file, place, &columns)?,
+            output: open(&columns)?,
             nanos: Nanos::new(known.header.configuration.rate()),
             stations: known.header.seats(),
             names: Names::new(&known.header.seats()),

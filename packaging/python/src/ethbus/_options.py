@@ -272,6 +272,9 @@ class SweepOptions(TypedDict, total=False):
     seeds: Value
     """The number of seeds, or their range: `8`, `1..20`"""
 
+    max_seeds: Value
+    """Add seeds until --until holds, at most N"""
+
     stations: Value
     """How many stations, 1 to 1024 [default: 4]"""
 
@@ -358,6 +361,12 @@ class SweepOptions(TypedDict, total=False):
 
     parquet: Value
     """Write the whole table as Parquet too, when it is done"""
+
+    tables: Value
+    """More tables in the folder of --out: `stations,series,frames,events`"""
+
+    series: Value
+    """The interval of the table `series`"""
 
     shard: Value
     """Only part i of n of the grid, for `ethbus merge`"""

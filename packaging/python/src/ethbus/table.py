@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 import zlib
@@ -17,44 +18,69 @@ if TYPE_CHECKING:
 
     PathLike = str | os.PathLike[str]
 
-_NAME = re.compile(r"runs-\d+-\d+-([0-9a-f]{8})\.parquet")
+TABLES = ("runs", "stations", "series", "frames", "events")
+_NAME = re.compile(r"([a-z]+)-\d+-\d+-([0-9a-f]{8})\.parquet")
 
 
-def files(folder: PathLike) -> list[Path]:
-    """The files of a folder that `ethbus sweep --out FOLDER/` writes, in order. One that was changed is an error."""
-    found = sorted(path for path in Path(folder).rglob("*.parquet") if not path.name.startswith("."))
-    for path in found:
+def files(folder: PathLike, table: str = "runs") -> list[Path]:
+    """The files of a table in a folder that `ethbus sweep --out FOLDER/` writes, in order. One that was changed is an error."""
+    if table not in TABLES:
+        raise ValueError(f"a folder has no table {table!r}: write one of {', '.join(TABLES)}")
+    found = []
+    for path in sorted(Path(folder).rglob("*.parquet")):
         name = _NAME.fullmatch(path.name)
-        if not name:
+        if path.name.startswith(".") or (name and name[1] in TABLES and name[1] != table):
+            continue
+        if not name or name[1] != table:
             raise ValueError(f"{path}: no sweep wrote a file of this name: move it elsewhere")
         crc32 = zlib.crc32(path.read_bytes())
-        if crc32 != int(name[1], 16):
-            raise ValueError(f"{path}: it was changed since the sweep wrote it: its CRC-32 was {name[1]} and is {crc32:08x}")
+        if crc32 != int(name[2], 16):
+            raise ValueError(f"{path}: it was changed since the sweep wrote it: its CRC-32 was {name[2]} and is {crc32:08x}")
+        found.append(path)
     if not found:
-        raise FileNotFoundError(f"{folder}: no run of a sweep is in it: give the folder of `ethbus sweep --out FOLDER/`")
+        wish = "" if table == "runs" else f" --tables {table}"
+        raise FileNotFoundError(f"{folder} has no {table}: give the folder of `ethbus sweep --out FOLDER/{wish}`")
     return found
 
 
-def read(folder: PathLike) -> pandas.DataFrame:
-    """The runs of a folder that `ethbus sweep --out FOLDER/` writes, in the order of the grid; it may still grow.
+def read(folder: PathLike, table: str = "runs") -> pandas.DataFrame:
+    """The runs of a sweep: of a folder that `ethbus sweep --out FOLDER/` writes, in the order of the grid, or of a CSV file.
 
-    `attrs` of the frame has `units` and `definitions`, each by the name of the column. Needs pandas and pyarrow.
+    `table` is one of `--tables` that the sweep of the folder had: `stations`, `series`, `frames` or `events`. The folder may
+    still grow. A table that was changed is an error. `attrs` of a folder's frame has `units` and `definitions`, each by the name
+    of the column. A folder needs pandas and pyarrow, a file pandas alone.
     """
     import pandas
+
+    if not Path(folder).is_dir():
+        if table != "runs":
+            raise ValueError(f"{folder} is a file and has no table {table!r}: give the folder of a sweep")
+        return _read_csv(Path(folder))
     import pyarrow.dataset as dataset
     import pyarrow.fs as fs
 
     options = dataset.FileSystemFactoryOptions(
         partition_base_dir=str(folder), partitioning=dataset.HivePartitioning.discover()
     )
-    paths = [str(path) for path in files(folder)]
+    paths = [str(path) for path in files(folder, table)]
     factory = dataset.FileSystemDatasetFactory(fs.LocalFileSystem(), paths, dataset.ParquetFileFormat(), options)
-    table = factory.finish(factory.inspect(fragments=None)).to_table()
-    frame: pandas.DataFrame = table.to_pandas().sort_values("run", ignore_index=True)
-    metadata = {field.name: field.metadata or {} for field in table.schema}
+    whole = factory.finish(factory.inspect(fragments=None)).to_table()
+    frame: pandas.DataFrame = whole.to_pandas().sort_values("run", ignore_index=True, kind="stable")
+    metadata = {field.name: field.metadata or {} for field in whole.schema}
     for key, of in (("units", b"unit"), ("definitions", b"definition")):
         frame.attrs[key] = {name: texts[of].decode() for name, texts in metadata.items() if of in texts}
     return frame
+
+
+def _read_csv(path: Path) -> pandas.DataFrame:
+    import pandas
+
+    grid = Path(f"{path}.grid.json")
+    written = json.loads(grid.read_text(encoding="utf-8")).get("rows_crc32") if grid.exists() else None
+    found = zlib.crc32(path.read_bytes())
+    if written is not None and found != written:
+        raise ValueError(f"{path}: it was changed since the sweep wrote it: its CRC-32 was {written:08x} and is {found:08x}")
+    return pandas.read_csv(path)
 
 
 def rows(arguments: Sequence[str], first: int, last: int) -> str:

@@ -9,6 +9,7 @@ use crate::study::sweep::journal::History;
 use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::output::{TableError, done, is_written, with_slash};
 use crate::study::sweep::part::{Part, spans};
+use crate::study::sweep::seeds::{due, values};
 use serde::Serialize;
 use sim::words::units::group;
 use std::path::Path;
@@ -62,7 +63,11 @@ fn one(table: &Path) -> Result<Status, CommandError> {
     let done = done(table, &manifest)?;
     let history = History::read(table, manifest.seeds().len() as u64)?;
     let part = manifest.part();
-    let runs = part.share(manifest.runs());
+    let runs = match manifest.enough() {
+        // As far as it is known how many there will be.
+        Some(_) => (done.len() + due(&manifest, &values(table, &manifest)?).len()) as u64,
+        None => part.share(manifest.runs()),
+    };
     let failed = history.failed.iter().filter(|(run, _)| !done.contains(run));
     let failed: Vec<Failed> = failed
         .map(|(run, why)| {
@@ -80,7 +85,8 @@ fn one(table: &Path) -> Result<Status, CommandError> {
         () if is_written(table) => "runs",
         () => "stopped",
     };
-    let (host, start) = history.latest.map(|latest| (latest.host, latest.start)).unzip();
+    let latest = history.commands.last();
+    let (host, start) = latest.map(|latest| (latest.host.clone(), latest.start.clone())).unzip();
     let part = if part == Part::WHOLE { "all".to_owned() } else { part.to_string() };
     let table = table.display().to_string();
     Ok(Status { table, part, state, runs, done, failed, left, run_s, left_s, host, start })

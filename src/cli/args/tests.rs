@@ -1,0 +1,67 @@
+//! The help of every command fits a terminal, and has an example.
+
+use super::*;
+use clap::CommandFactory;
+
+#[test]
+fn the_command_line_is_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn every_command_is_in_one_group() {
+    let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, commands)| commands.iter().copied()).collect();
+    let whole = Cli::command();
+    let shown = whole.get_subcommands().filter(|command| !command.is_hide_set());
+    let mut commands: Vec<&str> = shown.map(clap::Command::get_name).collect();
+    grouped.sort_unstable();
+    commands.sort_unstable();
+    assert_eq!(grouped, commands);
+}
+
+/// A terminal of 80 columns shows each command on one line.
+#[test]
+fn a_command_has_one_line() {
+    let help = grouped_commands();
+    let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(wide.is_empty(), "{}", wide.join("\n"));
+}
+
+/// Every command that is not hidden, those of other commands too, each as one types it.
+fn all_commands() -> Vec<(String, clap::Command)> {
+    fn walk(name: &str, command: &clap::Command, all: &mut Vec<(String, clap::Command)>) {
+        all.push((name.to_owned(), command.clone()));
+        for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+            walk(&format!("{name} {}", inner.get_name()), inner, all);
+        }
+    }
+    let mut all = Vec::new();
+    let mut whole = Cli::command();
+    whole.build();
+    walk("ethbus", &whole, &mut all);
+    all
+}
+
+/// A terminal of 24 lines shows a command's short help without scrolling.
+#[test]
+fn a_short_help_fits_a_terminal() {
+    let mut long = Vec::new();
+    for (name, command) in all_commands() {
+        let help = command.term_width(80).render_help().to_string();
+        let most = if name == "ethbus" { 22 } else { 24 };
+        if help.lines().count() > most {
+            long.push(format!("{name}: {} lines\n{help}", help.lines().count()));
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+/// A reader can paste each example: it begins as the command does.
+#[test]
+fn every_command_has_an_example() {
+    for (name, mut command) in all_commands().into_iter().skip(1) {
+        let help = command.render_help().to_string();
+        let example = help.split_once("Example").and_then(|(_, after)| after.split_once(':')).map(|(_, text)| text);
+        assert!(example.is_some_and(|text| text.contains(&name)), "{name}: {help}");
+    }
+}
