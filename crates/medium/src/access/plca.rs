@@ -195,5 +195,6 @@ impl FastPath for Reconciliation {
         engine.leave_follower();
         engine.method.cycles.forget();
         engine.method.wire.places_differ();
+        engine.stations.iter_mut().for_each(|this| this.mac.node.doubt());
     }
 }

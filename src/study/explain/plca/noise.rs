@@ -16,7 +16,7 @@ pub struct Noise {
     pub damaged: u64,
     /// When its plca_status fell.
     pub fell: Option<BitInstant>,
-    /// Its frames that met others on the line.
+    /// Attempts that met it, or with which it met others, on the line.
     pub met: u64,
     /// The first of these things.
     pub first: Option<BitInstant>,
@@ -54,9 +54,13 @@ impl Noises {
         self.present(node).into_iter().for_each(|noise| noise.harm(at).damaged += 1);
     }
 
-    /// A frame of `node` met another on the line.
+    /// A frame of `node` met another on the line. A deaf node does not notice that it sends over others.
     pub fn meets(&mut self, at: BitInstant, node: StationId) {
-        self.present(node).into_iter().for_each(|noise| noise.harm(at).met += 1);
+        let is_deaf = |noise: &&mut Noise| noise.to.is_none() && noise.fell.is_some() && noise.fault == Fault::OneWay;
+        match self.present(node) {
+            Some(noise) => noise.harm(at).met += 1,
+            None => self.0.iter_mut().find(is_deaf).into_iter().for_each(|noise| noise.harm(at).met += 1),
+        }
     }
 
     /// plca_status of `node` fell; false if there is no noise at it.
@@ -65,16 +69,15 @@ impl Noises {
         noise.map(|noise| noise.harm(at).fell.get_or_insert(at)).is_some()
     }
 
-    /// Frames met that a node with noise sent.
+    /// Frames met because of it.
     pub fn made_meet(&self) -> bool {
         self.0.iter().any(|noise| noise.met > 0)
     }
 }
 
-/// One finding for each noise; those that are over count if they did harm.
+/// One finding for each noise.
 pub fn findings(segment: &Segment) -> impl Iterator<Item = Finding> {
-    let counts = |noise: &&Noise| noise.to.is_none() || noise.first.is_some();
-    segment.noises.0.iter().filter(counts).map(|noise| {
+    segment.noises.0.iter().map(|noise| {
         let at = noise.first.unwrap_or(noise.from).get();
         let window = (at.saturating_sub(2_000), at + 2_000);
         Finding { cause: Cause::Noise { noise: noise.clone() }, since: noise.from, until: noise.to, window }

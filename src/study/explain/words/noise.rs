@@ -58,10 +58,10 @@ pub(super) fn sentences(segment: &Segment, noise: &Noise) -> [String; 3] {
     let count = |count: u64, what: &str| (count > 0).then(|| format!("{} {what}", group(count)));
     let seen = [
         count(noise.damaged, "frames for it had a bad FCS"),
-        count(noise.met, "of its attempts met frames of others on the line"),
+        count(noise.met, "attempts met on the line because of it"),
         fell,
     ];
     let seen: Vec<String> = seen.into_iter().flatten().collect();
-    let seen = if seen.is_empty() { "no harm so far".to_owned() } else { seen.join("; ") };
+    let seen = if seen.is_empty() { "no frame was lost to it".to_owned() } else { seen.join("; ") };
     [cause, format!("{does} Here: {seen}.").trim_start().to_owned(), mend.to_owned()]
 }
