@@ -31,7 +31,7 @@ pub(super) fn sentences(segment: &Segment, noise: &Noise) -> [String; 3] {
             let (what, does) = match mishap {
                 Mishap::LostBeacon => (
                     "BEACONs get lost at",
-                    "A node that misses a BEACON counts on: its turns come at the wrong time until the next one.",
+                    "A node that misses a BEACON counts on, has no turn in that cycle, and waits for the next BEACON.",
                 ),
                 Mishap::BadBeacon => (
                     "BEACONs are not recognised at",
@@ -55,10 +55,10 @@ pub(super) fn sentences(segment: &Segment, noise: &Noise) -> [String; 3] {
         Fault::Deaf | Fault::BadFcs | Fault::Babble => (format!("{node} has the fault `{name}`."), "", ""),
     };
     let fell = noise.fell.map(|at| format!("plca_status fell there at t = {}", group(at.get())));
-    let count = |count: u64, what: &str| (count > 0).then(|| format!("{} {what}", group(count)));
+    let count = |count: u64, what: &str| (count > 0).then(|| format!("{what}: {}", group(count)));
     let seen = [
-        count(noise.damaged, "frames for it had a bad FCS"),
-        count(noise.met, "attempts met on the line because of it"),
+        count(noise.damaged, "frames for it with a bad FCS"),
+        count(noise.met, "attempts that met on the line because of it"),
         fell,
     ];
     let seen: Vec<String> = seen.into_iter().flatten().collect();
