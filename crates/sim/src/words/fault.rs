@@ -46,6 +46,11 @@ impl FaultName {
         ALL.iter().map(|(name, _, example, _)| format!("{name}{example}"))
     }
 
+    /// Its name without what it takes.
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
     /// The same fault where it is one of all stations: errors come from the line.
     ///
     /// # Errors
