@@ -28,9 +28,9 @@ mod virtual_lab;
 mod windows;
 
 pub use self::labs::{
-    AddArgs, CutArgs, DockerArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs,
-    PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StationFault,
-    StatsArgs, StepArgs, UpArgs, WatchArgs,
+    AddArgs, CutArgs, DockerArgs, DownArgs, ExecArgs, FAULTS, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs,
+    PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StatsArgs,
+    StepArgs, UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,

@@ -138,8 +138,11 @@ impl<A: FastPath> Engine<A> {
 
     fn set_fault(&mut self, station: StationId, fault: Option<Fault>) {
         self.station_mut(station).fault = fault;
-        if fault == Some(Fault::Deaf) {
+        self.core.noise.set(station, self.core.instant, fault);
+        if fault.is_some_and(|fault| fault.is_deaf() || fault.is_of_receiver()) {
             A::places_differ(self);
+        }
+        if fault.is_some_and(Fault::is_deaf) {
             self.core.line.deafen(station);
         } else {
             self.core.line.heal(station);

@@ -38,6 +38,12 @@ impl Kind {
         self.plca().is_none()
     }
 
+    /// Whether it says what an addressee makes of a frame.
+    #[inline]
+    pub const fn is_reception(&self) -> bool {
+        matches!(self.part(), Part::Receiver(_) | Part::Wireless(WirelessKind::Duplicate { .. }))
+    }
+
     /// Whether it is a station's reaction to another station's frame; all other kinds concern the station's own frame.
     pub fn is_a_receivers(&self) -> bool {
         match self.part() {

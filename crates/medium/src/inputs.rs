@@ -3,6 +3,7 @@
 use crate::config::PlcaSettings;
 use crate::event::Event;
 use crate::frame::{Frame, StationId};
+use crate::noise::{BitErrors, Mishap};
 use crate::time::BitInstant;
 use crate::topology::segments::Place;
 
@@ -118,6 +119,34 @@ pub enum Fault {
     /// does not notice: a longer frame is transmitted as if it had the number of whole octets that fit. An addressee
     /// counts such a frame as too long, and does not hand it up.
     Babble,
+    /// It hears nothing that begins at its place during the fault, and sends as ever: it has no carrier sense, as with
+    /// [`Fault::Deaf`], and receives no frame. With PLCA its node hears no BEACON, no COMMIT and no collision; without
+    /// PLCA its transmitter still detects collisions.
+    OneWay,
+    /// Bits are wrong at its place. A frame with a wrong bit has a bad FCS there, and a BEACON with one is not recognised.
+    BitErrors(BitErrors),
+    /// Signals of PLCA have a mishap at its place; without PLCA this has no effect.
+    Signals {
+        /// Which signals, and what happens to them.
+        mishap: Mishap,
+        /// To how many in a million.
+        millionths: u32,
+    },
+}
+
+impl Fault {
+    /// Its station has no carrier sense.
+    pub const fn is_deaf(self) -> bool {
+        matches!(self, Fault::Deaf | Fault::OneWay)
+    }
+
+    /// It changes what its station receives, and nothing that the station sends.
+    pub const fn is_of_receiver(self) -> bool {
+        match self {
+            Fault::OneWay | Fault::BitErrors(_) | Fault::Signals { .. } => true,
+            Fault::Deaf | Fault::BadFcs | Fault::Babble => false,
+        }
+    }
 }
 
 /// The host of all stations while [`Medium::run_until`](crate::Medium::run_until) runs: it sees every event at once,

@@ -150,6 +150,33 @@ fn a_reset_costs_the_status_once() {
     assert!(results.stations[2].plca.as_ref().is_some_and(|plca| plca.status));
 }
 
+#[test]
+fn wrong_bits_at_a_tap_fail_the_fcs_of_that_node_alone() {
+    let (results, _) = of("18-bit-errors");
+    let errors: Vec<u64> = results.stations.iter().map(|station| station.counter("fcs_errors")).collect();
+    assert!(errors[2] > 0 && errors.iter().sum::<u64>() == errors[2], "{errors:?}");
+    // BEACONs with a wrong bit are not recognised there.
+    assert!(counter(&results, 2, "beacons") < counter(&results, 0, "beacons"));
+    assert_eq!(results.medium.collision_episodes, 0);
+}
+
+#[test]
+fn a_deaf_node_loses_its_status_and_sends_over_others() {
+    let (results, _) = of("19-deaf-node");
+    assert_eq!(every(&results, "status_losses"), [0, 0, 1, 0, 0]);
+    assert!(counter(&results, 2, "beacons") < counter(&results, 0, "beacons") / 2);
+    assert!(every(&results, "collisions_in_turn").iter().sum::<u64>() > 0);
+    assert_eq!(counter(&results, 2, "collisions_in_turn"), 0, "it does not notice");
+}
+
+#[test]
+fn lost_beacons_are_missing_in_the_count_of_their_node() {
+    let (results, _) = of("20-lost-beacons");
+    let beacons = every(&results, "beacons");
+    assert!(beacons[2] < beacons[0] && beacons[1] == beacons[0], "{beacons:?}");
+    assert_eq!(every(&results, "status_losses"), [0; 5]);
+}
+
 /// What was said of a scenario of this text.
 fn warned(text: &str) -> Vec<String> {
     let path = Path::new("bus.toml");
@@ -193,7 +220,8 @@ fn results_have_the_bound_of_each_wait() {
         let longest = station.access_delay.as_ref().and_then(|delay| delay.max_bt).expect("frames");
         assert!(longest <= 5_652, "{}: {longest}", station.name);
     }
-    for wrong in ["03-one-id-twice", "08-other-to-timer", "12-phy-delay", "14-slow-host", "15-reset", "17-cold-start"] {
+    let of_settings = ["03-one-id-twice", "08-other-to-timer", "12-phy-delay", "14-slow-host"];
+    for wrong in of_settings.into_iter().chain(["15-reset", "17-cold-start", "19-deaf-node"]) {
         assert_eq!(of(wrong).0.medium.plca.and_then(|plca| plca.access_delay_bound_bt), None, "{wrong}");
     }
 }

@@ -1,10 +1,11 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
 use super::{Format, Overruled, WindowArgs};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use sim::settings::options::UP;
 use sim::words::units::{FrameRate, count, duration, frame_rate, frame_size, instant, lab_name, tolerance};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -258,18 +259,42 @@ pub struct PortArgs {
     pub station: String,
 }
 
-/// What can be wrong with a station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum StationFault {
-    /// It has no carrier sense, so it never defers.
-    Deaf,
-    /// Its frames arrive everywhere with a bad FCS, and no host gets them.
-    BadFcs,
-    /// Its MAC takes frames of any length; its MAU cuts off what is longer than the jabber limit.
-    Babble,
-    /// It is right again.
-    None,
+/// Faults as they are completed; `sim::words::fault` reads them.
+pub const FAULTS: [&str; 13] = [
+    "deaf",
+    "one_way",
+    "bad_fcs",
+    "babble",
+    "ber:1e-6",
+    "burst:1e-6:400",
+    "line_ber:1e-6",
+    "line_burst:1e-6:400",
+    "lost_beacon:10%",
+    "bad_beacon:10%",
+    "lost_commit:10%",
+    "bad_commit:10%",
+    "none",
+];
+
+/// Takes any text, and offers [`FAULTS`].
+#[derive(Clone, Debug)]
+struct FaultParser;
+
+impl TypedValueParser for FaultParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
+        Some(Box::new(FAULTS.into_iter().map(PossibleValue::new)))
+    }
 }
 
 /// Options of `fault`.
@@ -278,11 +303,11 @@ pub struct FaultArgs {
     /// Which lab.
     #[command(flatten)]
     pub lab: LabArgs,
-    /// The station
+    /// The station; `all` for noise on the medium
     pub station: String,
     /// What is wrong with it from now on
-    #[arg(value_enum)]
-    pub fault: StationFault,
+    #[arg(value_parser = FaultParser, hide_possible_values = true)]
+    pub fault: String,
 }
 
 /// Options of `plca`.

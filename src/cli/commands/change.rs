@@ -1,19 +1,21 @@
 //! `ethbus plug`, `unplug`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs; `ethbus keep`.
 
 use super::{CommandError, Outcome, print, running_lab, station_names};
-use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs, StationFault};
+use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs};
 use crate::live::control;
 use crate::live::control::request::Control;
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
 use crate::show::say;
-use medium::Fault;
 use sim::figures::results::{Results, StationResults};
 use sim::words::cable::Cut;
-use sim::words::fault::FaultName;
+use sim::words::fault::{FaultName, fault as fault_of};
 use sim::words::units::group;
 use std::io;
 use std::process::ExitCode;
+
+/// The word for all stations of a lab.
+const ALL: &str = "all";
 
 /// Puts a station back on the medium.
 ///
@@ -42,13 +44,19 @@ pub fn unplug(args: &PortArgs) -> Outcome {
 /// # Errors
 /// As [`plug`].
 pub fn fault(args: &FaultArgs) -> Outcome {
-    let fault = match args.fault {
-        StationFault::Deaf => Some(Fault::Deaf),
-        StationFault::BadFcs => Some(Fault::BadFcs),
-        StationFault::Babble => Some(Fault::Babble),
-        StationFault::None => None,
-    };
-    change(&running_lab(args.lab.name.as_deref())?, &args.station, Change::Fault(fault.map(FaultName)))?;
+    let wrong = |what| CommandError::Fault { what };
+    let (fault, lab) = (fault_of(&args.fault).map_err(wrong)?.map(FaultName), running_lab(args.lab.name.as_deref())?);
+    let content = Inventory::of_running(&lab)?;
+    let is_one = args.station != ALL || content.stations.iter().any(|port| port.name == ALL);
+    if is_one {
+        change(&lab, &args.station, Change::Fault(fault))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let of_all = fault.map(FaultName::of_all).transpose();
+    let fault = of_all.map_err(|what| wrong(format!("{what}: write the station's name instead of `{ALL}`")))?;
+    for port in &content.stations {
+        change(&lab, &port.name, Change::Fault(fault))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

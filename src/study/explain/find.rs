@@ -15,8 +15,8 @@ use super::scene::Scene;
 use super::story::{Sent, Setting, Step, Story, Try, Unheard, What};
 use super::{ExplainError, Wanted};
 use medium::{
-    BitInstant, BitTimes, Config, Destination, Event, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Population,
-    StationId,
+    BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD,
+    Population, StationId,
 };
 use sim::files::event_log::{EmulatorEvent, Entry, EventLogReader, Header};
 use sim::files::json_lines::ReadError;
@@ -350,7 +350,9 @@ fn receives(event: &Event, scene: &Scene) -> Setting {
         other.reaches(event.station, &scene.config) && packet.as_ref().is_some_and(spoilt)
     };
     let spoilt_by = scene.signals.numbered().filter(spoils).map(Sent::new).collect();
-    Setting::Receives { packet, spoilt_by }
+    let is_noise = |fault: &Fault| matches!(fault, Fault::BitErrors(_));
+    let noise = scene.signals.fault(event.station).filter(is_noise);
+    Setting::Receives { packet, spoilt_by, noise }
 }
 
 /// CSMA/CD: adds what no event tells: which stations heard nothing of a frame that was transmitted.

@@ -54,7 +54,8 @@ pub(super) enum Setting {
     /// The sender noticed these signals.
     Meets(Vec<Sent>),
     /// What was received of `packet`, unless that began before the log, was spoilt by these signals, or by none.
-    Receives { packet: Option<Sent>, spoilt_by: Vec<Sent> },
+    /// `noise`: the fault of the receiver that makes bits wrong there.
+    Receives { packet: Option<Sent>, spoilt_by: Vec<Sent>, noise: Option<Fault> },
     /// Without collision detection: signals of others at the station's place, or on their way there; what the station
     /// heard while it counted down; since when the place was silent and the frame could have gone out.
     Around { signals: Vec<Sent>, wait: Option<Wait>, free: BitInstant },

@@ -6,6 +6,7 @@ mod csma_cd;
 pub mod findings;
 mod heard;
 mod met;
+mod noise;
 mod plca;
 mod wireless;
 

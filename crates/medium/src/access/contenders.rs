@@ -442,8 +442,8 @@ impl<A: Contends> Engine<A> {
     pub(super) fn judge(&mut self, id: TransmissionId, end: BitInstant) -> Fate {
         let line = &self.core.line;
         let sent = line.get(id);
-        let (begin, worth) = (sent.begin, sent.worth);
-        let place = addressee(sent.destination, sent.source());
+        let (begin, worth, source, size) = (sent.begin, sent.worth, sent.source(), sent.size);
+        let place = addressee(sent.destination, source);
         let there = place.is_none_or(|place| self.station(place).attached && sent.reaches(place));
         let met = line.meets(place, id);
         let episode = met.then(|| {
@@ -454,7 +454,10 @@ impl<A: Contends> Engine<A> {
             episode
         });
         let lost = met && place.is_none_or(|place| self.core.line.damaged_at(place, id));
-        Fate { arrived: there && worth.is_handed_up(lost), begin, end, episode }
+        let way = |place| self.core.line.topology().distance(source, place);
+        let noisy = |place| self.core.noise.spoils(place, end + way(place), size);
+        let arrived = there && worth.is_handed_up(lost) && !place.is_some_and(noisy);
+        Fate { arrived, begin, end, episode }
     }
 }
 

@@ -11,7 +11,8 @@
 //! `follower` the fast path while all nodes are configured consistently. **Empty turns and cycles are computed:** a
 //! node does not step through unused turns, and a bus without traffic does not step through cycles.
 //!
-//! Nothing here knows deafness: with PLCA, [`Fault::Deaf`](crate::Fault::Deaf) has no effect.
+//! Carrier sense is the line's here: with PLCA, [`Fault::Deaf`](crate::Fault::Deaf) has no effect. What noise does to a
+//! signal at a place is drawn as the signal begins there (`run`); the wire then counts it as what it sounds like.
 
 mod acts;
 mod counters;
@@ -188,5 +189,12 @@ impl FastPath for Reconciliation {
 
     fn due(engine: &Engine<Reconciliation>) -> BitInstant {
         engine.plca_due()
+    }
+
+    fn places_differ(engine: &mut Engine<Reconciliation>) {
+        engine.leave_follower();
+        engine.method.cycles.forget();
+        engine.method.wire.places_differ();
+        engine.stations.iter_mut().for_each(|this| this.mac.node.doubt());
     }
 }

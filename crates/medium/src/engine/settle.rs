@@ -46,9 +46,9 @@ impl Core {
         let farthest = self.line.farthest(transmission.source());
         let (end, damaged) = match course {
             Course::OnAir { end } | Course::Whole { end } if self.line.alone(id) && self.line.heard_by_all(id) => {
-                (end, self.spoilt_places(id, false))
+                (end, self.spoilt_places(id, end, false))
             }
-            Course::Whole { end } if end + farthest <= self.instant => (end, self.spoilt_places(id, true)),
+            Course::Whole { end } if end + farthest <= self.instant => (end, self.spoilt_places(id, end, true)),
             Course::OnAir { .. } | Course::Whole { .. } | Course::Cut { .. } => return,
         };
         self.line.get_mut(id).settled = true;
@@ -61,21 +61,25 @@ impl Core {
     /// Reports that a transmission which ended at `end` is delivered: for a method that itself decides what arrived.
     pub fn carried(&mut self, id: TransmissionId, end: BitInstant) {
         if self.config.keep_outputs {
-            let (frame, damaged) = (self.line.get(id).frame, self.spoilt_places(id, true));
+            let (frame, damaged) = (self.line.get(id).frame, self.spoilt_places(id, end, true));
             self.give_out(Output::Carried { frame, end, damaged });
         }
     }
 
     /// The places where the frame is not handed up: all of them, or, if it may have `met` another, those where they
-    /// overlapped and those that a cut kept it from.
-    fn spoilt_places(&self, id: TransmissionId, met: bool) -> Vec<StationId> {
+    /// overlapped, those that a cut kept it from, and those with noise.
+    fn spoilt_places(&self, id: TransmissionId, end: BitInstant, met: bool) -> Vec<StationId> {
         let transmission = self.line.get(id);
         let (frame, worth) = (transmission.frame, transmission.worth);
-        if worth.is_handed_up(met) {
+        if worth.is_handed_up(met) && !self.noise.is_on {
             return Vec::new();
         }
         let others = (0..self.line.topology().stations() as u16).map(StationId::new).filter(|&it| it != frame.station);
         let is_spoilt = |place| !transmission.reaches(place) || self.line.damaged_at(place, id);
-        others.filter(|&place| !worth.is_handed_up(met && is_spoilt(place))).collect()
+        let noisy = |place| {
+            let way = self.line.topology().distance(frame.station, place);
+            self.noise.spoils(place, end + way, transmission.size)
+        };
+        others.filter(|&place| !worth.is_handed_up(met && is_spoilt(place)) || noisy(place)).collect()
     }
 }

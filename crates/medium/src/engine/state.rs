@@ -6,6 +6,7 @@ use crate::event::{Event, Kind};
 use crate::frame::{FrameId, StationId, TransmissionId};
 use crate::inputs::Host;
 use crate::line::{Carrier, Line, Transmission};
+use crate::noise::Noise;
 use crate::outputs::Output;
 use crate::tally::Tally;
 use crate::time::BitInstant;
@@ -19,6 +20,7 @@ pub(crate) struct Core {
     pub agenda: Agenda,
     pub line: Line,
     pub cut: Option<Place>,
+    pub noise: Noise,
     /// The present instant of the medium.
     pub instant: BitInstant,
     /// No input comes before this instant, nor at it until a run to it is over.
@@ -45,6 +47,7 @@ impl Core {
             agenda: Agenda::new(timers, config.parameters.slot_time),
             line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap, config.capture().cloned()),
             cut: None,
+            noise: Noise::new(config.seed, config.topology.stations()),
             instant: BitInstant::ZERO,
             limit: BitInstant::ZERO,
             tally: Tally::new(config.topology.stations(), config.attempt_limit()),
@@ -62,7 +65,13 @@ impl Core {
     /// Reports what happened to `frame` at `station`.
     #[inline(always)]
     pub fn emit<H: Host>(&mut self, station: StationId, frame: FrameId, kind: Kind, host: &mut H) {
-        let event = Event { at: self.instant, station, frame, kind };
+        let mut event = Event { at: self.instant, station, frame, kind };
+        if kind.is_reception() && self.noise.is_on {
+            match self.noise.heard(station, self.instant, kind) {
+                Some(kind) => event.kind = kind,
+                None => return,
+            }
+        }
         self.tally.record(&event);
         host.event(&event);
         if H::FEEDS && matches!(kind, Kind::Transmitted { .. } | Kind::Discarded { .. }) {

@@ -363,6 +363,9 @@ impl Results {
         let nodes: Vec<&PlcaStation> = self.stations.iter().filter_map(|station| station.plca.as_ref()).collect();
         // A node that lost plca_status sent with CSMA/CD meanwhile.
         let is_kept = nodes.iter().all(|node| node.status && node.counters.get("status_losses") == Some(&0));
+        // A node that misses BEACONs or COMMITs has fewer turns.
+        let is_noisy = |station: &StationResults| station.fault.is_some_and(|FaultName(it)| it.is_of_receiver());
+        let is_kept = is_kept && !self.stations.iter().any(is_noisy);
         let settings: Vec<_> = nodes.iter().map(|node| node.settings.into()).collect();
         let octets = plca.frame_max_octets.unwrap_or(0).into();
         let bus = Bus::of(self.config.medium.config(), &settings, octets).filter(|_| is_kept);

@@ -151,7 +151,7 @@ impl Signals {
 
     fn set_fault(&mut self, station: StationId, fault: Option<Fault>) {
         self.faults[station.index()] = fault;
-        let deaf: Arc<[bool]> = self.faults.iter().map(|fault| *fault == Some(Fault::Deaf)).collect();
+        let deaf: Arc<[bool]> = self.faults.iter().map(|fault| fault.is_some_and(Fault::is_deaf)).collect();
         self.deaf = deaf.contains(&true).then_some(deaf);
     }
 

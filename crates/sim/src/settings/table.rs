@@ -546,7 +546,7 @@ macro_rules! settings {
                 time: Given<InstantText>, Text(text::<InstantText>),
                     "an instant with its unit in quotes, like `time = \"1s\"` or `\"512 BT\"`",
                     default "none: write one";
-                /// whose `fault` or `plca` it is
+                /// whose `fault` or `plca` it is; without one a fault is noise on the medium, and of all stations
                 station: Given<String>, Text(any), "the station whose fault it is, like `station = \"st1\"`",
                     default "none";
                 /// what is wrong with this station from then on
@@ -606,7 +606,7 @@ macro_rules! settings {
                 /// *live*, of `"vxlan"`: the UDP port
                 port: Given<u16>, Whole(1, 65_535), "a UDP port from 1 to 65535, like `port = 4789`",
                     default "4789";
-                /// `"deaf"`, `"bad_fcs"` or `"babble"`; see [fidelity.md](fidelity.md)
+                /// `"deaf"`, `"bad_fcs"`, `"ber:1e-6"` …; see [fidelity.md](fidelity.md)
                 fault: Given<FaultText>, Text(text::<FaultText>), "a fault in quotes, like `fault = \"deaf\"`",
                     default "`\"none\"`";
                 /// *live*: its IPv4 address with prefix length; `"none"` leaves that to others

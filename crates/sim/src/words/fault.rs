@@ -1,53 +1,166 @@
-//! A station's fault under its name: in scenarios and records, on the command line, between processes.
+//! A station's fault as it is written: in scenarios and records, on the command line, between processes.
 
-use medium::Fault;
-use serde::{Deserialize, Serialize};
+use medium::{BitErrors, Fault, Mishap};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
 
-/// A fault that is written as its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FaultName(#[serde(with = "FaultMirror")] pub Fault);
+/// A fault that is written as text: its name, and what it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultName(pub Fault);
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Fault", rename_all = "snake_case")]
-enum FaultMirror {
-    Deaf,
-    BadFcs,
-    Babble,
+/// What a fault takes after its name.
+#[derive(Clone, Copy)]
+enum Takes {
+    Nothing(Fault),
+    /// A rate; `on_line`: it comes from the line.
+    Rate {
+        on_line: bool,
+    },
+    /// A rate, and the bits that an error lasts.
+    Burst {
+        on_line: bool,
+    },
+    Share(Mishap),
 }
 
-impl FaultName {
-    const ALL: [Fault; 3] = [Fault::Deaf, Fault::BadFcs, Fault::Babble];
+/// Every fault: its name, what it takes, an example, and a few words.
+const ALL: [(&str, Takes, &str, &str); 12] = [
+    ("deaf", Takes::Nothing(Fault::Deaf), "", "no carrier sense"),
+    ("one_way", Takes::Nothing(Fault::OneWay), "", "it hears nothing"),
+    ("bad_fcs", Takes::Nothing(Fault::BadFcs), "", ""),
+    ("babble", Takes::Nothing(Fault::Babble), "", "no limit to its frames"),
+    ("ber", Takes::Rate { on_line: false }, ":1e-6", "wrong bits"),
+    ("burst", Takes::Burst { on_line: false }, ":1e-6:400", "wrong bits in bursts of 400"),
+    ("line_ber", Takes::Rate { on_line: true }, ":1e-6", "the same wrong bits as others with it"),
+    ("line_burst", Takes::Burst { on_line: true }, ":1e-6:400", ""),
+    ("lost_beacon", Takes::Share(Mishap::LostBeacon), ":10%", ""),
+    ("bad_beacon", Takes::Share(Mishap::BadBeacon), ":10%", ""),
+    ("lost_commit", Takes::Share(Mishap::LostCommit), ":10%", ""),
+    ("bad_commit", Takes::Share(Mishap::BadCommit), ":10%", ""),
+];
 
-    const fn name(self) -> &'static str {
+impl FaultName {
+    /// Every fault's name with an example of what it takes, for completions.
+    pub fn examples() -> impl Iterator<Item = String> {
+        ALL.iter().map(|(name, _, example, _)| format!("{name}{example}"))
+    }
+
+    /// Its name without what it takes.
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The same fault where it is one of all stations: errors come from the line.
+    ///
+    /// # Errors
+    /// It is a fault of one station.
+    pub fn of_all(self) -> Result<FaultName, String> {
         match self.0 {
-            Fault::Deaf => "deaf",
-            Fault::BadFcs => "bad_fcs",
-            Fault::Babble => "babble",
+            Fault::BitErrors(errors) => Ok(FaultName(Fault::BitErrors(BitErrors { on_line: true, ..errors }))),
+            Fault::Signals { .. } => Ok(self),
+            Fault::Deaf | Fault::OneWay | Fault::BadFcs | Fault::Babble => {
+                Err(format!("`{self}` is a fault of one station"))
+            }
         }
+    }
+
+    fn row(self) -> (&'static str, String) {
+        let fault = self.0;
+        let is_it = |takes: &Takes| match (takes, fault) {
+            (Takes::Nothing(known), _) => *known == fault,
+            (Takes::Rate { on_line }, Fault::BitErrors(errors)) => errors.burst < 2 && errors.on_line == *on_line,
+            (Takes::Burst { on_line }, Fault::BitErrors(errors)) => errors.burst > 1 && errors.on_line == *on_line,
+            (Takes::Share(known), Fault::Signals { mishap, .. }) => *known == mishap,
+            (Takes::Rate { .. } | Takes::Burst { .. } | Takes::Share(_), _) => false,
+        };
+        let (name, ..) = ALL.iter().find(|(_, takes, ..)| is_it(takes)).expect("every fault has a row");
+        let rate = |errors: BitErrors| format!("{:e}", errors.rate as f64 / 1e12);
+        let more = match fault {
+            Fault::BitErrors(errors) if errors.burst > 1 => format!(":{}:{}", rate(errors), errors.burst),
+            Fault::BitErrors(errors) => format!(":{}", rate(errors)),
+            Fault::Signals { millionths, .. } => format!(":{}%", f64::from(millionths) / 1e4),
+            Fault::Deaf | Fault::OneWay | Fault::BadFcs | Fault::Babble => String::new(),
+        };
+        (name, more)
     }
 }
 
 impl Display for FaultName {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        let (name, more) = self.row();
+        write!(f, "{name}{more}")
     }
 }
 
-/// A fault by its name; nothing for `none`.
+impl FromStr for FaultName {
+    type Err = String;
+    fn from_str(text: &str) -> Result<FaultName, String> {
+        let (name, given) = text.split_once(':').map_or((text, None), |(name, given)| (name, Some(given)));
+        let Some((_, takes, example, _)) = ALL.iter().find(|(known, ..)| *known == name) else {
+            return Err(format!("`{text}` is no fault: write {} or `none`", known()));
+        };
+        let wrong = |what: &str| Err(format!("`{text}` {what}: write one like `{name}{example}`"));
+        let rate = |given: &str| {
+            let rate = (given.parse::<f64>().ok()? * 1e12).round();
+            (1.0..=BitErrors::MOST as f64).contains(&rate).then_some(rate as u64)
+        };
+        const RATE: &str = "has no rate of wrong bits, 1e-12 to 0.1";
+        match (*takes, given) {
+            (Takes::Nothing(fault), None) => Ok(FaultName(fault)),
+            (Takes::Nothing(_), Some(_)) => wrong("takes nothing after its name"),
+            (Takes::Rate { on_line }, given) => match given.and_then(rate) {
+                Some(rate) => Ok(FaultName(Fault::BitErrors(BitErrors { rate, burst: 1, on_line }))),
+                None => wrong(RATE),
+            },
+            (Takes::Burst { on_line }, given) => {
+                let (errors, bits) = given.and_then(|given| given.split_once(':')).unwrap_or_default();
+                let Some(rate) = rate(errors) else { return wrong(RATE) };
+                match bits.parse().ok().filter(|bits| *bits > 1) {
+                    Some(burst) => Ok(FaultName(Fault::BitErrors(BitErrors { rate, burst, on_line }))),
+                    None => wrong("has no length of a burst, 2 to 65535 bits"),
+                }
+            }
+            (Takes::Share(mishap), given) => {
+                let percent = given.and_then(|given| given.strip_suffix('%')).and_then(|part| part.parse::<f64>().ok());
+                let millionths =
+                    percent.map(|percent| (percent * 1e4).round()).filter(|part| (1.0..=1e6).contains(part));
+                match millionths {
+                    Some(millionths) => Ok(FaultName(Fault::Signals { mishap, millionths: millionths as u32 })),
+                    None => wrong("has no share of signals, 0.0001% to 100%"),
+                }
+            }
+        }
+    }
+}
+
+/// All that can be written, with a few words.
+fn known() -> String {
+    let one = |&(name, _, example, about): &(&str, Takes, &str, &str)| match about {
+        "" => format!("`{name}{example}`"),
+        about => format!("`{name}{example}` ({about})"),
+    };
+    ALL.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+impl Serialize for FaultName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for FaultName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// A fault as it is written; nothing for `none`.
 ///
 /// # Errors
 /// Another text, and what would be right.
 pub fn fault(text: &str) -> Result<Option<Fault>, String> {
-    if text == "none" {
-        return Ok(None);
-    }
-    let found = FaultName::ALL.into_iter().find(|&fault| FaultName(fault).name() == text);
-    found.map(Some).ok_or_else(|| {
-        format!(
-            "`{text}` is no fault: write `deaf` (no carrier sense), `bad_fcs`, `babble` (no limit to its frames) or `none`"
-        )
-    })
+    if text == "none" { Ok(None) } else { text.parse().map(|FaultName(fault)| Some(fault)) }
 }
 
 #[cfg(test)]
@@ -56,12 +169,42 @@ mod tests {
 
     #[test]
     fn a_fault_has_one_name_everywhere() {
-        for known in FaultName::ALL {
-            let name = FaultName(known).to_string();
-            assert_eq!(serde_json::to_string(&FaultName(known)).expect("a name"), format!("\"{name}\""));
-            assert_eq!(fault(&name), Ok(Some(known)));
+        for example in FaultName::examples() {
+            let known = fault(&example).expect("an example").expect("a fault");
+            assert_eq!(FaultName(known).to_string(), example);
+            assert_eq!(serde_json::to_string(&FaultName(known)).expect("a name"), format!("\"{example}\""));
+            let read: FaultName = serde_json::from_str(&format!("\"{example}\"")).expect("a name");
+            assert_eq!(read.0, known);
         }
         assert_eq!(fault("none"), Ok(None));
         assert!(fault("mute").expect_err("no fault").contains("`deaf`"));
+    }
+
+    #[test]
+    fn what_a_fault_takes_is_checked() {
+        for (text, what) in [
+            ("deaf:1", "takes nothing"),
+            ("ber", "no rate"),
+            ("ber:0", "no rate"),
+            ("ber:0.2", "no rate"),
+            ("ber:nan", "no rate"),
+            ("burst:1e-6", "no length"),
+            ("burst:1e-6:1", "no length"),
+            ("burst:1e-6:70000", "no length"),
+            ("lost_beacon:10", "no share"),
+            ("bad_commit:101%", "no share"),
+        ] {
+            let error = fault(text).expect_err(text);
+            assert!(error.contains(what), "{text}: {error}");
+        }
+    }
+
+    /// A medium's errors are the same at all stations; a deaf medium is none.
+    #[test]
+    fn a_fault_of_all_stations_comes_from_the_line() {
+        let of_all = |text: &str| text.parse::<FaultName>().and_then(FaultName::of_all).map(|name| name.to_string());
+        assert_eq!(of_all("ber:1e-6"), Ok("line_ber:1e-6".to_owned()));
+        assert_eq!(of_all("lost_beacon:2.5%"), Ok("lost_beacon:2.5%".to_owned()));
+        assert!(of_all("deaf").is_err());
     }
 }

@@ -320,7 +320,7 @@ class Station:
         return results
 
     def fault(self, fault: Optional[str]) -> Results:
-        """Makes the station `deaf`, `bad_fcs` or `babble`, or right again with `None`; gives the results after it."""
+        """Makes the station faulty, like `deaf` or `ber:1e-6`, or right again with `None`; gives the results after it."""
         return self.lab._changed("fault", station=self.name, fault=fault)
 
     def attach(self) -> Results:

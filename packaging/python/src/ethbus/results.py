@@ -228,7 +228,7 @@ class EmulatorResults(Record):
 
     changes: list[ChangeResults]
     """the latest change of each kind to each station and to the cable: `station` (empty for the cable),
-    `change` (`attach`, `detach`, `fault deaf`, `fault bad_fcs`, `fault babble`, `fault none`, `plca`,
+    `change` (`attach`, `detach`, `fault` and the fault's name, like `fault deaf`, `fault none`, `plca`,
     `cut`, `mend`), and `unix_ns`, its instant in nanoseconds since 1970; not there if nothing was
     changed"""
 

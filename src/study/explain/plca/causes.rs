@@ -4,9 +4,10 @@
 //! time, its counts are those of the interval, and each collision has one cause ([`Why`]). One function for each entry
 //! of docs/symptoms.md, in its order. `words/findings.rs` has the sentences.
 
+use super::noise::Noise;
 use super::segment::{Cold, Reset, Segment, Spell};
 use super::setup::{Meetings, Met, Node, Setup, Why};
-use medium::{BitInstant, PlcaSettings, StationId};
+use medium::{BitInstant, Fault, PlcaSettings, StationId};
 use sim::words::configuration::longest_distance;
 use std::collections::BTreeSet;
 
@@ -67,6 +68,8 @@ pub enum Cause {
     OtherClock { node: StationId, ppm: i32, to_timer: u8, id: u8, off: u64, met: Meetings },
     /// 17. Frames met before the first BEACON.
     ColdStart { cold: Cold },
+    /// 18 to 20. Noise at a node: wrong bits, one that hears nothing, BEACONs and COMMITs that get lost.
+    Noise { noise: Noise },
     /// plca_status fell although a coordinator was there.
     Unreached { nodes: Vec<StationId>, at: BitInstant, cut: Option<BitInstant> },
     /// Frames met in turns, and no setting says why.
@@ -101,6 +104,11 @@ impl Cause {
             Cause::Reset { .. } => 15,
             Cause::OtherClock { .. } => 16,
             Cause::ColdStart { .. } => 17,
+            Cause::Noise { noise } => match noise.fault {
+                Fault::BitErrors(_) => 18,
+                Fault::OneWay => 19,
+                Fault::Signals { .. } | Fault::Deaf | Fault::BadFcs | Fault::Babble => 20,
+            },
             Cause::Unreached { .. } | Cause::Unexplained { .. } => 0,
         }
     }
@@ -125,6 +133,7 @@ impl Cause {
             | Cause::SlowHost { node, .. }
             | Cause::OtherClock { node, .. } => vec![*node],
             Cause::Reset { reset } => vec![reset.station],
+            Cause::Noise { noise } => vec![noise.node],
             Cause::ColdStart { cold } => cold.met.iter().copied().collect(),
             Cause::PhyDelay { .. } | Cause::LongCable { .. } => Vec::new(),
         }
@@ -186,9 +195,10 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     let told: BTreeSet<u64> = told.into_iter().chain(spells.map(|at| at.get())).collect();
     found.extend(segment.resets.iter().filter(|reset| !told.contains(&reset.at.get())).map(reset));
     found.extend(cold_start(segment));
+    found.extend(super::noise::findings(segment));
     found.extend(status_fell(segment));
     let delays = found.iter().any(|finding| matches!(finding.cause, Cause::PhyDelay { .. } | Cause::LongCable { .. }));
-    if !delays {
+    if !delays && !segment.noises.made_meet() {
         found.extend(unexplained(segment));
     }
     propose_ids(segment, &mut found);

@@ -2,6 +2,7 @@
 //! nodes met.
 
 use super::super::scene::Scene;
+use super::noise::Noises;
 use super::setup::{Counts, Met, Node, Setup};
 use super::statistics::Statistics;
 use crate::study::theory;
@@ -119,6 +120,7 @@ pub struct Segment {
     /// Received with a bad FCS although no station noticed a collision, and the first of these.
     pub damaged: u64,
     pub first_damaged: Option<BitInstant>,
+    pub noises: Noises,
     /// plca_status fell somewhere while a coordinator was there.
     pub fell_alone: Vec<(BitInstant, StationId)>,
     pub first_cut: Option<BitInstant>,
@@ -155,6 +157,7 @@ impl Segment {
             resets: Vec::new(),
             damaged: 0,
             first_damaged: None,
+            noises: Noises::default(),
             fell_alone: Vec::new(),
             first_cut: None,
             empty: 0,
@@ -214,7 +217,8 @@ impl Segment {
                 }
                 return;
             }
-            Input::Offer { .. } | Input::SetFault { .. } => return,
+            Input::SetFault { station, fault } => return self.noises.set(at, station, fault),
+            Input::Offer { .. } => return,
         };
         let without = self.spells.last().is_some_and(|spell| spell.to.is_none());
         match (without, next.coordinator().is_some()) {
@@ -261,9 +265,11 @@ impl Segment {
                 let before = node.collided.filter(|(serial, _)| *serial == frame.serial).map_or(0, |(_, times)| times);
                 node.collided = Some((frame.serial, before + 1));
                 self.meet(episode, at, frame.station, ok);
+                self.noises.meets(at, frame.station);
             }
             Part::Receiver(ReceiverKind::Damaged { .. }) => {
                 self.damaged += 1;
+                self.noises.damages(at, station);
                 self.first_damaged.get_or_insert(at);
             }
             Part::Plca(PlcaKind::Beacon { empty, length: _ }) => {
@@ -320,6 +326,7 @@ impl Segment {
         }
         let reset_now = self.resets.last().is_some_and(|reset| reset.at == at && reset.station == station);
         let attached = self.node(station).attached;
+        let by_noise = self.noises.fells(at, station);
         match self.spells.last_mut().filter(|spell| spell.to.is_none()) {
             Some(spell) if spell.who.is_none_or(|(who, _)| who != station) => {
                 let first = spell.fell.map_or(at, |(first, _)| first);
@@ -327,7 +334,7 @@ impl Segment {
                 spell.nodes_fell += 1;
             }
             Some(_) => {}
-            None if !reset_now && attached => self.fell_alone.push((at, station)),
+            None if !reset_now && attached && !by_noise => self.fell_alone.push((at, station)),
             None => {}
         }
     }

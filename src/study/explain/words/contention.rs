@@ -117,6 +117,9 @@ impl Words<'_> {
             Input::SetFault { station, fault } => {
                 let fault = match fault {
                     Some(Fault::Deaf) => "gets the fault `deaf`: it hears no signal that begins from now on",
+                    Some(Fault::OneWay) => "gets the fault `one_way`: it hears and receives nothing from now on",
+                    Some(Fault::BitErrors(_)) => "gets noise: frames arrive there with wrong bits from now on",
+                    Some(Fault::Signals { .. }) => "gets a fault of PLCA's signals, which it does not use",
                     Some(Fault::BadFcs) => "gets the fault `bad_fcs`: what it sends from now on has a bad FCS",
                     Some(Fault::Babble) => "gets the fault `babble`",
                     None => "is healed",

@@ -5,6 +5,7 @@ use super::super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, lif
 use super::{counted, list, wrap};
 use medium::{BitInstant, BitTimes, Cause, Event, Fault, FrameId, Input, Kind, Place, StationId, Tally};
 use sim::scene::Signal;
+use sim::words::fault::FaultName;
 use sim::words::sentences::{self, Noticed, Party, TIED};
 use sim::words::units::group;
 use std::fmt::Write;
@@ -153,7 +154,9 @@ impl Words<'_> {
             Some(Fault::Deaf) => format!(" {station} has the fault `deaf`: no carrier sense."),
             Some(Fault::BadFcs) => format!(" {station} has the fault `bad_fcs`."),
             Some(Fault::Babble) => format!(" {station} has the fault `babble`: its MAC takes frames of any length."),
-            None => String::new(),
+            Some(Fault::OneWay) => format!(" {station} has the fault `one_way`: it hears nothing."),
+            // Noise changes what it receives, and not what it sends.
+            Some(Fault::BitErrors(_) | Fault::Signals { .. }) | None => String::new(),
         };
         let cut = self.cut.map_or(String::new(), |cut| format!(" The cable is cut {}.", self.place(cut)));
         format!(
@@ -197,6 +200,13 @@ impl Words<'_> {
                          at {} (8.2.1.5).",
                         self.span(self.config.parameters.jabber_limit)
                     ),
+                    Some(Fault::OneWay) => format!(
+                        "{whose} gets the fault `one_way`: it hears nothing that begins from now on, defers to nothing \
+                         and receives nothing."
+                    ),
+                    Some(fault @ (Fault::BitErrors(_) | Fault::Signals { .. })) => {
+                        format!("{whose} gets the fault `{}`: noise at its place.", FaultName(fault))
+                    }
                     None => format!("{whose} has no fault any more."),
                 }
             }

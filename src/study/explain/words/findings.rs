@@ -51,7 +51,9 @@ pub fn sentences(finding: &Finding, segment: &Segment) -> [String; 3] {
         _ if has_instants => [cause, seen, mend],
         Some(until) => {
             let until = group(until.get());
-            let over = format!("Nothing: other settings ended that at t = {until}.");
+            let what =
+                if matches!(finding.cause, Cause::Noise { .. }) { "it ended" } else { "other settings ended that" };
+            let over = format!("Nothing: {what} at t = {until}.");
             [format!("From t = {since} to t = {until}: {cause}"), seen, over]
         }
         None if finding.since > BitInstant::ZERO => [format!("Since t = {since}: {cause}"), seen, mend],
@@ -85,6 +87,7 @@ fn at_any_time(cause: &Cause, segment: &Segment) -> [String; 3] {
         ],
         Cause::Reset { reset: own } => reset(segment, own),
         Cause::ColdStart { cold } => cold_start(segment, cold),
+        Cause::Noise { noise } => super::noise::sentences(segment, noise),
         Cause::Unreached { .. } | Cause::Unexplained { .. } => without_a_number(segment, cause),
     }
 }

@@ -4,6 +4,7 @@ use super::super::story::{Sent, Setting, Step, Unheard};
 use super::csma_cd::{NAMED, Words};
 use super::list;
 use medium::{Fault, Kind, StationId};
+use sim::words::fault::FaultName;
 use sim::words::units::group;
 
 impl Words<'_> {
@@ -57,8 +58,8 @@ impl Words<'_> {
 
     /// Why what stations at `places` received had a bad FCS.
     fn what_spoilt(&self, setting: &Setting, places: &[StationId]) -> String {
-        let (packet, spoilt_by) = match setting {
-            Setting::Receives { packet: Some(packet), spoilt_by } => (packet, spoilt_by),
+        let (packet, spoilt_by, noise) = match setting {
+            Setting::Receives { packet: Some(packet), spoilt_by, noise } => (packet, spoilt_by, noise),
             _ => return "its signal began before the log, so this does not tell why".to_owned(),
         };
         let called = |one: &Sent| {
@@ -66,6 +67,9 @@ impl Words<'_> {
             self.name(one.frame) + whose
         };
         let sender = &self.names[packet.source.index()];
+        if let (None, None, true, Some(noise)) = (packet.collision, packet.fault, spoilt_by.is_empty(), *noise) {
+            return format!("no signal met it there, and noise made a bit wrong (`{}`)", FaultName(noise));
+        }
         match (packet.collision, packet.fault, spoilt_by.is_empty()) {
             (Some(_), _, _) => {
                 format!("{sender} noticed a collision and cut it short with a jam, too late for a fragment")

@@ -65,6 +65,7 @@ impl<A: InOnePlace> Engine<A> {
         let sent = &self.method.air().signals[number];
         let addressee = addressee(sent.destination, sent.frame.station);
         let there = addressee.is_none_or(|place| self.station(place).attached);
-        self.method.air().arrives(sent, there)
+        let noisy = addressee.is_some_and(|place| self.core.noise.spoils(place, sent.end, sent.size));
+        self.method.air().arrives(sent, there) && !noisy
     }
 }

@@ -43,7 +43,9 @@ impl<A: Contends> Engine<A> {
         match addressee(sent.destination, sent.source()) {
             Some(place) => {
                 let heard = self.station(place).attached && sent.reaches(place);
-                heard && matches!(A::verdict(&self.core, place, id), Some(Kind::Delivered { .. }))
+                let way = self.core.line.topology().distance(sent.source(), place);
+                let noisy = self.core.noise.spoils(place, sent.begin + packet(sent.size) + way, sent.size);
+                heard && !noisy && matches!(A::verdict(&self.core, place, id), Some(Kind::Delivered { .. }))
             }
             None => sent.worth.is_handed_up(met),
         }

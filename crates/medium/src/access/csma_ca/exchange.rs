@@ -59,7 +59,7 @@ impl Engine<Dcf> {
             let id = self.core.send_whole(Transmission::whole(frame, &queued, begin, end, worth));
             (id, self.core.line.get(id).parted.clone())
         };
-        let deaf = |it: &Station<Mac>| it.fault == Some(Fault::Deaf);
+        let deaf = |it: &Station<Mac>| it.fault.is_some_and(Fault::is_deaf);
         let shadow = (parted.is_some() || !self.method.alike && self.stations.iter().any(deaf))
             .then(|| Box::new(Shadow { parted, deaf: self.stations.iter().map(deaf).collect() }));
         let episode = None;
@@ -193,7 +193,9 @@ impl Engine<Dcf> {
         let Some(id) = question.coming.filter(|_| self.station(station).attached) else {
             return self.fail(station, question, now, host);
         };
-        if !self.method.air.is_clear(self.core.line.topology(), id.get(), station) {
+        if !self.method.air.is_clear(self.core.line.topology(), id.get(), station)
+            || self.core.noise.spoils(station, now, Octets::new(0))
+        {
             return self.fail(station, question, now + self.method.spans.difs, host);
         }
         if question.answer == Content::Ack {
@@ -211,7 +213,9 @@ impl Engine<Dcf> {
         if !self.method.air.reaches(self.method.air.get(id), place) {
             return;
         }
-        let is_clear = self.method.air.is_clear(topology, id.get(), place);
+        let size = self.method.air.get(id).size;
+        let is_clear = self.method.air.is_clear(topology, id.get(), place)
+            && !self.core.noise.spoils(place, self.core.instant, size);
         let spans = self.method.spans;
         let answer = |content, reserves| Answer { content, to: source, about, reserves };
         match content {

@@ -170,7 +170,7 @@ impl Engine<CsmaCd> {
             preamble: Some(preamble),
             frame_end,
             worth,
-            deaf: fault == Some(Fault::Deaf),
+            deaf: fault.is_some_and(Fault::is_deaf),
             course: Course::OnAir { end },
             episode: None,
             settled: false,

@@ -108,6 +108,13 @@ impl Node {
         }
     }
 
+    /// A settled node may not hear the first BEACON: it counts as one that has lost BEACONs, until it hears one.
+    pub fn doubt(&mut self) {
+        if self.control == Control::Resync && !self.is_coordinator() {
+            self.active = false;
+        }
+    }
+
     /// Sets new settings; the machines see them in their next run.
     pub fn set(&mut self, settings: PlcaSettings) {
         self.own.settings = settings;

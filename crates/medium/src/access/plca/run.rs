@@ -3,7 +3,7 @@
 use super::acts::nameless;
 use super::follower::Follower;
 use super::tables::Data;
-use super::wire::{EVERYWHERE, Edge, Wire};
+use super::wire::{EVERYWHERE, Edge, What, Wire};
 use super::{Own, PlcaCounters, Reconciliation};
 use crate::access::csma_cd::Transmit;
 use crate::engine::Engine;
@@ -11,6 +11,7 @@ use crate::engine::clock::{Next, Path};
 use crate::event::Kind;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
 use crate::inputs::Host;
+use crate::noise::{Sense, Sort};
 use crate::outputs::Output;
 use crate::receive::{Arrival, Cut};
 use crate::time::{BitInstant, BitTimes};
@@ -152,7 +153,8 @@ impl Engine<Reconciliation> {
         let now = self.core.instant;
         let mut told = std::mem::take(&mut self.method.told);
         while let Some((place, id)) = self.method.wire.take(now, Edge::Begin) {
-            self.method.wire.begins_at(place, id, now);
+            let sense = self.sensed_at(place, id);
+            self.method.wire.begins_at(place, id, now, sense);
             // A COMMIT that continues as a frame keeps carrier up; only the carrier that the MACs see changes.
             if told.is_empty() && self.method.wire.goes_on_alone(id) {
                 (0..self.stations.len() as u16).for_each(|station| self.note_change(StationId::new(station)));
@@ -162,6 +164,20 @@ impl Engine<Reconciliation> {
             }
         }
         self.tell(told, host);
+    }
+
+    /// How piece `id` sounds as it begins at `place`, if noise changes it.
+    fn sensed_at(&self, place: u16, id: u64) -> Option<Sense> {
+        let piece = self.method.wire.get(id);
+        if !self.core.noise.is_on || usize::from(place) == piece.source.index() {
+            return None;
+        }
+        let sort = match piece.what {
+            What::Beacon => Sort::Beacon(self.method.plca.beacon),
+            What::Commit => Sort::Commit,
+            What::Frame => Sort::Frame,
+        };
+        self.core.noise.sense(StationId::new(place), self.core.instant, sort)
     }
 
     fn add_told(&self, place: u16, told: &mut Vec<StationId>) {
@@ -224,7 +240,11 @@ impl Engine<Reconciliation> {
         }
         let delimited = self.stations[piece.source.index()].mac.delimited;
         let end = piece.end.unwrap_or(sent.frame_end + if delimited { esd } else { BitTimes::ZERO });
-        let spoilt = |&place: &StationId| !sent.worth.is_handed_up(piece.is_spoilt_at(place) || !piece.reaches(place));
+        let spoilt = |&place: &StationId| {
+            let at = end + self.method.wire.way(piece.source, place) + self.method.plca.phy_off;
+            !sent.worth.is_handed_up(piece.is_spoilt_at(place) || !piece.reaches(place))
+                || self.core.noise.spoils(place, at, sent.size)
+        };
         let others = (0..stations).map(StationId::new).filter(|&place| place != piece.source);
         let damaged = others.filter(spoilt).collect();
         let piece = self.method.wire.get_mut(id);
@@ -292,7 +312,7 @@ impl Engine<Reconciliation> {
             && self.method.changed.is_empty()
             && self.core.done.is_empty()
             && self.method.next.iter().enumerate().all(alone);
-        if !quiet || !self.method.cycles.may_be_known() {
+        if !quiet || self.core.noise.is_on || !self.method.cycles.may_be_known() {
             return;
         }
         let parameters = &self.core.config.parameters;

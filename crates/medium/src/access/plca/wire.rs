@@ -10,11 +10,12 @@
 use crate::config::Config;
 use crate::frame::{Destination, FrameId, Queued, StationId};
 use crate::line::{Sides, Worth};
+use crate::noise::Sense;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
 use crate::topology::Topology;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// The kind of a piece of carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +31,14 @@ pub(super) struct Heard {
     pub beacons: u16,
     pub commits: u16,
     pub frames: u16,
+    /// Carrier in which the place recognises nothing.
+    pub carriers: u16,
 }
 
 impl Heard {
     #[inline]
     pub fn count(&self) -> u16 {
-        self.beacons + self.commits + self.frames
+        self.beacons + self.commits + self.frames + self.carriers
     }
 
     #[inline]
@@ -44,6 +47,16 @@ impl Heard {
             What::Beacon => &mut self.beacons,
             What::Commit => &mut self.commits,
             What::Frame => &mut self.frames,
+        }
+    }
+
+    /// The count of signals that were sent as `what`, and sound so at the place; none for one that it does not hear.
+    #[inline]
+    fn of_sensed(&mut self, what: What, sense: Option<Sense>) -> Option<&mut u16> {
+        match sense {
+            None => Some(self.of(what)),
+            Some(Sense::Carrier) => Some(&mut self.carriers),
+            Some(Sense::Nothing) => None,
         }
     }
 
@@ -171,6 +184,8 @@ pub(super) struct Wire {
     /// The longest way between two places.
     pub longest_way: BitTimes,
     heard: Box<[Heard]>,
+    /// By place and source: a signal that does not sound there as it was sent.
+    sensed: BTreeMap<(u16, u16), Sense>,
     /// The signal of each place's own station.
     own: Box<[Option<What>]>,
     edges: BinaryHeap<Reverse<(BitInstant, Edge, u16, u64)>>,
@@ -193,6 +208,7 @@ impl Wire {
             off_delay,
             longest_way: BitTimes::new(config.topology.round_trip().get() / 2),
             heard: vec![Heard::default(); if one_place { 1 } else { stations }].into(),
+            sensed: BTreeMap::new(),
             own: vec![None; stations].into(),
             edges: BinaryHeap::new(),
             next: NEVER,
@@ -233,7 +249,7 @@ impl Wire {
             && let Some((place, id)) = self.take(at, edge)
         {
             match edge {
-                Edge::Begin => self.begins_at(place, id, at),
+                Edge::Begin => self.begins_at(place, id, at, None),
                 Edge::End => self.ends_at(place, id),
             }
         }
@@ -242,6 +258,7 @@ impl Wire {
     /// Drops all signals, at places and on their way.
     pub fn forget_all(&mut self) {
         self.heard.fill(Heard::default());
+        self.sensed.clear();
         self.own.fill(None);
         self.edges.clear();
         self.next = NEVER;
@@ -340,19 +357,41 @@ impl Wire {
         Some((place, id))
     }
 
-    /// A piece begins to be heard at `place`.
-    pub fn begins_at(&mut self, place: u16, id: u64, now: BitInstant) {
+    /// Places hear different things from now on.
+    pub fn places_differ(&mut self) {
+        if !std::mem::replace(&mut self.one_place, false) {
+            return;
+        }
+        self.heard = vec![self.heard[0]; usize::from(self.stations)].into();
+        let mut edges = BinaryHeap::new();
+        for Reverse((at, edge, place, id)) in std::mem::take(&mut self.edges) {
+            assert_eq!(place, EVERYWHERE, "all places were one");
+            self.pieces[(id - self.first) as usize].edges += u32::from(self.stations) - 1;
+            edges.extend((0..self.stations).map(|place| Reverse((at, edge, place, id))));
+        }
+        self.edges = edges;
+    }
+
+    /// A piece begins to be heard at `place`; `sense`: not as it was sent.
+    pub fn begins_at(&mut self, place: u16, id: u64, now: BitInstant, sense: Option<Sense>) {
         let index = if self.one_place { 0 } else { usize::from(place) };
         let (what, follows, source) = {
             let piece = self.get(id);
             (piece.what, piece.follows, piece.source.index())
         };
+        let at = (place, source as u16);
+        let sensed = if self.sensed.is_empty() { None } else { self.sensed.remove(&at) };
         let heard = &mut self.heard[index];
-        if let Some(before) = follows {
-            *heard.of(before) -= 1;
+        if let Some(before) = follows.and_then(|before| heard.of_sensed(before, sensed)) {
+            *before -= 1;
         }
-        *heard.of(what) += 1;
+        if let Some(count) = heard.of_sensed(what, sense) {
+            *count += 1;
+        }
         let many = heard.count() > 1;
+        if let Some(sense) = sense {
+            self.sensed.insert(at, sense);
+        }
         if self.one_place || source == usize::from(place) {
             self.own[source] = Some(what);
         }
@@ -371,7 +410,10 @@ impl Wire {
         if followed {
             return;
         }
-        *self.heard[index].of(what) -= 1;
+        let sensed = if self.sensed.is_empty() { None } else { self.sensed.remove(&(place, source as u16)) };
+        if let Some(count) = self.heard[index].of_sensed(what, sensed) {
+            *count -= 1;
+        }
         if self.one_place || source == usize::from(place) {
             self.own[source] = None;
         }

@@ -3,7 +3,9 @@
 use super::cuts::some_names;
 use super::{CutPlan, PlanError, Planner};
 use crate::scenario::file::AtSection;
+use crate::settings::values::FaultText;
 use crate::words::cable::Cut;
+use crate::words::fault::FaultName;
 use medium::{BitInstant, Config, Input, Place, StationId};
 use toml::Spanned;
 
@@ -20,7 +22,7 @@ impl Planner<'_> {
     ) -> Result<Vec<(BitInstant, Input)>, PlanError> {
         let own = Self::all(self.scenario.at.iter().map(|section| self.change(section, names, medium)))?;
         let mut all: Vec<Written> = cable(cuts).map(|(at, cut)| (at, Input::SetCut { cut }, None)).collect();
-        all.extend(own);
+        all.extend(own.into_iter().flatten());
         all.sort_by_key(|(at, ..)| *at);
         let mut is_cut = false;
         for (_, input, section) in &all {
@@ -43,7 +45,7 @@ impl Planner<'_> {
         section: &'a Spanned<AtSection>,
         names: &[&str],
         medium: &Config,
-    ) -> Result<Written<'a>, PlanError> {
+    ) -> Result<Vec<Written<'a>>, PlanError> {
         let AtSection { time, station, fault, cut, mend, plug, unplug, plca } = section.get_ref();
         let missing = "`time` is missing: write when it happens, like `time = \"1s\"`";
         let time = time.as_ref().ok_or_else(|| self.at("at", section, missing.to_owned()))?;
@@ -64,22 +66,40 @@ impl Planner<'_> {
             let missing = "`station` is missing: write whose PLCA it is, like `station = \"st1\"`".to_owned();
             let station = station.as_ref().ok_or_else(|| self.at("at", section, missing))?;
             let station = self.number("station", station, names)?;
-            return Ok((at, self.set_plca(plca, station, medium)?, Some(section)));
+            return Ok(vec![(at, self.set_plca(plca, station, medium)?, Some(section))]);
         }
-        let input = match (fault, cut, plug, unplug) {
-            (Some(fault), ..) => {
-                let missing = "`station` is missing: write whose fault it is, like `station = \"st1\"`".to_owned();
-                let station = station.as_ref().ok_or_else(|| self.at("at", section, missing))?;
-                Input::SetFault { station: self.number("station", station, names)?, fault: fault.get_ref().0 }
-            }
-            (_, Some(between), ..) => {
+        if let Some(fault) = fault {
+            let faults = self.set_fault(section, fault, station.as_ref(), names)?;
+            return Ok(faults.into_iter().map(|input| (at, input, Some(section))).collect());
+        }
+        let input = match (cut, plug, unplug) {
+            (Some(between), ..) => {
                 Input::SetCut { cut: Some(self.place_between("cut", section, between.get_ref(), names, medium)?) }
             }
-            (_, _, Some(station), _) => Input::Attach { station: self.number("plug", station, names)? },
-            (_, _, _, Some(station)) => Input::Detach { station: self.number("unplug", station, names)? },
-            (None, None, None, None) => Input::SetCut { cut: None },
+            (_, Some(station), _) => Input::Attach { station: self.number("plug", station, names)? },
+            (_, _, Some(station)) => Input::Detach { station: self.number("unplug", station, names)? },
+            (None, None, None) => Input::SetCut { cut: None },
         };
-        Ok((at, input, Some(section)))
+        Ok(vec![(at, input, Some(section))])
+    }
+
+    /// A fault of one station, or of all.
+    fn set_fault(
+        &self,
+        section: &Spanned<AtSection>,
+        fault: &Spanned<FaultText>,
+        station: Option<&Spanned<String>>,
+        names: &[&str],
+    ) -> Result<Vec<Input>, PlanError> {
+        let fault = fault.get_ref().0;
+        if let Some(station) = station {
+            return Ok(vec![Input::SetFault { station: self.number("station", station, names)?, fault }]);
+        }
+        let of_all = fault.map(|fault| FaultName(fault).of_all()).transpose();
+        let missing = |what| format!("`station` is missing, and {what}: write whose it is, like `station = \"st1\"`");
+        let fault = of_all.map_err(|what| self.at("at", section, missing(what)))?.map(|FaultName(fault)| fault);
+        let all = (0..names.len() as u16).map(StationId::new);
+        Ok(all.map(|station| Input::SetFault { station, fault }).collect())
     }
 
     /// The station that `key` names.

@@ -108,6 +108,7 @@ impl Engine<Reconciliation> {
         let (longest, gap) = (wire.longest_way, config.parameters.inter_packet_gap);
         let least = PREAMBLE_AND_SFD + config.parameters.min_frame_size.bit_times();
         !config.keep_outputs
+            && !self.core.noise.is_on
             && wire.parted.is_none()
             && longest + plca.phy_on < plca.beacon
             && plca.end_delimiter + plca.phy_off < gap
