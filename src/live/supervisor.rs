@@ -257,7 +257,8 @@ fn results(told: Told) -> Option<Results> {
         | Told::Kept(_)
         | Told::Trouble(_)
         | Told::Overload { .. }
-        | Told::Port { .. } => None,
+        | Told::Port { .. }
+        | Told::Gone(_) => None,
     }
 }
 

@@ -7,7 +7,10 @@ use crate::common::results::check;
 use crate::common::user::{User, users_may_have_labs};
 use crate::common::{ETHBUS, PATIENCE, Turn, note, skipped, wait_until};
 use std::fs;
+use std::io::{Read, Write};
+use std::net::Shutdown;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
@@ -120,6 +123,36 @@ fn a_capture_begun_late_has_the_packets_of_one_from_the_beginning() {
         let is_of_st1 = row.contains("\"kind\":\"collision\"") && row.contains("\"station\":\"st1\"");
         assert!(is_of_st1, "{row}");
     }
+}
+
+/// A capture over the control socket begins, `ping` ends, and the client closes at once: the answer to `ping` is in it.
+#[test]
+fn a_capture_has_what_happened_before_its_client_closed() {
+    if skipped(&["ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut lab = Lab::up(&["--stations", "2"]);
+    let is_answer = |frame: &[u8]| frame.len() > 34 && frame[12..14] == [8, 0] && frame[23] == 1 && frame[34] == 0;
+    for round in 0..4 {
+        let mut stream = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
+        let request = r#"{"jsonrpc":"2.0","id":1,"method":"capture","params":{"framing":"plain","filter":""}}"#;
+        writeln!(stream, "{request}").expect("the lab reads");
+        let mut octet = [0];
+        while octet != *b"\n" {
+            stream.read_exact(&mut octet).expect("an answer");
+        }
+        lab.ping("st1", &lab.ipv4("st2"));
+        stream.shutdown(Shutdown::Write).expect("connected");
+        let mut octets = Vec::new();
+        stream.read_to_end(&mut octets).expect("a capture");
+        let answers = packets(&octets).into_iter().filter(|packet| is_answer(&packet[28..])).count();
+        assert_eq!(answers, 1, "round {round}: {} octets", octets.len());
+    }
+    // Of a lab whose clock has stopped, a capture ends too.
+    run(lab.ethbus("pause", &[])).succeeded();
+    run(capture(&lab, &["-o", "/dev/null", "--duration", "100ms"])).succeeded();
+    lab.down().succeeded();
 }
 
 /// The same with PLCA, whose nodes have states that began long before: frames wait in delay lines for their turns.

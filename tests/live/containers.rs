@@ -246,6 +246,43 @@ fn a_container_is_found_by_its_name_and_needs_no_ipv6() {
     assert_nothing_of(&name);
 }
 
+/// The container of a station ends, and another one of its name starts: the station is in that one's namespace, with its
+/// addresses, and `exec` enters it there. The engine is a script.
+#[test]
+fn a_station_follows_a_container_that_is_started_again() {
+    if skipped(&["ip", "ping", "unshare", "nsenter", "sh"]) {
+        return;
+    }
+    let (container, folder) = (Container::start(), tempfile::tempdir().expect("a folder"));
+    let [engine, process] = ["docker", "process"].map(|name| folder.path().join(name));
+    std::fs::write(&engine, format!("#!/bin/sh\nexec cat '{}'\n", process.display())).expect("own folder");
+    std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).expect("own file");
+    let runs = |pid: u32| std::fs::write(&process, pid.to_string()).expect("own folder");
+    let programs = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("there is one"));
+    let name = fresh_name();
+    runs(container.pid());
+    up_beside(&name, "docker:web", ("PATH", &programs)).succeeded();
+    let stats = || run(ethbus(["stats", "--name", &name, "--format", "json"])).json();
+    let ping = || run(ethbus(["exec", "--name", &name, "web", "--", "ping", "-c", "1", "-W", "1", "a"]));
+    ping().succeeded();
+    runs(0);
+    drop(container);
+    crate::common::wait_until(crate::common::PATIENCE, "the end of the container", || {
+        number(&stats()["emulator"], "ports_gone") == 1
+    });
+    ping().failed_with(1, &["web has no namespace"]);
+    let before = number(station(&stats(), "web"), "frames_transmitted_ok");
+    let container = Container::start();
+    runs(container.pid());
+    crate::common::wait_until(crate::common::PATIENCE, "the station's return", || ping().code() == Some(0));
+    run(container.command("ping -c 1 -W 5 10.77.0.1")).succeeded();
+    let stats = stats();
+    assert!(number(station(&stats, "web"), "frames_transmitted_ok") > before, "{stats}");
+    ping_both_ways(&name);
+    let links = run(container.command("ip -o link")).succeeded().stdout;
+    assert_eq!(links.lines().count(), 1, "{links}");
+}
+
 /// A daemon of Docker's, with an image of Debian's busybox. Ended with the test, its container before it.
 struct Docker {
     socket: String,
@@ -310,6 +347,9 @@ fn containers_of_docker_are_on_the_bus() {
         assert_eq!(up.stderr.contains("IPv6 is off in the namespace docker:web"), told, "{up:?}");
         let pinged = run(docker.command("exec web /bin/busybox ping -c 1 -W 5 10.77.0.1")).succeeded();
         assert!(pinged.stdout.contains("1 packets received"), "{pinged:?}");
+        run(docker.command("restart -t 0 web")).succeeded();
+        let pinged = || run(docker.command("exec web /bin/busybox ping -c 1 -W 1 10.77.0.1")).code() == Some(0);
+        crate::common::wait_until(crate::common::PATIENCE, "the station in the container that was restarted", pinged);
         ping_both_ways(&name);
         run(docker.command("rm -f web")).succeeded();
     }

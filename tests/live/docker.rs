@@ -3,7 +3,7 @@
 use crate::common::lab::{Unused, assert_nothing_of};
 use crate::common::process::{Finished, Running, ethbus, program, run};
 use crate::common::results::{check, number, station, stations};
-use crate::common::{PATIENCE, Turn, skipped, wait_until};
+use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -31,6 +31,11 @@ impl Docker {
         self.folder.path().join(name).to_str().expect("letters").to_owned()
     }
 
+    /// Where the daemon answers.
+    fn host(&self) -> String {
+        format!("unix://{}", self.at("docker.sock"))
+    }
+
     fn socket(&self) -> PathBuf {
         PathBuf::from(format!("/run/docker/plugins/{}.sock", self.name.0))
     }
@@ -38,7 +43,9 @@ impl Docker {
     fn start_driver(&mut self) {
         let socket = self.socket();
         let arguments = ["docker", "--socket", socket.to_str().expect("letters"), "--state", &self.at("state")];
-        let mut driver = Running::start(ethbus(arguments), "");
+        let mut driver = ethbus(arguments);
+        driver.env("DOCKER_HOST", self.host());
+        let mut driver = Running::start(driver, "");
         driver.wait_for_stderr("finds the driver");
         self.driver = Some(driver);
     }
@@ -50,7 +57,7 @@ impl Docker {
     }
 
     fn start_daemon(&mut self) {
-        let host = format!("unix://{}", self.at("docker.sock"));
+        let host = self.host();
         let words = ["--iptables=false", "--bridge=none", "--storage-driver=vfs", "-H", &host];
         let places = [("--data-root", "data"), ("--exec-root", "exec"), ("-p", "pid")];
         let places: Vec<String> =
@@ -69,16 +76,17 @@ impl Docker {
     /// `docker` with these words.
     fn run(&self, words: &str) -> Finished {
         let mut command = program("docker", words.split(' '));
-        command.env("DOCKER_HOST", format!("unix://{}", self.at("docker.sock")));
+        command.env("DOCKER_HOST", self.host());
         run(command)
     }
 
     fn import_busybox(&self) {
-        let bin = self.folder.path().join("image/bin");
-        fs::create_dir_all(&bin).expect("own folder");
+        let [bin, pages] = ["image/bin", "image/www"].map(|name| self.folder.path().join(name));
+        [&bin, &pages].into_iter().for_each(|folder| fs::create_dir_all(folder).expect("own folder"));
+        fs::write(pages.join("index.html"), "a page").expect("own folder");
         fs::copy("/bin/busybox", bin.join("busybox")).expect("the package busybox-static");
         let mut import = program("sh", ["-c", "tar -C \"$1\" -c . | docker import - busybox", "sh", &self.at("image")]);
-        import.env("DOCKER_HOST", format!("unix://{}", self.at("docker.sock")));
+        import.env("DOCKER_HOST", self.host());
         run(import).succeeded();
     }
 
@@ -111,8 +119,9 @@ impl Docker {
 impl Drop for Docker {
     fn drop(&mut self) {
         if self.daemon.is_some() {
-            self.run("rm -f web db");
-            self.run("network rm net");
+            for (list, remove) in [("ps -aq", "rm -f"), ("network ls -q --filter type=custom", "network rm")] {
+                self.run(list).stdout.lines().for_each(|id| drop(self.run(&format!("{remove} {id}"))));
+            }
             self.end_daemon();
         }
         drop(self.driver.take());
@@ -141,7 +150,10 @@ fn a_network_of_docker_is_a_lab_while_daemon_and_driver_come_and_go() {
     docker.ping("web", &docker.address("db"));
     let results = docker.stats();
     let names: Vec<&str> = stations(&results).iter().flat_map(|station| station["name"].as_str()).collect();
-    assert_eq!(names.len(), 2, "{results}");
+    assert_eq!(names, ["web", "db"], "{results}");
+    let in_container = ["exec", "--name", &docker.name.0, "web", "--", "ip", "-o", "-4", "address"];
+    let addresses = run(ethbus(in_container)).succeeded().stdout;
+    assert!(addresses.contains(&format!(" {}/24 ", docker.address("web"))), "{addresses}");
     names.iter().for_each(|name| assert!(number(station(&results, name), "frames_transmitted_ok") > 0, "{results}"));
     check(&results);
 
@@ -170,4 +182,61 @@ fn a_network_of_docker_is_a_lab_while_daemon_and_driver_come_and_go() {
     assert_nothing_of(&docker.name.0);
     let left: Vec<_> = fs::read_dir(docker.at("state")).expect("own folder").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// An application that knows nothing of ethbus: two clients, which ask a server for the same page again and again.
+const APPLICATION: &str = "
+services:
+  web: { image: busybox, command: /bin/busybox httpd -f -p 80 -h /www }
+  ada: &client
+    image: busybox
+    command: /bin/busybox sh -c 'while :; do /bin/busybox wget -q -O /dev/null http://web/; done'
+    depends_on: [web]
+  ben: *client
+";
+
+/// One stanza puts an application of compose on a bus. A capture says which request met which frame.
+#[test]
+#[ignore = "needs compose: .ci/full installs it"]
+fn an_application_of_compose_is_on_a_bus_by_one_stanza() {
+    let _turn = Turn::shared();
+    let docker = Docker::start();
+    docker.import_busybox();
+    let (file, name) = (docker.at("compose.yml"), &docker.name.0);
+    let options = format!("{{ name: {name}, topology: 'bus:500m', capacity: '4' }}");
+    let stanza = format!("networks:\n  default:\n    driver: {name}\n    driver_opts: {options}\n");
+    fs::write(&file, format!("{APPLICATION}{stanza}")).expect("own folder");
+    let compose = |words: &[&str]| {
+        let mut compose = program("docker-compose", [&["-p", "shop", "-f", &file], words].concat());
+        compose.env("DOCKER_HOST", docker.host());
+        run(compose)
+    };
+    compose(&["up", "-d"]).succeeded();
+    let results = docker.stats();
+    for service in ["web", "ada", "ben"] {
+        let of_service =
+            |one: &&Value| one["name"].as_str().is_some_and(|name| name.starts_with(&format!("shop_{service}")));
+        assert!(stations(&results).iter().any(|one| of_service(&one)), "{service}: {results}");
+    }
+    let capture = docker.at("shop.pcapng");
+    let met = || {
+        run(ethbus(["capture", name, "-o", &capture, "--duration", "2s"])).succeeded();
+        let requests = ["-r", &capture, "-Y", "http.request", "-T", "fields", "-e", "frame.comment"];
+        let requests = run(program("tshark", requests)).succeeded().stdout;
+        let requests: Vec<&str> = requests.lines().flat_map(|line| line.split(',').next()).collect();
+        let octets = fs::read(&capture).expect("a capture");
+        let text = String::from_utf8_lossy(&octets);
+        let rows =
+            text.split('\0').flat_map(|row| serde_json::from_str::<Value>(row.get(row.find("{\"t\":")?..)?).ok());
+        let collisions = rows.filter(|row| row["kind"] == "collision");
+        let met: Vec<Value> =
+            collisions.filter(|row| requests.iter().any(|request| row["frame"] == *request)).collect();
+        met.first()
+            .inspect(|row| note(&format!("{} requests, {} met another frame: {row}", requests.len(), met.len())))
+            .is_some()
+    };
+    wait_until(PATIENCE, "a request that met another frame", met);
+    check(&docker.stats());
+    compose(&["down", "-t", "0"]).succeeded();
+    assert_nothing_of(name);
 }

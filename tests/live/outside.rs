@@ -217,6 +217,24 @@ fn a_killed_lab_gives_its_interface_back() {
     assert_eq!(home.interface("eth1"), before);
 }
 
+/// `add` once named addresses of the lab that nothing had: the interface has its own.
+#[test]
+fn an_interface_that_joins_has_no_address_of_the_lab() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let (home, _far) = machine_with_eth1();
+    let before = home.interface("eth1");
+    let mut lab = home.up(&["--stations", "1"]);
+    let added = run(lab.ethbus("add", &["far", "--lend", "eth1", "--format", "json"])).json();
+    assert_eq!((&added["name"], &added["addresses"]), (&Value::from("far"), &Value::Array(Vec::new())), "{added}");
+    run(lab.ethbus("remove", &["far"])).succeeded();
+    assert_eq!(home.interface("eth1"), before);
+    lab.down();
+    lab.assert_nothing_left();
+}
+
 /// The return of an interface may have been stopped half-way: then it is at home, without its settings.
 #[test]
 fn an_interface_that_came_back_half_way_is_made_what_it_was() {

@@ -233,9 +233,15 @@ impl Namespace {
         let is_it = |namespace: &Namespace| {
             namespace.identity() == identity && namespace.cookie().is_ok_and(|found| found == cookie)
         };
-        let own = Namespace::current().ok().filter(is_it);
-        let named = || named::names().iter().filter_map(|name| Namespace::open_named(name).ok()).find(is_it);
-        own.or_else(named).or_else(|| Namespace::of_processes().find(is_it))
+        Namespace::all_to_find().find(is_it)
+    }
+
+    /// The caller's own namespace, those with names, and those of processes that the caller may inspect. One may come more
+    /// than once.
+    pub(crate) fn all_to_find() -> impl Iterator<Item = Namespace> {
+        let named = || named::names().into_iter().filter_map(|name| Namespace::open_named(&name).ok());
+        let named = std::iter::once_with(named).flatten();
+        Namespace::current().into_iter().chain(named).chain(std::iter::once_with(Namespace::of_processes).flatten())
     }
 
     /// The namespaces of processes that the caller may inspect; the first process's comes first.

@@ -391,6 +391,12 @@ impl Netlink {
         Ok(numbers.into_iter().find(|number| *number >= 0))
     }
 
+    /// The namespace that this socket's namespace knows by `number`, if it can be found: it is the caller's own, has a
+    /// name, or has a process in it that the caller may inspect.
+    pub fn namespace_of(&mut self, number: i32) -> Option<Namespace> {
+        Namespace::all_to_find().find(|namespace| self.number_of(namespace).is_ok_and(|found| found == Some(number)))
+    }
+
     /// The indices of a new pair, read from the local end.
     fn veth_ends(&mut self, bus_name: &str) -> Result<VethPair, LinkError> {
         let message = self.look_up(Interface::Name(bus_name))?;

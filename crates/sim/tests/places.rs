@@ -44,3 +44,17 @@ fn a_place_beyond_the_end_is_told_from_the_end() {
         assert!(error.contains("22 BT is beyond") && error.contains("at 21.66 BT"), "{error}");
     }
 }
+
+/// A lab without stations once had all its seats at the begin of the cable, so that its results said "bus of 0 BT".
+#[test]
+fn seats_of_a_bus_without_stations_have_the_places_of_stations() {
+    let bus = "[medium]\ntopology = \"bus:500m\"\n";
+    for seats in [1, 2, 3, 16] {
+        let (_folder, path) = scenario(&format!("stations = 0\ncapacity = {seats}\n{bus}"));
+        let empty = Plan::read(Some(&path), &Overrides::default(), 1).expect("sound").with_room();
+        let (_folder, path) = scenario(&format!("stations = {seats}\n{bus}"));
+        let full = Plan::read(Some(&path), &Overrides::default(), 1).expect("sound");
+        assert_eq!(empty.medium.topology, full.medium.topology, "{seats} seats");
+        assert_eq!((empty.stations.len(), empty.medium.seats), (0, seats));
+    }
+}

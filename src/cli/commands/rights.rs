@@ -53,9 +53,7 @@ pub fn station(lab: &str, content: &Content, name: &str) -> Result<Namespace, Co
     let Some(claim) = content.namespaces.iter().find(|claim| is_station && claim.whose == name) else {
         if is_station {
             // A container's, or another that was there before the lab.
-            let mut homes = content.outside.iter().filter_map(|outside| outside.stands_in(name));
-            let found = homes.next().and_then(|home| home.find());
-            return found.ok_or_else(|| CommandError::NoNamespace { station: name.to_owned() });
+            return content.home_of(name).ok_or_else(|| CommandError::NoNamespace { station: name.to_owned() });
         }
         let stations = super::station_names(content);
         return Err(CommandError::NoStation { lab: lab.to_owned(), station: name.to_owned(), stations });

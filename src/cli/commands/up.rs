@@ -2,6 +2,7 @@
 
 mod background;
 mod greeting;
+mod returns;
 mod seats;
 mod serve;
 
@@ -32,6 +33,7 @@ use crossbeam_channel::Receiver;
 use greeting::greeting;
 use link::confine::Inherited;
 use link::signals::Signal;
+use returns::Returns;
 use seats::Seats;
 use serve::{Schedule, Serving};
 use sim::figures::results::Results;
@@ -263,6 +265,7 @@ fn keep(
         links,
         schedule,
         stations: Seats::new(plan),
+        returns: Returns::new(),
         tolerance: args.tolerance,
         format: args.format,
         offers: prepared.begin()?,

@@ -119,7 +119,9 @@ impl Request {
         }
         let netns = match command {
             Command::Add | Command::Check => Some(needed("CNI_NETNS")?),
-            _ => variable("CNI_NETNS").filter(|path| !path.is_empty()),
+            Command::Del => variable("CNI_NETNS").filter(|path| !path.is_empty()),
+            // libcni gives every variable the value `dummy` when it asks for versions.
+            Command::Gc | Command::Status | Command::Version => None,
         };
         if let Some(path) = netns.as_ref().filter(|path| !path.starts_with('/')) {
             return Err(Failure::new(code::ENVIRONMENT, format!("CNI_NETNS is `{path}`: it is an absolute path")));
@@ -205,6 +207,14 @@ mod tests {
         [("CNI_CONTAINERID", "0a1b"), ("CNI_IFNAME", "eth0"), ("CNI_NETNS", "/var/run/netns/x")];
     const NETWORK: &str = r#"{"cniVersion":"1.1.0","name":"t1s","type":"ethbus","scenario":{"stations":0},
         "ipam":{"type":"host-local","subnet":"10.9.0.0/16"}}"#;
+
+    /// podman 4.3 takes no network whose plugin refuses this.
+    #[test]
+    fn a_question_for_versions_is_about_no_container() {
+        let dummies = ["CNI_CONTAINERID", "CNI_IFNAME", "CNI_NETNS", "CNI_PATH"].map(|name| (name, "dummy"));
+        let request = read("VERSION", &dummies, r#"{"cniVersion":"1.0.0"}"#).expect("a question");
+        assert_eq!((request.netns, request.attachment.container.as_str()), (None, ""));
+    }
 
     #[test]
     fn a_request_is_what_the_specification_says() {

@@ -63,8 +63,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// What its station and its interface on this machine are called.
-    pub fn station(&self) -> String {
+    /// What its interface on this machine is called, and its station if the daemon does not tell the container's name.
+    pub fn interface(&self) -> String {
         named('c', &self.id)
     }
 }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!((network.as_str(), options["topology"].as_str()), (ID, "bus:500m"));
         let body = r#"{"NetworkID":"ID64","EndpointID":"ID64","Interface":{"Address":"10.9.0.2/16","MacAddress":""}}"#;
         let endpoint = Endpoint { network: ID.to_owned(), id: ID.to_owned() };
-        assert_eq!(endpoint.station(), "c0123456789a");
+        assert_eq!(endpoint.interface(), "c0123456789a");
         assert_eq!(
             read("CreateEndpoint", body),
             Ok(Call::CreateEndpoint { endpoint, mac: None, ipv4: Some(Ipv4Addr::new(10, 9, 0, 2)) })

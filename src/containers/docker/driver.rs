@@ -2,6 +2,7 @@
 //! finds missing is made again, and what is to go may have gone.
 
 use super::call::{Call, Endpoint, lab_of};
+use super::names;
 use super::networks::{Network, Networks, Wanted};
 use crate::containers::labs;
 use crate::live::control;
@@ -96,11 +97,17 @@ impl Driver {
             bring_up(&network)?;
         }
         let wanted = network.endpoints.entry(endpoint.id.clone()).or_default();
-        let (name, netns) = (endpoint.station(), format!("/proc/{}/ns/net", std::process::id()));
-        let section = [("name", &*name), ("netns", &*netns), ("interface", &*name), ("ipv4", "none"), ("ipv6", "none")];
-        let section = section.into_iter().chain(wanted.mac.as_deref().map(|mac| ("mac", mac)));
-        let section = section.map(|(key, value)| (key.to_owned(), json!(value))).collect();
-        let joined = labs::add(&network.lab, section).map_err(|error| by_lab(&network.lab, error))?;
+        let (interface, netns) = (endpoint.interface(), format!("/proc/{}/ns/net", std::process::id()));
+        let section = |name: &str| {
+            let section = [("name", name), ("netns", &*netns), ("interface", &*interface)];
+            let section = section.into_iter().chain([("ipv4", "none"), ("ipv6", "none")]);
+            let section = section.chain(wanted.mac.as_deref().map(|mac| ("mac", mac)));
+            section.map(|(key, value)| (key.to_owned(), json!(value))).collect()
+        };
+        // The container's name may be another station's, or no station's.
+        let joined = names::of(endpoint).and_then(|name| control::add(&network.lab, section(&name)).ok());
+        let joined = joined.map_or_else(|| labs::add(&network.lab, section(&interface)), Ok);
+        let joined = joined.map_err(|error| by_lab(&network.lab, error))?;
         wanted.station = Some(joined.name.clone());
         if let Err(error) = self.networks.keep(&endpoint.network, &network) {
             let _ = labs::remove(&network.lab, &joined.name);

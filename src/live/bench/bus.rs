@@ -328,7 +328,7 @@ impl Bus {
                 recv(told) -> told => match told {
                     // The results will report everything that matters.
                     Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Queues(_) | Told::Seen(_) | Told::Discards(_) | Told::Results(_) | Told::Kept(_) | Told::Trouble(_)
-                        | Told::Overload { .. } | Told::Port { .. }) => {}
+                        | Told::Overload { .. } | Told::Port { .. } | Told::Gone(_)) => {}
                     Err(_) => return Err(self.plane.died().into()),
                 },
                 recv(after(end.saturating_duration_since(Instant::now()))) -> _ => {

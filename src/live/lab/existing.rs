@@ -31,12 +31,14 @@ pub enum ExistingError {
         source: io::Error,
     },
     /// The engine does not answer.
-    #[error("`{engine} inspect {name}` has not answered for {} s", PATIENCE.as_secs())]
+    #[error("`{engine} inspect {name}` has not answered for {} s", patience.as_secs())]
     Silent {
         /// Which one.
         engine: Engine,
         /// The container.
         name: String,
+        /// How long it had.
+        patience: Duration,
     },
     /// The engine knows no such container, or does not let the user ask.
     #[error("`{engine} inspect {name}`: {says}")]
@@ -110,25 +112,37 @@ fn without_ipv6(station: &str, netns: &Netns) -> String {
 }
 
 /// The number of a container's first process.
-fn process_of(engine: Engine, name: &str) -> Result<u32, ExistingError> {
+///
+/// # Errors
+/// The engine cannot be asked, knows no such container, or the container does not run.
+pub fn process_of(engine: Engine, name: &str) -> Result<u32, ExistingError> {
+    let told = ask(engine, &["inspect", "--type", "container", "--format", "{{.State.Pid}}"], name, PATIENCE)?;
+    match told.trim().parse() {
+        Ok(pid) if pid > 0 => Ok(pid),
+        Ok(_) | Err(_) => Err(ExistingError::Stopped { engine, name: name.to_owned() }),
+    }
+}
+
+/// What an engine's program says within `patience` to these words about `name`, which comes after them.
+///
+/// # Errors
+/// There is no such program, it does not answer, or it refuses.
+pub fn ask(engine: Engine, words: &[&str], name: &str, patience: Duration) -> Result<String, ExistingError> {
     let mut command = Command::new(engine.to_string());
-    command.args(["inspect", "--type", "container", "--format", "{{.State.Pid}}", name]);
+    command.args(words).arg(name);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|source| ExistingError::NoEngine { engine, source })?;
     let name = name.to_owned();
-    let Some(status) = ended(&mut child, PATIENCE) else {
+    let Some(status) = ended(&mut child, patience) else {
         // Its end is waited for: nothing of it stays.
         let _ = child.kill().and_then(|()| child.wait());
-        return Err(ExistingError::Silent { engine, name });
+        return Err(ExistingError::Silent { engine, name, patience });
     };
     if !status.success() {
         let says = text(child.stderr.take()).lines().next().unwrap_or("no such container").to_owned();
         return Err(ExistingError::Refused { engine, name, says });
     }
-    match text(child.stdout.take()).trim().parse() {
-        Ok(pid) if pid > 0 => Ok(pid),
-        Ok(_) | Err(_) => Err(ExistingError::Stopped { engine, name }),
-    }
+    Ok(text(child.stdout.take()))
 }
 
 /// What a program that has ended said in a line or two.

@@ -140,8 +140,8 @@ impl Inventory {
     pub fn check_entered(name: &str, station: &str, entered: &Namespace) -> Result<(), InventoryError> {
         let content = Inventory::of_running(name)?;
         let is_it = |claim: &Claim| claim.whose == station && claim.identity() == entered.identity();
-        let stands_in = |outside: &Outside| outside.stands_in(station).is_some_and(|home| home.is(entered));
-        match content.namespaces.iter().any(is_it) || content.outside.iter().any(stands_in) {
+        let is_home = || content.home_of(station).is_some_and(|home| home.identity() == entered.identity());
+        match content.namespaces.iter().any(is_it) || is_home() {
             true => Ok(()),
             false => Err(InventoryError::NotUp { name: name.to_owned() }),
         }

@@ -104,11 +104,6 @@ impl Home {
         Ok(Home { device, inode, cookie: namespace.cookie()? })
     }
 
-    /// Whether this namespace is it.
-    pub fn is(self, namespace: &Namespace) -> bool {
-        Home::of(namespace).is_ok_and(|home| home == self)
-    }
-
     /// The namespace, if it is still there.
     pub fn find(self) -> Option<Namespace> {
         Namespace::find(NamespaceId { device: self.device, inode: self.inode }, self.cookie)
@@ -125,9 +120,9 @@ pub struct UndoError {
 }
 
 impl Outside {
-    /// The namespace, not made by ethbus, that this station is in.
-    pub fn stands_in(&self, station: &str) -> Option<Home> {
-        (self.station == station && matches!(self.what, What::StandIn { .. })).then_some(self.home)
+    /// Whether this is the interface of this station, in a namespace that ethbus has not made.
+    pub fn is_stand_in(&self, station: &str) -> bool {
+        self.station == station && matches!(self.what, What::StandIn { .. })
     }
 
     /// Makes undone what was done outside. `station` is the station's namespace, if that is still there.

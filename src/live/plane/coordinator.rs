@@ -279,7 +279,8 @@ impl Coordinator {
                 self.keep_house(now)?;
             }
             self.files.0.look(now);
-            self.files.1.look(now);
+            let (runs, timeline) = (self.pause.is_none(), &self.clocks.timeline);
+            self.files.1.look(now, self.run_to, || runs.then(|| timeline.instant(now)));
             // A request waits for room for its answer: the client gets an answer, or learns that none comes.
             while !self.observers.reports.is_full()
                 && let Ok((request, stream)) = self.observers.requests.try_recv()

@@ -267,6 +267,8 @@ pub enum Told {
         /// What it is now.
         state: PortState,
     },
+    /// The interface of a station is no more; its name.
+    Gone(String),
 }
 
 impl Told {
@@ -275,7 +277,7 @@ impl Told {
         let told: Told = serde_json::from_slice(line).ok()?;
         let believable = match &told {
             Told::Results(results) => results.check().is_ok(),
-            Told::Trouble(text) | Told::Port { station: text, .. } => is_plain(text),
+            Told::Trouble(text) | Told::Port { station: text, .. } | Told::Gone(text) => is_plain(text),
             Told::Kept(kept) => [&kept.why, &kept.failed].into_iter().flatten().all(|text| is_plain(text)),
             Told::Ready
             | Told::Restarted

@@ -39,9 +39,6 @@ _GUARD = '"$@" < /dev/null & exec > /dev/null; read -r _; kill "$!" 2> /dev/null
 # How long a lab may take to come up and to go down, in seconds: many times what 1,024 stations take.
 _PATIENCE = 120.0
 
-# How long the bus may keep what happened before it passes it on to a capture, in seconds: several times its own 50 ms.
-_ON_ITS_WAY = 0.25
-
 _count = itertools.count(1)
 
 
@@ -223,10 +220,9 @@ class Capture:
             self._failure = error
 
     def close(self) -> None:
-        """Ends the capture, a quarter of a second later: what happened before this call is in the file then."""
+        """Ends the capture. What happened before this call is in the file then."""
         if self._file.closed:
             return
-        self._thread.join(_ON_ITS_WAY)
         try:
             self._connection.socket.shutdown(socket.SHUT_WR)
         except OSError:

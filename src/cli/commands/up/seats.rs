@@ -7,8 +7,8 @@ use super::addresses_of;
 use super::serve::Serving;
 use crate::live::control::Added;
 use crate::live::control::answer::{Answer, RpcError};
-use crate::live::lab::{self, INTERFACE, existing, namespace_name};
-use crate::live::plane::protocol::Request;
+use crate::live::lab::{self, INTERFACE, MakeError, existing, namespace_name};
+use crate::live::plane::protocol::{Port, Request};
 use crate::live::supervisor::SupervisorError;
 use crate::show::{say, with_causes};
 use serde_json::{Map, Value};
@@ -85,24 +85,59 @@ impl Serving<'_> {
                 return Ok(());
             }
         };
-        let adapted = if self.record.has_names() { existing::adapt_station(&mut station) } else { Ok(()) };
-        let made = adapted.and_then(|()| lab::join::make(&station, self.plan, self.record));
-        let noted = made.and_then(|port| Ok(self.record.join(&port, addresses_of(&station)).map(|()| port)?));
-        let port = match noted {
-            Ok(port) => port,
-            Err(error) => {
-                answer.refuse(&RpcError::refused(&with_causes(&error)));
-                return Ok(());
+        match self.make(&mut station) {
+            Ok(port) => {
+                self.watchers.join(&station.name);
+                self.discards.join(&station.name);
+                self.put(seat, &station, port)?;
+                answer.give(&self.added(&station));
+                self.stations.take(seat, station);
             }
-        };
-        self.links.join(seat, &station, self.record, &port);
-        self.watchers.join(&station.name);
-        self.discards.join(&station.name);
+            Err(error) => answer.refuse(&RpcError::refused(&with_causes(&error))),
+        }
+        Ok(())
+    }
+
+    /// Makes a station, and notes it.
+    fn make(&mut self, station: &mut StationPlan) -> Result<Port, MakeError> {
+        if self.record.has_names() {
+            existing::adapt_station(station)?;
+        }
+        let port = lab::join::make(station, self.plan, self.record)?;
+        self.record.join(&port, addresses_of(station))?;
+        Ok(port)
+    }
+
+    /// Puts a station that has been made onto the medium.
+    fn put(&mut self, seat: usize, station: &StationPlan, port: Port) -> Result<(), SupervisorError> {
+        self.links.join(seat, station, self.record, &port);
         self.plane.ask(Request::Join { station: seat as u16, port })?;
         say(&format!("ethbus: {} joins\n", station.name));
-        answer.give(&self.added(&station));
-        self.stations.take(seat, station);
         Ok(())
+    }
+
+    /// The interface of a station is gone: if it was in a container, the station waits for the container's next start.
+    pub(super) fn lose(&mut self, name: &str) {
+        if let Some(seat) = self.stations.position(name) {
+            self.returns.wait_for(&self.stations.stations[seat].station);
+        }
+    }
+
+    /// The container of a station has been started again: the station leaves, and joins again in the new namespace.
+    pub(super) fn follow(&mut self, name: &str) -> Result<(), SupervisorError> {
+        let seat = self.stations.position(name);
+        let (Some(seat), true) = (seat, self.returns.forget(name)) else { return Ok(()) };
+        let mut station = self.stations.stations[seat].station.clone();
+        self.plane.ask(Request::Leave(seat as u16))?;
+        let removed = lab::join::remove(name, self.record).map_err(MakeError::from);
+        match removed.and_then(|()| self.make(&mut station)) {
+            Ok(port) => self.put(seat, &station, port),
+            Err(error) => {
+                say(&format!("ethbus: {name} does not follow its container yet: {}\n", with_causes(&error)));
+                self.returns.wait_for(&station);
+                Ok(())
+            }
+        }
     }
 
     fn added(&self, station: &StationPlan) -> Added {
@@ -113,7 +148,9 @@ impl Serving<'_> {
             Host::Tap | Host::Interface(_) | Host::Vxlan(_) => (None, named()),
             Host::Bridge(_) => (None, None),
         };
-        let addresses = station.addresses.iter().map(|network| format!("{}/{}", network.address, network.prefix));
+        // A host that has addresses of its own gets none from the lab.
+        let given = station.addresses.iter().filter(|_| !addresses_of(station).is_empty());
+        let addresses = given.map(|network| format!("{}/{}", network.address, network.prefix));
         Added {
             name: station.name.clone(),
             mac: station.mac.to_string(),
@@ -129,6 +166,7 @@ impl Serving<'_> {
             answer.refuse(&RpcError::no_station(name));
             return Ok(());
         };
+        self.returns.forget(name);
         self.plane.ask(Request::Leave(seat as u16))?;
         self.stations.stations[seat].is_there = false;
         say(&format!("ethbus: {name} leaves\n"));

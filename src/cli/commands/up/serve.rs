@@ -1,6 +1,7 @@
 //! A lab that is up: answers requests, passes on the data plane's reports, makes the scenario's changes in time, until a
 //! client or an interrupt ends the lab.
 
+use super::returns::Returns;
 use super::seats::Seats;
 use super::{CommandError, Ended, end, with_links};
 use crate::cli::args::Format;
@@ -147,6 +148,8 @@ pub struct Serving<'a> {
     pub plane: DataPlane,
     /// Those that are there, and seats.
     pub stations: Seats,
+    /// Stations whose containers have ended.
+    pub returns: Returns,
     pub record: &'a mut Inventory,
     pub links: Links,
     /// What a trusted run may be off by, as a part.
@@ -193,6 +196,10 @@ impl Serving<'_> {
                     Ok(told) => self.pass_on(told)?,
                     Err(_) => return Err(self.plane.died().into()),
                 },
+                recv(self.returns.back) -> back => {
+                    back.map_or(Ok(()), |station| self.follow(&station))?;
+                    ControlFlow::Continue(())
+                }
                 recv(self.discards.connected) -> connected => match connected {
                     Ok((station, stream)) => self.hear_of_discards(station, stream)?,
                     Err(_) => ControlFlow::Continue(()),
@@ -262,6 +269,7 @@ impl Serving<'_> {
                 self.record.shorten_log();
                 self.plane.keeper().iter().for_each(|keeper| keeper.told(kept.clone()));
             }
+            Told::Gone(station) => self.lose(&station),
             Told::Results(mut results) => {
                 self.plane.keeper().iter().for_each(|keeper| keeper.add_to(&mut results));
                 let results = with_links(*results, &self.links, self.record, self.tolerance);

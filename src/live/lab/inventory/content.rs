@@ -1,8 +1,10 @@
 //! The content of a lab's record.
 
+use crate::live::lab::BUS;
 use crate::live::lab::lent::Outside;
 use crate::live::plane::protocol::Port;
 use link::namespace::{Namespace, NamespaceId};
+use link::netlink::Netlink;
 use serde::{Deserialize, Serialize};
 
 /// The content of `lab.json`.
@@ -26,6 +28,18 @@ pub struct Content {
     /// The user namespace of a lab without root, whose namespaces have no names: device and inode.
     #[serde(default)]
     pub(super) user_namespace: Option<(u64, u64)>,
+}
+
+impl Content {
+    /// The namespace, not made by ethbus, that a station's interface is in now: an engine may have moved the interface there
+    /// after the station joined.
+    pub fn home_of(&self, station: &str) -> Option<Namespace> {
+        self.outside.iter().find(|outside| outside.is_stand_in(station))?;
+        let bus = self.namespaces.iter().find(|claim| claim.whose == BUS)?.open_named()?;
+        let mut netlink = Netlink::in_namespace(&bus).ok()?;
+        let (_, number) = netlink.link_by_name(station).ok()??.lower_elsewhere?;
+        netlink.namespace_of(number)
+    }
 }
 
 /// One namespace of a lab.

@@ -130,8 +130,10 @@ impl Coordinator {
 
     pub(super) fn change_port(&mut self, station: StationId, state: PortState) {
         // It may have gone down before, and the kernel may report it gone more than once.
-        self.emulator.counts.ports.ports_gone +=
-            u64::from(state == PortState::Gone && !self.wires.ports.is_gone(station));
+        if state == PortState::Gone && !self.wires.ports.is_gone(station) {
+            self.emulator.counts.ports.ports_gone += 1;
+            self.tell(Report::Told(Told::Gone(self.wires.ports.name(station).to_owned())));
+        }
         let attached = self.wires.ports.note(station, state);
         if attached == self.medium.attached(station) {
             return;

@@ -3,7 +3,8 @@
 //! ```text
 //!   coordinator ──what the medium has, then notes──► a thread for each capture ──pcapng──► its client
 //! ```
-//! The threads are there from the beginning, since a running bus may start none.
+//! The threads are there from the beginning, since a running bus may start none. When a client sends no more, its thread
+//! leaves word. The coordinator takes the instant down, and hands the rest over once the medium has run up to it.
 
 use super::notes::{Note, tell};
 use super::{Ends, Files, PAUSE, StartError, Wanted, Writer, threads, waiting};
@@ -20,6 +21,7 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The most captures at a time.
@@ -41,6 +43,10 @@ pub struct Captures {
 struct Present {
     thread: Sender<Job>,
     writer: Writer,
+    /// The client sends no more: the thread has noticed.
+    asked: Arc<AtomicBool>,
+    /// How far the medium is to run before the capture ends.
+    until: Option<BitInstant>,
 }
 
 /// What a thread is to do.
@@ -52,6 +58,7 @@ struct Job {
     known: Arc<Known>,
     ends: Ends,
     files: Arc<Files>,
+    asked: Arc<AtomicBool>,
 }
 
 impl Captures {
@@ -84,7 +91,8 @@ impl Captures {
         let wanted = Wanted::new("the capture", WindowKind::Pcapng(wish).holds());
         let files = Arc::new(Files { windows: vec![wanted], ..Files::default() });
         let (mut writer, ends) = Writer::of(files.clone(), waiting(self.known.header.configuration.rate()));
-        let job = Job { stream, wish, now, known: self.known.clone(), ends, files };
+        let asked = Arc::new(AtomicBool::new(false));
+        let job = Job { stream, wish, now, known: self.known.clone(), ends, files, asked: asked.clone() };
         if thread.try_send(job).is_err() {
             return;
         }
@@ -95,12 +103,23 @@ impl Captures {
         for event in states {
             let Ok(()) = writer.event(&event);
         }
-        self.present.push(Present { thread, writer });
+        self.present.push(Present { thread, writer, asked, until: None });
     }
 
-    /// Hands over at `now` what has waited long enough.
-    pub fn look(&mut self, now: u64) {
-        self.present.iter_mut().for_each(|present| present.writer.look(now));
+    /// Hands over at `now` what has waited long enough. Ends captures whose clients have asked for it: once the medium has
+    /// run up to the bit time at which that was noticed (`instant`), or if its clock has stopped (`None`).
+    pub fn look(&mut self, now: u64, run_to: BitInstant, instant: impl Fn() -> Option<BitInstant>) {
+        for Present { writer, asked, until, .. } in &mut self.present {
+            writer.look(now);
+            if !asked.load(Ordering::Relaxed) {
+                continue;
+            }
+            let until = *until.get_or_insert_with(|| instant().unwrap_or(run_to));
+            if until <= run_to || instant().is_none() {
+                // Without room for it the capture ends all the same, and says what it misses.
+                writer.begin_end(End { run_to: run_to.get(), t: until.get() }, Instant::now());
+            }
+        }
     }
 
     /// Lets go of captures that have ended.
@@ -149,10 +168,10 @@ impl Job {
 
     /// Writes the capture until its reader or the bus ends it.
     fn capture(self) -> Result<(), WriteError> {
-        let Job { stream, wish, now, known, ends, files } = self;
+        let Job { stream, wish, now, known, ends, files, asked } = self;
         let Ends { waiting, give_back, ended, trouble: _ } = ends;
         let mut capture = Capture::begin_late(File::from(stream), "the capture".to_owned(), &known, wish, now)?;
-        let written = write(&mut capture, &waiting, &give_back);
+        let written = write(&mut capture, &waiting, &give_back, &asked);
         let missing = files.all().map(Wanted::missing).sum();
         let finished = written.and_then(|()| capture.finish(missing));
         // Not before the stream is closed.
@@ -161,10 +180,12 @@ impl Job {
     }
 }
 
+/// Writes until the end comes from the coordinator; leaves word for it when the client sends no more.
 fn write(
     capture: &mut Capture,
     waiting: &Receiver<Vec<Note>>,
     give_back: &Sender<Vec<Note>>,
+    asked: &AtomicBool,
 ) -> Result<(), WriteError> {
     loop {
         match waiting.try_recv() {
@@ -183,8 +204,9 @@ fn write(
             }
             Err(TryRecvError::Disconnected) => return Ok(()),
         }
-        if capture.stream().is_none_or(is_over) {
-            return Ok(());
-        }
+        match capture.stream() {
+            Some(stream) => asked.fetch_or(is_over(stream), Ordering::Relaxed),
+            None => return Ok(()),
+        };
     }
 }

@@ -3,6 +3,7 @@
 //! A seat is a station of the medium that is off it from the first instant on. It has no name, and no window shows it,
 //! until a station joins there.
 
+use super::medium::evenly;
 use super::stations::Taken;
 use super::{Overrides, Plan, PlanError, Planner, StationPlan};
 use crate::scenario::file::{Scenario, ScenarioError, StationSection};
@@ -27,7 +28,8 @@ impl Plan {
         let has_turns = matches!(self.medium.method, Method::Plca(_) | Method::Tdma(_));
         if !self.has_capacity && !has_turns {
             let seats = DEFAULT_SEATS.min(Config::MAX_STATIONS - self.stations.len());
-            self.medium.topology = with_seats(self.medium.topology, seats);
+            // A lab without stations has a capacity, so the cable's length does not matter here.
+            self.medium.topology = with_seats(self.medium.topology, seats, 0.0);
             self.medium.seats = seats;
         }
         self
@@ -83,10 +85,15 @@ pub(super) fn and_seats(sections: &[StationSection], seats: usize) -> Vec<Statio
     sections.iter().cloned().chain((0..seats).map(|_| StationSection::default())).collect()
 }
 
-/// The topology with seats, all where the last station is.
-pub(super) fn with_seats(topology: Topology, seats: usize) -> Topology {
+/// The topology with seats, all where the last station is. On a bus without stations they have the places of as many
+/// stations on its `cable`, whose length is in bit times.
+pub(super) fn with_seats(topology: Topology, seats: usize, cable: f64) -> Topology {
     match topology {
         Topology::Star { stations, distance } => Topology::Star { stations: stations + seats, distance },
+        Topology::Bus { positions } if positions.is_empty() => {
+            let place = |seat| evenly(cable, seat, seats);
+            Topology::Bus { positions: (0..seats).map(|seat| BitTimes::new(place(seat).round() as u64)).collect() }
+        }
         Topology::Bus { mut positions } => {
             let last = positions.last().copied().unwrap_or(BitTimes::ZERO);
             positions.extend((0..seats).map(|_| last));

@@ -32,6 +32,11 @@ struct NamedSegment {
     length: Length,
 }
 
+/// The place of one of `stations` that are spread over a cable of this length.
+pub(super) fn evenly(length: f64, index: usize, stations: usize) -> f64 {
+    length * index as f64 / stations.saturating_sub(1).max(1) as f64
+}
+
 impl Planner<'_> {
     pub(super) fn rate(&self) -> Result<BitRate, PlanError> {
         let given = &self.scenario.medium.rate;
@@ -138,12 +143,23 @@ impl Planner<'_> {
         value(&self.scenario.medium.propagation_speed).map_or(usual, |speed| speed.0) / rate.get() as f64
     }
 
-    pub(super) fn topology(&self, sections: &[StationSection], rate: BitRate) -> Result<Topology, PlanError> {
-        let metres = self.metres_per_bit(rate);
-        let bits = |length: Length| match length {
+    fn bits(&self, length: Length, rate: BitRate) -> f64 {
+        match length {
             Length::BitTimes(bits) => bits as f64,
-            Length::Metres(length) => length / metres,
-        };
+            Length::Metres(length) => length / self.metres_per_bit(rate),
+        }
+    }
+
+    /// The length of a bus's cable, in bit times; zero on other topologies.
+    pub(super) fn cable(&self, rate: BitRate) -> f64 {
+        match value(&self.scenario.medium.topology) {
+            Some(TopologyText::Bus(length)) => self.bits(length, rate),
+            Some(TopologyText::Star(_) | TopologyText::Segments) | None => 0.0,
+        }
+    }
+
+    pub(super) fn topology(&self, sections: &[StationSection], rate: BitRate) -> Result<Topology, PlanError> {
+        let bits = |length: Length| self.bits(length, rate);
         let positions: Vec<_> = sections.iter().map(|section| section.position.as_ref()).collect();
         let text = value(&self.scenario.medium.topology).unwrap_or(TopologyText::Star(Length::BitTimes(0)));
         self.check_sections(text, sections)?;
@@ -160,9 +176,9 @@ impl Planner<'_> {
             }
             TopologyText::Bus(length) => {
                 let end = bits(length);
-                let last = sections.len().saturating_sub(1).max(1) as f64;
                 let place = |(index, position): (usize, &Option<&Spanned<LengthText>>)| {
-                    let place = position.map_or(end * index as f64 / last, |position| bits(position.get_ref().0));
+                    let usual = evenly(end, index, sections.len());
+                    let place = position.map_or(usual, |position| bits(position.get_ref().0));
                     match position {
                         Some(position) if place > end => {
                             let what = format!(
