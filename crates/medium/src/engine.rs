@@ -124,6 +124,7 @@ impl<A: FastPath> Engine<A> {
             Ok(admitted) => Ok(admitted),
             Err(cause) => Err(Kind::Discarded { cause, attempts: 0 }),
         };
+        let this_is_idle = this.queued() == 0;
         match admitted {
             Ok(admitted) => {
                 this.queue.push_back(queued(id.serial, frame, admitted, self.core.instant));
@@ -132,6 +133,11 @@ impl<A: FastPath> Engine<A> {
             Err(kind) => {
                 self.core.emit(station, id, kind, host);
                 self.core.release(id);
+                // A user whose frame is rejected is idle from the next slot on; behind a full queue another frame is on its
+                // way.
+                if H::FEEDS && kind == Kind::QueueDrop && this_is_idle {
+                    self.core.rejected.push(station);
+                }
             }
         }
     }

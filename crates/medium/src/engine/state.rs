@@ -29,6 +29,8 @@ pub(crate) struct Core {
     pub outputs: VecDeque<Output>,
     /// Stations that have finished a frame, and whose hosts have not yet been asked for another.
     pub done: VecDeque<StationId>,
+    /// Stations whose frames were rejected in the present slot.
+    pub rejected: Vec<StationId>,
     /// Room for one answer of the line, kept to save the allocation.
     pub history: Vec<Carrier>,
     /// Room for the signals of one instant, likewise.
@@ -53,6 +55,7 @@ impl Core {
             tally: Tally::new(config.topology.stations(), config.attempt_limit()),
             outputs: VecDeque::new(),
             done: VecDeque::new(),
+            rejected: Vec::new(),
             history: Vec::new(),
             signals: Vec::new(),
             places: Vec::new(),

@@ -141,6 +141,7 @@ impl Engine<Contention> {
         controlled.judge(now, slot, sent);
         controlled.next = now + slot;
         let chance = controlled.chance();
+        self.core.done.extend(self.core.rejected.drain(..));
         let mut sending = Vec::new();
         for (frame, &index) in &controlled.waiting {
             let generator = &mut self.stations[frame.station.index()].mac.generator;
