@@ -163,12 +163,6 @@ pub enum CommandError {
         /// Why, and what would be right.
         what: String,
     },
-    /// There is no such fault, or it is none of all stations.
-    #[error("FAULT: {what}")]
-    Fault {
-        /// Why, and what would be right.
-        what: String,
-    },
     /// There is no cable to cut.
     #[error("no cut: {what}")]
     NoCut {

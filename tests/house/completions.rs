@@ -55,7 +55,10 @@ fn bash_offers_names_of_labs_and_stations() {
     assert_eq!(offered(&["exec", "--name", &lab.name, "pr"]), ["printer"]);
     assert_eq!(offered(&["send", "--name", &lab.name, "--from", "s"]), ["server"]);
     assert_eq!(offered(&["send", "--name", &lab.name, "--to", ""]), ["printer", "server", "broadcast"]);
-    assert_eq!(offered(&["fault", "--name", &lab.name, "server", "ba"]), ["bad_fcs", "babble"]);
+    assert_eq!(
+        offered(&["fault", "--name", &lab.name, "server", "ba"]),
+        ["bad_fcs", "babble", "bad_beacon:10%", "bad_commit:10%"]
+    );
     assert!(offered(&["exec", "--name", &lab.name, "server", "bas"]).contains(&"bash".to_owned()));
     for words in [["stats", ""], ["down", ""], ["mend", ""], ["watch", ""]] {
         assert!(offered(&words).contains(&lab.name), "{words:?}");

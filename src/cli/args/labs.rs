@@ -306,6 +306,10 @@ pub struct FaultArgs {
     /// The station; `all` for noise on the medium
     pub station: String,
     /// What is wrong with it from now on
+    ///
+    /// `deaf`, `one_way`, `bad_fcs`, `babble`; `ber:1e-6`, `burst:1e-6:400`, `line_ber:1e-6`, `line_burst:1e-6:400`; of
+    /// PLCA `lost_beacon:10%`, `bad_beacon:10%`, `lost_commit:10%`, `bad_commit:10%`; `none`: it is right again. See
+    /// docs/fidelity.md.
     #[arg(value_parser = FaultParser, hide_possible_values = true)]
     pub fault: String,
 }

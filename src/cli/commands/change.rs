@@ -8,6 +8,7 @@ use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
 use crate::show::say;
 use sim::figures::results::{Results, StationResults};
+use sim::scenario::plan::PlanError;
 use sim::words::cable::Cut;
 use sim::words::fault::{FaultName, fault as fault_of};
 use sim::words::units::group;
@@ -44,7 +45,7 @@ pub fn unplug(args: &PortArgs) -> Outcome {
 /// # Errors
 /// As [`plug`].
 pub fn fault(args: &FaultArgs) -> Outcome {
-    let wrong = |what| CommandError::Fault { what };
+    let wrong = |what| PlanError::option("FAULT", what);
     let (fault, lab) = (fault_of(&args.fault).map_err(wrong)?.map(FaultName), running_lab(args.lab.name.as_deref())?);
     let content = Inventory::of_running(&lab)?;
     let is_one = args.station != ALL || content.stations.iter().any(|port| port.name == ALL);

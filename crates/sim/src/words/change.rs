@@ -12,7 +12,9 @@ pub fn change(input: &Input) -> Option<(Option<StationId>, String)> {
         Input::Join { station, .. } => (Some(station), "join".to_owned()),
         Input::Leave { station } => (Some(station), "leave".to_owned()),
         Input::SetFault { station, fault: None } => (Some(station), "fault none".to_owned()),
-        Input::SetFault { station, fault: Some(fault) } => (Some(station), format!("fault {}", FaultName(fault).name())),
+        Input::SetFault { station, fault: Some(fault) } => {
+            (Some(station), format!("fault {}", FaultName(fault).name()))
+        }
         Input::SetPlca { station, .. } => (Some(station), "plca".to_owned()),
         Input::SetCut { cut: Some(_) } => (None, "cut".to_owned()),
         Input::SetCut { cut: None } => (None, "mend".to_owned()),
