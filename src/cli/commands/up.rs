@@ -33,7 +33,6 @@ use crossbeam_channel::Receiver;
 use greeting::greeting;
 use link::confine::Inherited;
 use link::signals::Signal;
-use returns::Returns;
 use seats::Seats;
 use serve::{Schedule, Serving};
 use sim::figures::results::Results;
@@ -265,7 +264,6 @@ fn keep(
         links,
         schedule,
         stations: Seats::new(plan),
-        returns: Returns::new(),
         tolerance: args.tolerance,
         format: args.format,
         offers: prepared.begin()?,

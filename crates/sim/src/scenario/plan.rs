@@ -362,8 +362,7 @@ impl<'a> Planner<'a> {
         let seats = self.keep(self.seats(sections.len()));
         let (run, pace, rate, stations, seats) = (run?, pace?, rate?, stations?, seats?);
         let seed = value(&self.scenario.seed).unwrap_or(drawn_seed);
-        let cable = self.cable(rate);
-        let (topology, parameters) = (join::with_seats(topology?, seats, cable), parameters?);
+        let (topology, parameters) = (join::with_seats(topology?, seats, self.cable(rate)), parameters?);
         let with_seats = join::and_seats(&sections, seats);
         let (method, backoff) =
             self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&with_seats, &parameters, &topology)))?;

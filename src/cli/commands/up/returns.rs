@@ -1,6 +1,6 @@
 //! Containers that have ended and are started again: their stations follow them into the new namespace.
 //!
-//! An engine tells nobody of a start, so a thread for each such container asks for its process now and then.
+//! No engine reports a start, so a thread for each such container asks for its process now and then.
 
 use crate::live::lab::existing::process_of;
 use crossbeam_channel::{Receiver, Sender, unbounded};

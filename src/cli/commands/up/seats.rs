@@ -4,6 +4,7 @@
 //! and a station that joins again under this name continues them.
 
 use super::addresses_of;
+use super::returns::Returns;
 use super::serve::Serving;
 use crate::live::control::Added;
 use crate::live::control::answer::{Answer, RpcError};
@@ -21,6 +22,8 @@ pub struct Seats {
     stations: Vec<Seat>,
     /// How many there can be.
     capacity: usize,
+    /// Stations whose containers have ended.
+    pub(super) returns: Returns,
 }
 
 #[derive(Debug)]
@@ -33,7 +36,8 @@ impl Seats {
     /// Those of the scenario, and free seats.
     pub fn new(plan: &Plan) -> Seats {
         let seat = |station: &StationPlan| Seat { station: station.clone(), is_there: true };
-        Seats { stations: plan.stations.iter().map(seat).collect(), capacity: plan.medium.topology.stations() }
+        let (stations, capacity) = (plan.stations.iter().map(seat).collect(), plan.medium.topology.stations());
+        Seats { stations, capacity, returns: Returns::new() }
     }
 
     /// The number of a station that is there.
@@ -119,14 +123,15 @@ impl Serving<'_> {
     /// The interface of a station is gone: if it was in a container, the station waits for the container's next start.
     pub(super) fn lose(&mut self, name: &str) {
         if let Some(seat) = self.stations.position(name) {
-            self.returns.wait_for(&self.stations.stations[seat].station);
+            let Seats { stations, returns, .. } = &mut self.stations;
+            returns.wait_for(&stations[seat].station);
         }
     }
 
     /// The container of a station has been started again: the station leaves, and joins again in the new namespace.
     pub(super) fn follow(&mut self, name: &str) -> Result<(), SupervisorError> {
         let seat = self.stations.position(name);
-        let (Some(seat), true) = (seat, self.returns.forget(name)) else { return Ok(()) };
+        let (Some(seat), true) = (seat, self.stations.returns.forget(name)) else { return Ok(()) };
         let mut station = self.stations.stations[seat].station.clone();
         self.plane.ask(Request::Leave(seat as u16))?;
         let removed = lab::join::remove(name, self.record).map_err(MakeError::from);
@@ -134,7 +139,7 @@ impl Serving<'_> {
             Ok(port) => self.put(seat, &station, port),
             Err(error) => {
                 say(&format!("ethbus: {name} does not follow its container yet: {}\n", with_causes(&error)));
-                self.returns.wait_for(&station);
+                self.stations.returns.wait_for(&station);
                 Ok(())
             }
         }
@@ -166,7 +171,7 @@ impl Serving<'_> {
             answer.refuse(&RpcError::no_station(name));
             return Ok(());
         };
-        self.returns.forget(name);
+        self.stations.returns.forget(name);
         self.plane.ask(Request::Leave(seat as u16))?;
         self.stations.stations[seat].is_there = false;
         say(&format!("ethbus: {name} leaves\n"));

@@ -1,7 +1,6 @@
 //! A lab that is up: answers requests, passes on the data plane's reports, makes the scenario's changes in time, until a
 //! client or an interrupt ends the lab.
 
-use super::returns::Returns;
 use super::seats::Seats;
 use super::{CommandError, Ended, end, with_links};
 use crate::cli::args::Format;
@@ -148,8 +147,6 @@ pub struct Serving<'a> {
     pub plane: DataPlane,
     /// Those that are there, and seats.
     pub stations: Seats,
-    /// Stations whose containers have ended.
-    pub returns: Returns,
     pub record: &'a mut Inventory,
     pub links: Links,
     /// What a trusted run may be off by, as a part.
@@ -196,7 +193,7 @@ impl Serving<'_> {
                     Ok(told) => self.pass_on(told)?,
                     Err(_) => return Err(self.plane.died().into()),
                 },
-                recv(self.returns.back) -> back => {
+                recv(self.stations.returns.back) -> back => {
                     back.map_or(Ok(()), |station| self.follow(&station))?;
                     ControlFlow::Continue(())
                 }
