@@ -114,7 +114,8 @@ impl FromStr for FaultName {
                 None => wrong(RATE),
             },
             (Takes::Burst { on_line }, given) => {
-                let (errors, bits) = given.and_then(|given| given.split_once(':')).unwrap_or_default();
+                let (errors, bits) =
+                    given.map(|given| given.split_once(':').unwrap_or((given, ""))).unwrap_or_default();
                 let Some(rate) = rate(errors) else { return wrong(RATE) };
                 match bits.parse().ok().filter(|bits| *bits > 1) {
                     Some(burst) => Ok(FaultName(Fault::BitErrors(BitErrors { rate, burst, on_line }))),
