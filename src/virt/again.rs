@@ -43,7 +43,7 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), AgainError> {
         if let Some(record) = &mut self.record {
-            let now = Entry::Input { at, input: input.clone(), octets: octets.map(|octets| octets.to_vec()) };
+            let now = Entry::Input { at, input: *input, octets: octets.map(|octets| octets.to_vec()) };
             match record.next_entry()? {
                 recorded if recorded == now => {}
                 Entry::End { end, .. } => {

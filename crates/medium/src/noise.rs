@@ -104,6 +104,9 @@ pub(crate) enum Sort {
     Frame,
 }
 
+/// A fault of a place from an instant on, or that it has none from then on.
+type Since = (BitInstant, Option<Fault>);
+
 /// The faults of all places that change what is received there.
 #[derive(Debug)]
 pub(crate) struct Noise {
@@ -111,7 +114,7 @@ pub(crate) struct Noise {
     /// Some place has such a fault, or had one shortly before.
     pub is_on: bool,
     /// The faults of each place, from when on; the newest is the last.
-    faults: Box<[Vec<(BitInstant, Option<Fault>)>]>,
+    faults: Box<[Vec<Since>]>,
 }
 
 impl Noise {
@@ -122,7 +125,7 @@ impl Noise {
     /// `station` has this fault from `now` on.
     pub fn set(&mut self, station: StationId, now: BitInstant, fault: Option<Fault>) {
         let fault = fault.filter(|fault| fault.is_of_receiver());
-        let is_old = |next: &(BitInstant, _)| next.0.get() + MEMORY < now.get();
+        let is_old = |next: &Since| next.0.get() + MEMORY < now.get();
         for faults in &mut self.faults {
             let keep = faults.iter().rposition(is_old).unwrap_or(0);
             faults.drain(..keep);
@@ -131,7 +134,7 @@ impl Noise {
         if fault.is_some() || !own.is_empty() {
             own.push((now, fault));
         }
-        let matters = |faults: &Vec<(BitInstant, Option<Fault>)>| faults.iter().any(|(_, fault)| fault.is_some());
+        let matters = |faults: &Vec<Since>| faults.iter().any(|(_, fault)| fault.is_some());
         self.is_on = self.faults.iter().any(matters);
     }
 
@@ -167,7 +170,7 @@ impl Noise {
     pub fn sense(&self, place: StationId, begin: BitInstant, sort: Sort) -> Option<Sense> {
         let strikes = |millionths: u32| {
             let run = Generator::operation(self.seed, SIGNALS + place.index() as u64).next_u64();
-            let draw = Generator::stream(run, begin.get()).next_high_bits(32) * u64::from(MILLION) >> 32;
+            let draw = (Generator::stream(run, begin.get()).next_high_bits(32) * u64::from(MILLION)) >> 32;
             draw < u64::from(millionths)
         };
         match (self.at(place, begin)?, sort) {
@@ -189,11 +192,11 @@ impl Noise {
 }
 
 /// The bits of a receiver's event after preamble and SFD.
+#[allow(clippy::wildcard_enum_match_arm, reason = "other events are not a receiver's")]
 fn bits(kind: Kind) -> Option<BitTimes> {
     match kind {
         Kind::Delivered { size } | Kind::TooLong { size } | Kind::Duplicate { size } => Some(size.bit_times()),
         Kind::Fragment { bits } | Kind::Damaged { bits } => Some(bits),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "not a receiver's")]
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ fn grid(scenario: &str, sets: &[&str], seeds: &str) -> Result<Grid, String> {
     std::fs::write(&path, scenario).expect("own folder");
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     let given = [("medium.rate", "--rate")];
-    let asked = Asked { given: &given, sets: &sets, seeds, wish: Wish::default() };
+    let asked = Asked { given: &given, sets: &sets, seeds, max_seeds: None, wish: Wish::default() };
     Grid::read(Some(&path), &Overrides::default(), &asked, 1).map_err(|error| error.to_string())
 }
 
