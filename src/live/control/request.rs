@@ -400,7 +400,7 @@ mod tests {
             (
                 r#"{"jsonrpc":"2.0","method":"fault","params":{"station":"a","fault":"mute"}}"#,
                 code::INVALID_PARAMS,
-                "unknown variant `mute`, expected one of `deaf`, `bad_fcs`, `babble`",
+                "fault: `mute` is no fault: write `deaf`",
             ),
             (
                 r#"{"jsonrpc":"2.0","method":"fault","params":{"station":"a","fault":null,"now":1}}"#,

@@ -190,7 +190,7 @@ macro_rules! settings {
                     option Opt {
                         long: "control", value: "CONTROL", place: 55, on: SIM | SWEEP,
                         help: "Of `slotted-aloha`, not a backoff: `known`, `estimated`, `estimated:0.3`",
-                        more: "Each frame that waits goes out in a slot with the chance 1/n. Stations know n, the number of these frames, or estimate it from idle slots, successes and collisions; 0.3 is the new frames a slot that the estimate assumes, otherwise 1/e.",
+                        more: "Each frame that waits goes out in a slot with the chance 1/n. Stations know n, the number of these frames, or estimate it from idle slots, successes and collisions; 0.3 is the new frames a slot that the estimate assumes, otherwise 1/e. Control limits of Lam and Kleinrock come after it: with `known,10,200@11,reject@7` frames wait up to 10 slots, up to 200 if more than 11 frames wait, and new frames are dropped if more than 7 wait.",
                         ..Opt::NEW
                     };
                 /// of ALOHA, CSMA and CSMA/CA on a bus: a frame is received if it is stronger than those that it meets by this much, `"10dB"`, or `"10dB,3.5"` with the path loss exponent

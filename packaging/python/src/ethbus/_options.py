@@ -143,7 +143,7 @@ class SimOptions(TypedDict, total=False):
     """Of `slotted-aloha`, not a backoff: `known`, `estimated`, `estimated:0.3`"""
 
     capture: Value
-    """Of `slotted-aloha` on a bus: a frame so much stronger is received, `10dB`"""
+    """Of ALOHA, CSMA, CSMA/CA on a bus: a frame so much stronger is received, `10dB`"""
 
     ack_delay: Value
     """Slots until the sender knows of a collision, without collision detection [default: 0]"""
@@ -294,7 +294,7 @@ class SweepOptions(TypedDict, total=False):
     """Of `slotted-aloha`, not a backoff: `known`, `estimated`, `estimated:0.3`"""
 
     capture: Value
-    """Of `slotted-aloha` on a bus: a frame so much stronger is received, `10dB`"""
+    """Of ALOHA, CSMA, CSMA/CA on a bus: a frame so much stronger is received, `10dB`"""
 
     ack_delay: Value
     """Slots until the sender knows of a collision, without collision detection [default: 0]"""

@@ -49,21 +49,8 @@ impl Planner<'_> {
         let method = match method {
             AccessMethod::CsmaCd | AccessMethod::Plca | AccessMethod::CsmaCa => panic!("made above"),
             AccessMethod::Csma => {
-                let standard = Csma::new(size);
-                let attempt_limit = attempt_limit.or(standard.attempt_limit);
-                let backoff = backoff.unwrap_or(standard.backoff);
-                let given = value(&self.scenario.access.persistence);
-                let persistence = given.map_or(standard.persistence, |text| text.0);
-                Method::Csma(Csma {
-                    persistence,
-                    ack_delay,
-                    holds_sender,
-                    backoff,
-                    capture,
-                    attempt_limit,
-                    population,
-                    ..standard
-                })
+                let csma = Csma { ack_delay, holds_sender, capture, population, ..Csma::new(size) };
+                Method::Csma(self.csma(csma, backoff, attempt_limit))
             }
             AccessMethod::Aloha => {
                 let standard = Aloha::new(size);
@@ -96,6 +83,17 @@ impl Planner<'_> {
             }
         };
         Ok((method, None))
+    }
+
+    /// The same CSMA, with what the scenario says of it.
+    fn csma(&self, standard: Csma, backoff: Option<Policy>, attempt_limit: Option<NonZeroU32>) -> Csma {
+        let given = value(&self.scenario.access.persistence);
+        Csma {
+            persistence: given.map_or(standard.persistence, |text| text.0),
+            backoff: backoff.unwrap_or(standard.backoff),
+            attempt_limit: attempt_limit.or(standard.attempt_limit),
+            ..standard
+        }
     }
 
     /// How stations get to send, by name.

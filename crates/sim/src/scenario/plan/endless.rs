@@ -36,7 +36,7 @@ impl Endless {
     /// The channel of a medium and its traffic, if it is one.
     pub fn of(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> Option<Endless> {
         let (population, attempt_limit, slot, slotted, ack_delay, backoff) = match &medium.method {
-            // Stations that follow the backlog do not run away below 1/e.
+            // Stations that follow the backlog do not run away below 1/e; with limits the first exit time is unknown.
             Method::SlottedAloha(SlottedAloha { control: Some(_), .. }) => return None,
             // Capture carries more than Lam's channel, whose exit time is known.
             _ if medium.capture().is_some() => return None,
