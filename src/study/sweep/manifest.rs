@@ -276,7 +276,7 @@ impl Manifest {
         let manifest: Manifest = serde_json::from_slice(text)?;
         match manifest.is_sound() {
             true => Ok(manifest),
-            false => Err(serde::de::Error::custom("a shard, seeds or combinations that cannot be")),
+            false => Err(serde::de::Error::custom("a shard, rows, seeds or combinations that cannot be")),
         }
     }
 
@@ -285,7 +285,8 @@ impl Manifest {
         let Shard { number, of } = self.shard;
         let mut widths =
             self.choice.iter().flat_map(|choice| choice.points.iter().map(|it| it.len() == choice.keys.len()));
-        (1..=of).contains(&number) && !self.seeds.is_empty() && widths.all(|fits| fits)
+        let spans = self.rows.is_none_or(|Span { first, last }| (1..=last).contains(&first) && last < u64::MAX);
+        (1..=of).contains(&number) && spans && !self.seeds.is_empty() && widths.all(|fits| fits)
     }
 
     /// Writes it beside `table`, whole or not at all.

@@ -1,0 +1,21 @@
+//! The manifest beside a table: what it says of its runs, and the grid that it makes again.
+#![no_main]
+
+use ethbus::study::sweep::again;
+use ethbus::study::sweep::manifest::Manifest;
+use libfuzzer_sys::fuzz_target;
+use std::path::Path;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(manifest) = Manifest::of_json(data) else { return };
+    let (runs, part) = (manifest.runs(), manifest.part());
+    assert!(part.share(runs) <= runs, "{manifest:?}");
+    assert_eq!(manifest.difference(&manifest), None);
+    for run in [0, runs / 2, runs.saturating_sub(1)] {
+        let (seed, values) = (manifest.seed(run), manifest.values(run));
+        assert!(manifest.seeds().contains(&seed) && values.len() <= manifest.set().len(), "{manifest:?}");
+    }
+    let _ = again::command("ethbus", &manifest, Path::new("table.csv"), part);
+    let Ok(grid) = again::grid(&manifest) else { return };
+    assert!(grid.seeds().len() <= manifest.seeds().len(), "{manifest:?}");
+});
