@@ -11,6 +11,6 @@ fuzz_target!(|data: &[u8]| {
     // These become the names of a file and of an interface.
     if let Call::Join(endpoint) = call {
         assert!(endpoint.network.bytes().chain(endpoint.id.bytes()).all(|octet| octet.is_ascii_alphanumeric()));
-        assert!(endpoint.station().len() <= 15, "{endpoint:?}");
+        assert!(endpoint.interface().len() <= 15, "{endpoint:?}");
     }
 });

@@ -7,6 +7,7 @@ use super::{Bench, Check, Topic, ValidateError};
 use crate::study::theory::aloha::{self, Time};
 use crate::study::theory::contention::acquisition;
 use crate::study::theory::csma::{Csma, Persistence};
+use crate::study::theory::lam::control::Procedure;
 use crate::study::theory::lam::{Channel, Population};
 use sim::figures::slotted::SlottedResults;
 
@@ -130,6 +131,48 @@ fn controlled_and_saturated(stations: u32) -> Check {
     })
 }
 
+/// The best control limits of users who know the backlog: Lam and Kleinrock's chain, solved, and stations with its limits.
+fn limited(procedure: Procedure) -> Check {
+    Box::new(move |bench| {
+        let (stations, load, retransmit, longer) = (400, 0.32, 10, 200);
+        let channel = Channel::new(Population::Finite(stations), load, retransmit, 0).expect("a channel");
+        let best = channel.controlled(procedure, &[longer]).expect("a chain that can be solved");
+        // Beyond the first change the policy is that of backlogs which it does not come to.
+        let last_before = |changes: fn(&(bool, u32)) -> bool| best.policy.iter().position(changes).map(|n| n - 1);
+        let mut limits = retransmit.to_string();
+        last_before(|(_, k)| *k != 10).into_iter().for_each(|n| limits += &format!(",{longer}@{n}"));
+        last_before(|(accepts, _)| !accepts).into_iter().for_each(|n| limits += &format!(",reject@{n}"));
+        let (chance, time) = (load / f64::from(stations), bench.choose("20s", "4s"));
+        let run = bench.sim(&format!(
+            "--access slotted-aloha --stations {stations} --traffic bernoulli:{chance} --control known,{limits} --duration {time}"
+        ))?;
+        let results = run.results.medium.slotted.clone().expect("it has slots");
+        let what = |figure: &str| format!("{stations} users, S = {load}, limits {limits}: {figure}");
+        let throughput = run.estimate("throughput", Some(results.throughput));
+        let mut rows = vec![Row::about(what("S"), best.throughput, throughput)];
+        // The chain's delay counts the waits of rejected packets, which end here.
+        if best.rejected == 0.0 {
+            let delay = run.estimate("delay", results.delay);
+            rows.push(Row::about(what("delay, slots"), best.mean_delay_slots, delay));
+        }
+        Ok(rows.into_iter().map(|row| row.from(&run.command)).collect())
+    })
+}
+
+/// Radio capture of two groups: a frame of a near station survives those of far ones, and one of a far station needs a
+/// slot without near ones.
+fn captured() -> Check {
+    Box::new(move |bench| {
+        let run = bench.sim(&format!("examples/capture.toml --duration {}", bench.choose("60s", "8s")))?;
+        let (near, far) = (0.21_f64, 0.33_f64);
+        let alone = |chance: f64| 3.0 * chance * (1.0 - chance).powi(2);
+        let expected = alone(near) + (1.0 - near).powi(3) * alone(far);
+        let results = run.results.medium.slotted.clone().expect("it has slots");
+        let measured = run.estimate("throughput", Some(results.throughput));
+        Ok(vec![Row::about("capture, 3 near and 3 far stations: S", expected, measured).from(&run.command)])
+    })
+}
+
 pub(super) fn aloha() -> Topic {
     let loads = [0.05, 0.1, 0.15];
     let pure = loads.map(|load| infinite_aloha(Time::Pure, load));
@@ -138,12 +181,14 @@ pub(super) fn aloha() -> Topic {
     let chains = [users(50, 0.3, 60, 0), users(400, 0.32, 200, 0), users(50, 0.3, 60, 12), users(10, 0.1, 200, 100)];
     let known = [controlled("known", 0.2), controlled("known", 0.3), controlled("estimated", 0.33)];
     let known = known.into_iter().chain([controlled_and_saturated(10)]);
+    let limits = [Procedure::Input, Procedure::Retransmission, Procedure::Both].map(limited);
     Topic {
         title: "ALOHA and slotted ALOHA",
         source: "Abramson 1970, Roberts 1972; Lam 1974: the Markov chain of N users with one packet each; Rivest 1987, Bertsekas and \
-                 Gallager 1992, 4.2.3: each of n frames that wait goes out with the chance 1/n",
+                 Gallager 1992, 4.2.3: each of n frames that wait goes out with the chance 1/n; Lam and Kleinrock 1975: control \
+                 limits of the chain by policy iteration; Metzner 1976: capture of two groups",
         about: "S and G: successes and attempts in a frame time, or a slot. S is held against the formula at the G of the same run.",
-        checks: pure.into_iter().chain(slotted).chain(chains).chain(known).collect(),
+        checks: pure.into_iter().chain(slotted).chain(chains).chain(known).chain(limits).chain([captured()]).collect(),
     }
 }
 
