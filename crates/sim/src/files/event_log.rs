@@ -40,6 +40,7 @@ use binary::Binary;
 use medium::{BitInstant, Config, Destination, Event, Input};
 use pen::Pen;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;
@@ -138,7 +139,11 @@ impl Header {
         if !(stations - header.configuration.config().seats..=stations).contains(&named) {
             return Err(lines.wrong(format!("{named} names for {stations} stations: each has one")));
         }
-        Ok(header)
+        let mut others = HashSet::new();
+        match header.stations.iter().find(|name| !others.insert(name.as_str())) {
+            Some(name) => Err(lines.wrong(format!("two stations are called `{name}`: each has a name of its own"))),
+            None => Ok(header),
+        }
     }
 
     /// The stations' names, and for each seat where no station has been a text that is no name.

@@ -216,6 +216,7 @@ fn a_damaged_line_is_named_with_what_is_wrong() {
         ("\"version\":1", "\"version\":2", "line 1: version 2 of the format; this program reads version 1"),
         ("ethbus event log", "ethbus record", "line 1: this is an ethbus record, where an ethbus event log is wanted"),
         ("\"stations\":2", "\"stations\":3", "line 1: 2 names for 3 stations"),
+        ("[\"st1\",", r##"["s\"#2","##, r##"line 1: two stations are called `s"#2`"##),
         ("\"slot_time_bt\":512", "\"slot_time_bt\":0", "line 1: configuration: slot_time is out of range"),
         ("{\"format\"", "\u{0}", "line 1: this is no ethbus event log"),
     ] {
