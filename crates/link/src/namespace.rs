@@ -23,7 +23,7 @@ use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::Pid;
 
 pub use named::{Names, Removal, names_are_private};
-pub use processes::{Member, members};
+pub use processes::{Member, members, newest_members};
 pub use user::{
     Capability, UserNamespace, UserNamespaceError, capabilities_missing, enter_user_namespace, has_capability,
     outer_user,

@@ -1,7 +1,7 @@
 //! The programs in a lab's stations: found by their namespaces, and ended with the lab.
 
 use super::inventory::Claim;
-use link::namespace::{Member, Namespace, NamespaceId, UserNamespace, members};
+use link::namespace::{Member, Namespace, NamespaceId, UserNamespace, members, newest_members};
 use link::signals::Signal;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(2);
 /// How long those that do not are killed again and again, with those that they have started meanwhile.
 const MERCILESS: Duration = Duration::from_secs(5);
+/// How often the newest processes are looked at for each look at all.
+const HUNTS: usize = 100;
+/// How many looks in a row find nothing before there is nothing.
+const LOOKS: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The user namespace of the lab, if a program still runs in one of these namespaces.
@@ -35,10 +39,10 @@ pub fn end(claims: &[Claim]) -> usize {
     hold_nameless(&nameless, &mut known, &mut held);
     // Held from here on, so that no other namespace gets one of these inodes.
     let begin = Instant::now();
-    let mut asked = Vec::new();
+    let (mut asked, mut looks_without) = (Vec::new(), 0);
     loop {
         let (mut running, waited) = (0, begin.elapsed());
-        for process in found(&known) {
+        for process in found(&known).chain(newest_members(&known).filter(is_other)) {
             running += 1;
             // One that has ended meanwhile is what was wanted.
             if waited > GRACE {
@@ -48,11 +52,17 @@ pub fn end(claims: &[Claim]) -> usize {
                 process.signal(Signal::SIGTERM);
             }
         }
-        if running == 0 || waited > GRACE + MERCILESS {
+        // One look may miss a process that has just begun.
+        looks_without = if running == 0 { looks_without + 1 } else { 0 };
+        if looks_without == LOOKS || waited > GRACE + MERCILESS {
             return running;
         }
-        // Against one that starts others without end it is a race.
-        if waited <= GRACE {
+        if waited > GRACE {
+            // Against one that starts others without end it is a race: among all processes it is gone when its turn comes.
+            for process in (0..HUNTS).flat_map(|_| newest_members(&known)).filter(is_other) {
+                process.signal(Signal::SIGKILL);
+            }
+        } else if running > 0 {
             std::thread::sleep(PAUSE);
         }
     }
@@ -79,9 +89,12 @@ fn hold_nameless(claims: &[&Claim], known: &mut Vec<NamespaceId>, held: &mut Vec
 
 /// Processes in these namespaces, but not this one.
 fn found(ids: &[NamespaceId]) -> impl Iterator<Item = Member> {
-    let own = |member: &Member| member.pid().as_raw() as u32 == std::process::id();
     let found = if ids.is_empty() { None } else { members(ids).ok() };
-    found.into_iter().flatten().filter(move |member| !own(member))
+    found.into_iter().flatten().filter(is_other)
+}
+
+fn is_other(member: &Member) -> bool {
+    member.pid().as_raw() as u32 != std::process::id()
 }
 
 /// How a child ended, waited for no longer than `patience`: on a busy machine it takes its time to give its memory back.

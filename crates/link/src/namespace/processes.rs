@@ -49,6 +49,18 @@ pub fn members(namespaces: &[NamespaceId]) -> io::Result<impl Iterator<Item = Me
     Ok(numbers.filter_map(|pid| member(Pid::from_raw(pid), namespaces)))
 }
 
+/// The same of the machine's newest processes alone, which takes a tenth of a millisecond: a process that ends as soon as it
+/// has started the next one is found before that.
+pub fn newest_members(namespaces: &[NamespaceId]) -> impl Iterator<Item = Member> {
+    let loads = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let last: Option<i32> = loads.split_whitespace().last().and_then(|pid| pid.parse().ok());
+    let numbers = last.into_iter().flat_map(|last| ((last - NEWEST).max(1)..=last + 1).rev());
+    numbers.filter_map(|pid| member(Pid::from_raw(pid), namespaces))
+}
+
+/// How many processes may begin while the newest one is looked for.
+const NEWEST: i32 = 4;
+
 fn member(pid: Pid, namespaces: &[NamespaceId]) -> Option<Member> {
     thread_in(pid, namespaces)?;
     let process = sys::namespace::process(pid.as_raw()).ok()?;
