@@ -71,7 +71,7 @@ fn users_who_run_away_in_the_warm_up_leave_the_figures_of_that_time() {
     assert!(!table.contains("0.00 s") && !table.contains("(0 bit times)"), "{table}");
     let transmitted = |text: &str| -> u64 {
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
-        let head = lines.next().expect("a head").split(',').position(|name| name == "transmitted");
+        let head = lines.next().expect("a head").split(',').position(|name| name == "frames_transmitted_ok");
         let place = head.expect("a column");
         lines.filter_map(|line| line.split(',').nth(place)?.parse::<u64>().ok()).sum()
     };
