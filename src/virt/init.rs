@@ -12,7 +12,13 @@ const INSIDE: &str = "/tmp/.ethbus";
 pub const NEEDED: [&str; 5] = ["sh", "mount", "ip", "date", "sleep"];
 
 /// Folders of programs, within a root.
-pub const PROGRAMS: [&str; 6] = ["usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin", "sbin", "bin"];
+const PROGRAMS: [&str; 6] = ["usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin", "sbin", "bin"];
+
+/// The file of a program of this name within `root`. A link is one inside the root, so it need not lead anywhere out here.
+pub fn program(root: &Path, name: &str) -> Option<String> {
+    let files = PROGRAMS.iter().map(|folder| format!("{folder}/{name}"));
+    files.into_iter().find(|file| root.join(file).symlink_metadata().is_ok())
+}
 
 /// The file whose presence says that a station's programs have ended.
 pub const DONE: &str = "done";

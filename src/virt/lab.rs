@@ -198,9 +198,7 @@ fn check_root<E: std::error::Error>(station: &StationPlan) -> Result<(), LabErro
     if !root.is_dir() {
         return Err(wrong("is no folder: write one, like `root = \"/\"`".to_owned()));
     }
-    // A link is one inside the root, so it need not lead anywhere out here.
-    let has =
-        |program: &str| init::PROGRAMS.iter().any(|folder| root.join(folder).join(program).symlink_metadata().is_ok());
+    let has = |program: &str| init::program(root, program).is_some();
     if let Some(missing) = init::NEEDED.iter().find(|program| !has(program)) {
         return Err(wrong(format!("has no program `{missing}`: install it there, or take another root")));
     }

@@ -34,11 +34,7 @@ pub fn of(plan: &Plan, kernel: &Path) -> io::Result<Machine> {
 fn programs(station: &StationPlan) -> impl Iterator<Item = String> {
     let own = station.kernel.programs.iter().filter_map(|program| program.command.split_whitespace().next());
     let names = init::NEEDED.into_iter().chain(own).filter(|name| !name.contains('/'));
-    let find = |name| {
-        let files = init::PROGRAMS.into_iter().map(move |folder| format!("{folder}/{name}"));
-        files.into_iter().find(|file| station.kernel.root.join(file).is_file())
-    };
-    names.filter_map(find)
+    names.filter_map(|name| init::program(&station.kernel.root, name))
 }
 
 /// The features of this machine's processor.

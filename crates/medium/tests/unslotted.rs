@@ -111,22 +111,18 @@ fn configured(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value 
         let (slot, holds_sender) = (BitTimes::new(slot), seed.is_multiple_of(2));
         let population = if infinite { Population::Infinite } else { Population::Stations };
         let capture = some_capture(&topology, seed);
-        let own = Aloha { slot, ack_delay, holds_sender, backoff, capture, attempt_limit, population };
         let method = match persistence {
-            Some(persistence) => {
-                let Aloha { slot, ack_delay, holds_sender, backoff, capture, attempt_limit, population } = own;
-                Method::Csma(Csma {
-                    persistence,
-                    slot,
-                    ack_delay,
-                    holds_sender,
-                    backoff,
-                    capture,
-                    attempt_limit,
-                    population,
-                })
-            }
-            None => Method::Aloha(own),
+            Some(persistence) => Method::Csma(Csma {
+                persistence,
+                slot,
+                ack_delay,
+                holds_sender,
+                backoff,
+                capture,
+                attempt_limit,
+                population,
+            }),
+            None => Method::Aloha(Aloha { slot, ack_delay, holds_sender, backoff, capture, attempt_limit, population }),
         };
         Config { queue_limit, seed, ..with(topology, method) }
     })

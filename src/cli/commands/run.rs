@@ -1,8 +1,8 @@
 //! `ethbus run`: a lab of kernels in virtual time, until its programs have ended; and `ethbus kernel`.
 
-use super::sim::DEFAULT_SEED;
+use super::sim::{DEFAULT_SEED, open_windows};
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_result_beside, refuse_one_file_for_two};
-use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, WindowArgs};
+use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs};
 use crate::cli::windows::{self, named, takes_stdout};
 use crate::show::{say, show, table};
 use crate::virt::again::{AgainError, Against};
@@ -16,7 +16,7 @@ use sim::run::observer::{Both, RunFiles};
 use sim::scenario::file::file_text;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
-use sim::windows::{Known, Trailing, WindowsBeside};
+use sim::windows::{Trailing, WindowsBeside};
 use sim::words::units::many;
 use std::fs::File;
 use std::io::BufReader;
@@ -105,7 +105,7 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
     let log = args.events.as_deref().map(|path| EventLog::create(path, &[&args.record], &header)).transpose()?;
     let files = log.map(|log| RunFiles { log: log.without_digest().on_a_thread(), record: None });
     let others: Vec<&Path> = std::iter::once(&args.record).chain(&args.events).map(PathBuf::as_path).collect();
-    let (windows, trailing) = windows(&plan, &args.windows, &others)?;
+    let (windows, trailing) = open_windows(&plan, &header, windows::open(&args.windows, &header.stations, &others)?)?;
     let wishes = Wishes {
         kernel,
         until: programs.until_ns.map(Duration::from_nanos),
@@ -228,9 +228,11 @@ fn observers(
     programs: Option<Programs>,
 ) -> Result<(Observers, Vec<Trailing>), CommandError> {
     let given = [Some(args.scenario.as_path()), args.events.as_deref(), args.record.as_deref()];
-    let header = Header { programs, ..Header::new(&plan.name, &plan.medium, &plan.station_names()) };
+    let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
     let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
-    let (windows, trailing) = windows(plan, &args.windows, &others(3))?;
+    let opened = windows::open(&args.windows, &header.stations, &others(3))?;
+    let (windows, trailing) = open_windows(plan, &header, opened)?;
+    let header = Header { programs, ..header };
     let is_wanted = args.events.is_some() || args.record.is_some();
     let files = is_wanted.then(|| {
         let create = |path: &Path| EventLog::create(path, &others(1), &header);
@@ -240,19 +242,6 @@ fn observers(
         Ok::<_, WriteError>(RunFiles { log: log.on_a_thread(), record })
     });
     Ok((Both(files.transpose()?, windows), trailing))
-}
-
-fn windows(
-    plan: &Plan,
-    args: &WindowArgs,
-    others: &[&Path],
-) -> Result<(Option<WindowsBeside>, Vec<Trailing>), CommandError> {
-    let names = plan.station_names();
-    let opened = windows::open(args, &names, others)?;
-    let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
-    let header = Header::new(&plan.name, &plan.medium, &names);
-    let (windows, trailing) = opened.begin(&Known { header, macs, epoch: None })?;
-    Ok(((!windows.0.is_empty()).then(|| windows.on_a_thread()), trailing))
 }
 
 fn timing(ran: &Ran, took: f64) -> String {

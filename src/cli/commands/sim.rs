@@ -216,7 +216,7 @@ fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Trail
 }
 
 /// The windows on a run, if there are any, made beside it.
-fn open_windows(
+pub(super) fn open_windows(
     plan: &Plan,
     header: &Header,
     files: WindowFiles,

@@ -4,12 +4,11 @@
 use super::call::Endpoint;
 use crate::live::lab::existing;
 use sim::scenario::plan::host::Engine;
+use sim::words::interface::OCTETS_MAX;
 use std::time::Duration;
 
 /// How long the daemon may take to answer: it waits for this driver meanwhile.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Octets of the longest name of a station.
-const LONGEST: usize = 15;
 
 /// The name for the station of an endpoint that has a container, if the daemon tells it.
 pub fn of(endpoint: &Endpoint) -> Option<String> {
@@ -30,8 +29,9 @@ fn shortened(container: &str, project: &str) -> Option<String> {
     if !container.is_ascii() || container.is_empty() {
         return None;
     }
-    let own = if container.len() <= LONGEST { container } else { container.strip_prefix(project).unwrap_or(container) };
-    let own = &own[own.len().saturating_sub(LONGEST)..];
+    let own =
+        if container.len() <= OCTETS_MAX { container } else { container.strip_prefix(project).unwrap_or(container) };
+    let own = &own[own.len().saturating_sub(OCTETS_MAX)..];
     let own = own.trim_start_matches(|it: char| !it.is_ascii_alphanumeric());
     (!own.is_empty()).then(|| own.to_owned())
 }

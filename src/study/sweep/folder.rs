@@ -93,9 +93,8 @@ impl Folder {
     /// The disk is full, or the like.
     pub fn row(&mut self, run: u64, header: &str, row: &str, further: Further) -> Result<(), TableError> {
         // Before the row: a run that has one has everything. If this ends between them, the same files come again.
-        let place = self.place(run)?;
         for (table, file) in further.files {
-            file.name(&place, |crc32| name(table, run + 1, 1, crc32))?;
+            file.name(&self.place(run)?, |crc32| name(table, run + 1, 1, crc32))?;
         }
         if let Some((header, rows)) = further.stations {
             self.stations.0 = record(&header);

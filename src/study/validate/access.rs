@@ -138,10 +138,10 @@ fn limited(procedure: Procedure) -> Check {
         let channel = Channel::new(Population::Finite(stations), load, retransmit, 0).expect("a channel");
         let best = channel.controlled(procedure, &[longer]).expect("a chain that can be solved");
         // Beyond the first change the policy is that of backlogs which it does not come to.
-        let last_before = |changes: fn(&(bool, u32)) -> bool| best.policy.iter().position(changes).map(|n| n - 1);
+        let last_before = |changes: &dyn Fn(&(bool, u32)) -> bool| best.policy.iter().position(changes).map(|n| n - 1);
         let mut limits = retransmit.to_string();
-        last_before(|(_, k)| *k != 10).into_iter().for_each(|n| limits += &format!(",{longer}@{n}"));
-        last_before(|(accepts, _)| !accepts).into_iter().for_each(|n| limits += &format!(",reject@{n}"));
+        last_before(&|(_, k)| *k != retransmit).into_iter().for_each(|n| limits += &format!(",{longer}@{n}"));
+        last_before(&|(accepts, _)| !accepts).into_iter().for_each(|n| limits += &format!(",reject@{n}"));
         let (chance, time) = (load / f64::from(stations), bench.choose("20s", "4s"));
         let run = bench.sim(&format!(
             "--access slotted-aloha --stations {stations} --traffic bernoulli:{chance} --control known,{limits} --duration {time}"

@@ -436,8 +436,8 @@ impl<A: Contends> Engine<A> {
 
     /// The fate of the transmission, which ended at `end` and has just passed its addressees.
     ///
-    /// A frame for one station arrived if that station is on the medium and heard it whole, or captured it. Any other frame arrived if it
-    /// met no signal anywhere.
+    /// A frame for one station arrived if that station is on the medium and heard it whole, or captured it. Any other frame
+    /// arrived if it met no signal anywhere.
     #[inline]
     pub(super) fn judge(&mut self, id: TransmissionId, end: BitInstant) -> Fate {
         let line = &self.core.line;

@@ -63,6 +63,11 @@ pub struct ControlLimits {
     pub input: Option<u32>,
 }
 
+/// Whether an estimate can assume this number of new frames in a million slots.
+fn check_arrivals(millionths: u32) -> Result<(), ConfigError> {
+    rule((1..1_000_000).contains(&millionths), "control", "0.000001 to 0.999999 new frames a slot")
+}
+
 impl ControlLimits {
     /// The largest K and n.
     pub const MOST: u32 = 1_000_000;
@@ -76,8 +81,7 @@ impl ControlLimits {
             "control",
             "K and limits up to 1000000, the second K larger",
         )?;
-        let fits = arrivals_millionths.is_none_or(|arrivals| (1..1_000_000).contains(&arrivals));
-        rule(fits, "control", "0.000001 to 0.999999 new frames a slot")
+        arrivals_millionths.map_or(Ok(()), check_arrivals)
     }
 }
 
@@ -120,9 +124,7 @@ impl SlottedAloha {
         rule(self.ack_delay == 0, "control", "with an ack_delay of 0: stations hear a slot as it ends")?;
         match control {
             Control::Known => Ok(()),
-            Control::Estimated { arrivals_millionths } => {
-                rule((1..1_000_000).contains(&arrivals_millionths), "control", "0.000001 to 0.999999 new frames a slot")
-            }
+            Control::Estimated { arrivals_millionths } => check_arrivals(arrivals_millionths),
             Control::Limits(limits) => limits.check(),
         }
     }

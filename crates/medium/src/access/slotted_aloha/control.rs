@@ -13,7 +13,7 @@ mod limits;
 
 use super::Contention;
 use crate::access::contenders::State;
-use crate::config::{Control, ControlLimits};
+use crate::config::Control;
 use crate::engine::Engine;
 use crate::frame::FrameId;
 use crate::inputs::Host;
@@ -70,7 +70,7 @@ impl Controlled {
             Control::Known | Control::Estimated { .. } => None,
         };
         let estimate = match control {
-            Control::Known | Control::Limits(ControlLimits { .. }) => None,
+            Control::Known | Control::Limits(_) => None,
             Control::Estimated { arrivals_millionths } => {
                 let arrivals = f64::from(arrivals_millionths) / 1e6;
                 Some(Estimate { backlog: arrivals, arrivals })
