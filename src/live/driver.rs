@@ -20,8 +20,6 @@ pub const ETHERTYPE: u16 = 0x88b5;
 const MAGIC: [u8; 4] = *b"ebus";
 /// Octets of a frame without FCS up to where padding starts.
 const HEADER: usize = 38;
-/// FCS octets, which are in a frame's size but not in what a socket sends.
-const FCS: usize = 4;
 
 /// What a driver's frame says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +34,7 @@ pub struct Label {
 
 /// A frame of `size` octets, FCS included, without a label yet.
 pub fn blank(to: MacAddr, from: MacAddr, size: u32) -> Vec<u8> {
-    let mut octets = vec![0; (size as usize).saturating_sub(FCS).max(HEADER)];
+    let mut octets = vec![0; (size as usize).saturating_sub(medium::FCS.get() as usize).max(HEADER)];
     octets[0..6].copy_from_slice(&to.octets());
     octets[6..12].copy_from_slice(&from.octets());
     octets[12..14].copy_from_slice(&ETHERTYPE.to_be_bytes());

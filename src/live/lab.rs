@@ -54,8 +54,6 @@ pub const TAP: &str = "tap0";
 const OUTSIDE: &str = "outside0";
 /// What the bus's own namespace is called after the lab's name.
 const BUS: &str = "bus";
-/// What a frame has besides its payload: 802.3, 3.1.1.
-const HEADER_AND_FCS: u32 = 18;
 /// The largest MTU that a veth takes.
 const LARGEST_MTU: u32 = 65_535;
 /// How long links may take to come up, and the kernel to stamp frames.
@@ -205,7 +203,7 @@ impl Segment {
         silent().map_err(|source| MakeError::Link { station: BUS.to_owned(), source })?;
         let mut surroundings = Surroundings {
             home: home()?,
-            payload: plan.medium.parameters.max_frame_size.get().saturating_sub(HEADER_AND_FCS),
+            payload: plan.medium.parameters.max_frame_size.get().saturating_sub(medium::HEADER_AND_FCS.get()),
             even_default_route: plan.even_default_route,
             record,
         };

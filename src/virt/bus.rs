@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Octets of the FCS, which kernels do not hand over.
-const FCS: usize = 4;
+const FCS: usize = medium::FCS.get() as usize;
 const SECOND: u128 = 1_000_000_000;
 
 /// What a station's card is to do, and when, in nanoseconds.

@@ -152,6 +152,23 @@ impl Running {
         signal(name, &self.pid().to_string());
     }
 
+    /// Waits until it takes SIGINT itself: before that, the signal ends a program that has just begun.
+    #[track_caller]
+    pub fn wait_until_interruptible(&mut self) {
+        let begin = Instant::now();
+        let status = format!("/proc/{}/status", self.pid());
+        let blocks = || {
+            let status = std::fs::read_to_string(&status).unwrap_or_default();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+            mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 0b10 != 0)
+        };
+        while !blocks() {
+            assert!(begin.elapsed() < PATIENCE, "SIGINT is not blocked after {PATIENCE:?}: {:#?}", self.stderr());
+            assert!(!self.has_ended(), "it has ended: {:#?}", self.stderr());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Whether it has ended.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().expect("a child").is_some()

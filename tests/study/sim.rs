@@ -481,7 +481,10 @@ fn a_recorded_run_gives_the_same_events_and_results_again() {
 /// Ctrl-C: what was measured so far, and the exit code of an interrupt.
 #[test]
 fn an_interrupted_run_tells_what_it_has() {
-    let running = Running::start(ethbus(["sim", "--stations", "20", "--duration", "20h", "--format", "json"]), "");
+    // In a warm-up there would be no results yet.
+    let options = ["sim", "--stations", "20", "--duration", "20h", "--warmup", "0s", "--format", "json"];
+    let mut running = Running::start(ethbus(options), "");
+    running.wait_until_interruptible();
     std::thread::sleep(std::time::Duration::from_millis(500));
     running.signal("INT");
     let ended = running.wait();

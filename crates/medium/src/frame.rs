@@ -5,8 +5,10 @@ use std::fmt;
 
 /// Preamble (56 bit) and start frame delimiter (8 bit): 802.3, 4.2.5 and 4.2.6.
 pub const PREAMBLE_AND_SFD: BitTimes = BitTimes::new(64);
+/// Frame check sequence: 802.3, 3.2.9. A frame's size counts it, and no socket hands it over.
+pub const FCS: Octets = Octets::new(4);
 /// Destination, source, type and FCS: the parts of a frame besides data and padding.
-pub(crate) const HEADER_AND_FCS: Octets = Octets::new(18);
+pub const HEADER_AND_FCS: Octets = Octets::new(14 + FCS.get());
 
 /// How long a frame of `size` octets with preamble and SFD lasts, where nothing follows it.
 #[inline]

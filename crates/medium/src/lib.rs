@@ -54,7 +54,7 @@ pub use config::{Aloha, Capture, Csma, CsmaCa, OfdmRate, Persistence, Phy, Plca,
 pub use config::{Config, ConfigError, Control, ControlLimits, Method, Parameters, Reach, SlottedAloha, Spans, Tdma};
 pub use event::{Cause, Event, Kind, KindError, Shape, Value, Visitor};
 pub use event::{HostKind, MacKind, Part, PlcaKind, ReceiverKind, WirelessKind};
-pub use frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId};
+pub use frame::{Destination, FCS, Frame, FrameId, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId};
 pub use inputs::{Fault, Host, Input, Joiner};
 pub use medium::Medium;
 pub use noise::{BitErrors, Mishap};

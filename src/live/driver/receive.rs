@@ -69,7 +69,7 @@ impl Reception {
         };
         let from = || octets[6..12].iter().map(|octet| format!("{octet:02x}")).collect::<Vec<_>>().join(":");
         let stream = self.streams.entry(label.stream).or_insert_with(|| Stream::new(from(), label.sequence));
-        stream.octets += octets.len() as u64 + super::FCS as u64;
+        stream.octets += octets.len() as u64 + u64::from(medium::FCS.get());
         stream.record(label.sequence, at.0.saturating_sub(label.sent.0));
     }
 

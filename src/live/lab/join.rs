@@ -5,8 +5,8 @@ use super::existing;
 use super::inventory::{Inventory, InventoryError};
 use super::outside::{self, Surroundings};
 use super::{
-    AnyError, BUS, HEADER_AND_FCS, MakeError, Protocols, carrier, connect, has_own_namespace, link_error,
-    namespace_name, open_to_all, port, wait_for_carrier,
+    AnyError, BUS, MakeError, Protocols, carrier, connect, has_own_namespace, link_error, namespace_name, open_to_all,
+    port, wait_for_carrier,
 };
 use crate::live::plane::protocol::Port;
 use link::namespace::{Names, Namespace, NamespaceError, apart};
@@ -62,7 +62,7 @@ fn make_parts(station: &StationPlan, plan: &Plan, record: &mut Inventory) -> Res
     let pair = if station.host == Host::Veth {
         apart(|| connect(&mut netlink, station, &namespace, Protocols::Ip))
     } else {
-        let payload = plan.medium.parameters.max_frame_size.get().saturating_sub(HEADER_AND_FCS);
+        let payload = plan.medium.parameters.max_frame_size.get().saturating_sub(medium::HEADER_AND_FCS.get());
         let mut surroundings =
             Surroundings { home, payload, even_default_route: plan.even_default_route, record: Some(record) };
         outside::connect(&mut netlink, station, &namespace, Protocols::Ip, &mut surroundings)

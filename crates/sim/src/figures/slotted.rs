@@ -8,12 +8,11 @@ use crate::figures::results::{HalfWidth, Intervals};
 pub use crate::figures::table::RAN_AWAY;
 use crate::figures::table::{CSMA_CA, Number, SLOTTED, SlottedFigure, WHOLE};
 use crate::words::configuration::slot;
-use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Input, MacKind, Method, SlottedAloha, StationId};
+use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, HEADER_AND_FCS, Input, MacKind, Method};
+use medium::{SlottedAloha, StationId};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// What a frame of Ethernet has besides data, in octets.
-const HEADER_AND_FCS: u32 = 18;
 /// The last place of `backlog_distribution`, which has all from there on.
 const LARGEST_BACKLOG: usize = (1 << 16) - 1;
 
@@ -240,7 +239,7 @@ impl Slots {
             }
             MacKind::Transmitted { size, attempts, mac_delay, .. } => {
                 self.sums.frames += 1;
-                self.sums.data += u64::from(size.get().saturating_sub(HEADER_AND_FCS)) * 8;
+                self.sums.data += u64::from(size.get().saturating_sub(HEADER_AND_FCS.get())) * 8;
                 self.sums.delay += u128::from(mac_delay.get());
                 self.leave(event.at, attempts);
             }

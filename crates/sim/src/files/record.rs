@@ -22,7 +22,7 @@ use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
 use crate::words::units::{group, many};
-use medium::{BitInstant, BitTimes, Event, Frame, Host, Input, Medium, Octets, Place, StationId, Topology};
+use medium::{BitInstant, BitTimes, Event, FCS, Frame, Host, Input, Medium, Octets, Place, StationId, Topology};
 use quick::Offer;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -33,8 +33,6 @@ use std::sync::Arc;
 /// The version of records.
 pub const VERSION: u32 = 1;
 const FORMAT: &str = "ethbus record";
-/// What a frame has on the medium besides the octets that its host handed over.
-const FCS: u64 = 4;
 /// The latest instant in a record: three thousand years at 10 Mb/s, and far from any overflow.
 const LATEST: u64 = 1 << 60;
 
@@ -325,7 +323,7 @@ fn octets_of(digits: &str, size: u32) -> Result<Vec<u8>, String> {
     let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
     let octets: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(pair).collect();
     let octets = octets.ok_or("`octets` is no list of octets: it has two hexadecimal digits for each")?;
-    if octets.len() as u64 + FCS > u64::from(size) {
+    if octets.len() as u64 + u64::from(FCS.get()) > u64::from(size) {
         return Err(format!("{} octets and 4 of FCS in a frame of {size}", octets.len()));
     }
     Ok(octets)

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Octets of the FCS, which sizes count.
-pub(super) const FCS: usize = 4;
+pub(super) const FCS: usize = medium::FCS.get() as usize;
 const ALL: [u8; 6] = [0xff; 6];
 /// Whose address no station has: the group of locally administered ones that default addresses begin with.
 const NOBODY: [u8; 6] = [0x02, 0xeb, 0xff, 0xff, 0xff, 0xff];

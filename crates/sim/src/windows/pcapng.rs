@@ -30,8 +30,8 @@ const ISB_IF_DROP: u16 = 5;
 
 /// Direction outbound, in epb_flags.
 pub(super) const OUTBOUND: u32 = 2;
-/// Four octets of FCS.
-pub(super) const FCS_LENGTH: u32 = 4 << 5;
+/// The length of the FCS, in octets, in epb_flags.
+pub(super) const FCS_LENGTH: u32 = medium::FCS.get() << 5;
 /// To one station, to a group, to all.
 pub(super) const UNICAST: u32 = 1 << 2;
 pub(super) const MULTICAST: u32 = 2 << 2;

@@ -4,14 +4,13 @@ use super::super::stamp::Stamp;
 use super::{Coordinator, Held, Wires};
 use link::clock::monotonic_nanos;
 use link::packet::{Received, Repair, StampSource, repair_checksum};
-use medium::{BitInstant, Frame, FrameId, Input, Octets, StationId};
+use medium::{BitInstant, FCS, Frame, FrameId, Input, Octets, StationId};
 use sim::files::event_log::EmulatorKind;
 use sim::run::observer::Observer;
 use sim::traffic::octets::is_tagged;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-const FCS: u32 = 4;
 /// Frames taken out of the ring before the medium is looked after again.
 const BATCH: usize = 256;
 /// Batches in one go: more than the ring holds. Without an end, stations that send faster than this thread reads could keep it
@@ -103,7 +102,7 @@ impl Coordinator {
         self.wires.ports.learn(station, &frame.octets);
         let destination = self.wires.ports.destination(station, &frame.octets);
         let FrameId { serial, .. } = self.medium.next_frame_id(station);
-        let size = Octets::new(frame.length.saturating_add(FCS));
+        let size = Octets::new(frame.length.saturating_add(FCS.get()));
         let offered = Frame { size, destination, tagged };
         let input = Input::Offer { station, frame: offered };
         let Ok(()) = self.files.input(now, &input, Some(&frame.octets));

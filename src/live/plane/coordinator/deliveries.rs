@@ -4,15 +4,12 @@ use super::super::overload::OVERLOAD;
 use super::Coordinator;
 use link::clock::monotonic_nanos;
 use link::packet::SendError;
-use medium::{BitInstant, FrameId, Octets, StationId};
+use medium::{BitInstant, FCS, FrameId, Octets, StationId};
 use sim::files::event_log::EmulatorKind;
 use sim::words::choices::PortState;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::Arc;
-
-/// Octets of the FCS, which a frame's size counts and a port does not carry.
-const FCS: usize = 4;
 
 /// Octets without FCS of a frame that an interface takes whatever its MTU is: 68, the least, a header and a VLAN tag. Of a
 /// longer one the kernel says the same when the station's interface is down and when its MTU is too low.
@@ -141,7 +138,7 @@ impl Refusal {
 
 /// The octets as they go onto the medium: a frame below minFrameSize is padded (802.3, 4.2.3.3).
 fn pad(octets: &[u8], min_frame_size: Octets) -> Cow<'_, [u8]> {
-    let least = (min_frame_size.get() as usize).saturating_sub(FCS);
+    let least = (min_frame_size.get() as usize).saturating_sub(FCS.get() as usize);
     if octets.len() >= least {
         return octets.into();
     }

@@ -30,8 +30,6 @@ pub(super) struct Captured {
 
 /// Destination address, source address, and type or length (802.3, 3.1.1).
 pub(super) const HEADER: usize = 14;
-/// The FCS, which most captures lack.
-const FCS: u32 = 4;
 /// The longest frame that a capture may speak of: the longest that capture programs keep.
 const LONGEST: u32 = 262_144;
 
@@ -58,7 +56,7 @@ impl Captured {
 
     pub fn new(nanos: i128, original: u32, fcs: bool, header: &[u8]) -> Captured {
         let header = header[..HEADER].try_into().expect("as many octets");
-        Captured { nanos, size: original + if fcs { 0 } else { FCS }, header }
+        Captured { nanos, size: original + if fcs { 0 } else { medium::FCS.get() }, header }
     }
 }
 
