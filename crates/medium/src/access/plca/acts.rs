@@ -72,7 +72,9 @@ impl Below for Reconciliation {
         this.mac.line_begin = now;
         engine.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
         engine.set_mac_timer(station, now + bits);
-        engine.settle_node(station, host);
+        if !engine.method.follower.leads || !engine.attempts_at_once(station, host) {
+            engine.settle_node(station, host);
+        }
     }
 
     fn jam<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
@@ -118,7 +120,9 @@ impl Below for Reconciliation {
         let piece = own.piece;
         engine.core.emit(station, frame, transmitted, host);
         engine.release_sent(frame, piece);
-        engine.settle_node(station, host);
+        if !engine.method.follower.leads || !engine.ends_at_once(station) {
+            engine.settle_node(station, host);
+        }
         engine.next_frame(station, host);
     }
 
@@ -206,7 +210,9 @@ impl Engine<Reconciliation> {
             }
         }
         while let Some(station) = self.method.cut_ends.pop() {
-            self.settle_node(station, host);
+            if !self.method.follower.leads || !self.yields_at_once(station) {
+                self.settle_node(station, host);
+            }
         }
     }
 

@@ -18,6 +18,7 @@
 //! fast path while all places hear a BEACON, if all nodes are configured consistently. It leaves when an input changes a
 //! node, or a node gives up its turn.
 
+mod at_once;
 mod edges;
 mod hearing;
 mod joining;
@@ -25,6 +26,7 @@ mod leaving;
 mod turns;
 
 use super::tables::{Control, Data, Seen};
+use super::watch::Watch;
 use super::wire::{Edge, Sent};
 use super::{Own, Reconciliation};
 use crate::access::csma_cd::Transmit;
@@ -103,6 +105,8 @@ pub(super) struct Apart {
     told: u64,
     /// It is among those that wait with that carrier.
     waits: bool,
+    /// When its MAC was told of carrier before the end of the instant, and what the MAC had seen before.
+    early: Option<(BitInstant, Watch)>,
 }
 
 impl Follower {
@@ -211,7 +215,10 @@ impl Engine<Reconciliation> {
     fn run_timer_by_follower<H: Host>(&mut self, station: StationId, host: &mut H) {
         let own = &mut self.stations[station.index()].mac;
         if own.mac_at != self.core.instant {
-            return self.settle_by_follower(station, host);
+            if !self.takes_turn_at_once(station, host) {
+                self.settle_by_follower(station, host);
+            }
+            return;
         }
         own.mac_at = NEVER;
         self.look_ahead_by_follower(station);

@@ -109,6 +109,7 @@ impl Engine<Reconciliation> {
             let place = StationId::new(station);
             match concern {
                 Concern::Receives => self.receive_by_follower(station, signal, host),
+                Concern::Ends if self.falls_silent_at_once(place) || self.takes_turn_at_once(place, host) => {}
                 Concern::Ends => self.settle_by_follower(place, host),
                 Concern::Begins if self.method.follower.holding.contains(place) => self.settle_by_follower(place, host),
                 Concern::Carrier if self.method.follower.waiting.contains(place) => {
@@ -142,7 +143,8 @@ impl Engine<Reconciliation> {
         }
     }
 
-    fn signal_changes(&mut self, station: StationId, is: Option<What>, want: Option<What>) {
+    #[inline(always)]
+    pub(super) fn signal_changes(&mut self, station: StationId, is: Option<What>, want: Option<What>) {
         let (on, off) = (self.method.plca.phy_on, self.method.plca.phy_off);
         let mut begin = self.core.instant;
         if let Some(is) = is {

@@ -67,6 +67,12 @@ impl Engine<Reconciliation> {
         }
     }
 
+    /// Whether the planned turn is the end of the cycle.
+    #[inline]
+    pub(super) fn is_cycle_over(&self) -> bool {
+        self.method.follower.turn.id == self.method.follower.count
+    }
+
     /// Whether the planned turn begins, and it is that of `station`.
     #[inline]
     pub(super) fn turn_begins(&self, station: StationId) -> bool {
