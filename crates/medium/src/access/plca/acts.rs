@@ -179,7 +179,13 @@ impl Engine<Reconciliation> {
         let this = &mut self.stations[station.index()];
         let (frame, own) = (this.frame(), &mut this.mac);
         own.watch.catch_up(now, &parameters);
-        if own.watch.state == Deference::Free {
+        // The MAC does not yet see the carrier of the bit that begins.
+        let before = own.apart.told_at_once(now).map(|mut before| {
+            before.catch_up(now, &parameters);
+            before
+        });
+        if before.unwrap_or(own.watch).state == Deference::Free {
+            self.take_carrier_back(station);
             return self.tell_transmit(station, TransmitInput::MediumFree, host);
         }
         let attempt = own.mac.attempt();

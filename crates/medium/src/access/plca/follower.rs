@@ -18,6 +18,7 @@
 //! fast path while all places hear a BEACON, if all nodes are configured consistently. It leaves when an input changes a
 //! node, or a node gives up its turn.
 
+mod ahead;
 mod at_once;
 mod edges;
 mod hearing;
@@ -38,6 +39,7 @@ use crate::inputs::Host;
 use crate::line::StationSet;
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::{Key, NEVER, NONE, instant, key, number};
+use ahead::Ahead;
 use edges::Notices;
 use hearing::{Carriers, Signal, Signals};
 
@@ -69,9 +71,9 @@ pub(super) struct Follower {
     /// Stations that wait for the end of a gap, with that carrier; and those whose MAC sends into the delay line.
     waiting: StationSet,
     holding: StationSet,
-    /// The first of the stations' own timers; 0 if it must be searched for.
-    first: Key,
-    /// The station whose timers have changed since the last search.
+    /// The first of each station's own timers, as far as they are set.
+    timers: Ahead<Key>,
+    /// The station whose timers have changed since the last look.
     touched: Option<StationId>,
 }
 
@@ -109,6 +111,14 @@ pub(super) struct Apart {
     early: Option<(BitInstant, Watch)>,
 }
 
+impl Apart {
+    /// What its MAC had seen before it was told of carrier at once, at `now`.
+    #[inline]
+    pub fn told_at_once(&self, now: BitInstant) -> Option<Watch> {
+        self.early.filter(|(at, _)| *at == now).map(|(_, before)| before)
+    }
+}
+
 impl Follower {
     pub fn new(config: &Config) -> Follower {
         let stations = config.topology.stations();
@@ -122,12 +132,12 @@ impl Follower {
             pending: [0; 4],
             signals: Signals::new(Signal::beacon(StationId::new(0), BitInstant::ZERO, BitTimes::ZERO)),
             turn: Turn::NONE,
-            notices: Notices::default(),
+            notices: Notices::new(),
             reached: (BitInstant::ZERO, Edge::End),
             carriers: Carriers::new(),
             waiting: StationSet::new(stations),
             holding: StationSet::new(stations),
-            first: 0,
+            timers: Ahead::new(),
             touched: None,
         }
     }
@@ -200,16 +210,7 @@ impl Engine<Reconciliation> {
     #[inline]
     fn first_timer(&mut self) -> Key {
         self.look_at_touched();
-        if self.method.follower.first == 0 {
-            let mut first = (NEVER, u16::MAX);
-            for (station, &at) in (0..).zip(&self.method.next) {
-                if at < first.0 {
-                    first = (at, station);
-                }
-            }
-            self.method.follower.first = key(first.0, first.1);
-        }
-        self.method.follower.first
+        self.method.follower.timers.first().copied().unwrap_or(NONE)
     }
 
     fn run_timer_by_follower<H: Host>(&mut self, station: StationId, host: &mut H) {
@@ -248,10 +249,14 @@ impl Engine<Reconciliation> {
         let changes = std::mem::replace(&mut own.apart.waits, waits) != waits;
         let follower = &mut self.method.follower;
         let before = std::mem::replace(&mut self.method.next[station.index()], next);
-        if next < before {
-            follower.first = follower.first.min(key(next, station.index() as u16));
-        } else if next > before && number(follower.first) == station.index() as u16 {
-            follower.first = 0;
+        if next != before {
+            let of = |at| key(at, station.index() as u16);
+            if before != NEVER {
+                follower.timers.remove(of(before));
+            }
+            if next != NEVER {
+                follower.timers.add(of(next));
+            }
         }
         if changes && waits {
             follower.waiting.insert(station);

@@ -141,8 +141,7 @@ impl Engine<Reconciliation> {
         }
         let want = own.node.command;
         self.signal_changes(station, Some(What::Frame), want);
-        self.note_change(station);
-        self.look_ahead_by_follower(station);
+        self.tell_at_once(station, false);
         true
     }
 
@@ -188,10 +187,10 @@ impl Engine<Reconciliation> {
     }
 
     /// Takes back the carrier of this instant that was told before its end: the MAC learns it then.
-    pub(super) fn take_carrier_back(&mut self, station: StationId) {
+    pub(in crate::access::plca) fn take_carrier_back(&mut self, station: StationId) {
         let own = &mut self.stations[station.index()].mac;
-        if let Some((_, before)) = own.apart.early.take_if(|(at, _)| *at == self.core.instant) {
-            own.watch = before;
+        if let Some(before) = own.apart.told_at_once(self.core.instant) {
+            (own.watch, own.apart.early) = (before, None);
             self.note_change(station);
         }
     }

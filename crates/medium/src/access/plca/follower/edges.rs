@@ -1,6 +1,7 @@
 //! Edges of signals at the stations that they concern.
 
 use super::Turn;
+use super::ahead::Ahead;
 use super::hearing::Signal;
 use crate::access::plca::Reconciliation;
 use crate::access::plca::wire::{EVERYWHERE, Edge, What};
@@ -11,14 +12,13 @@ use crate::receive::Arrival;
 use crate::time::BitInstant;
 use crate::timers::NEVER;
 
-/// Edges of signals at the stations that they concern, the first one last: there are few at a time.
-#[derive(Debug, Default)]
-pub(super) struct Notices(Vec<Notice>);
+/// Edges of signals at the stations that they concern.
+pub(super) type Notices = Ahead<Notice>;
 
 /// When an edge is at a station, and why that concerns the station; the station is [`EVERYWHERE`] if all places are one,
 /// and the signal is only that of a frame that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Notice {
+pub(super) struct Notice {
     at: BitInstant,
     concern: Concern,
     station: u16,
@@ -28,22 +28,7 @@ struct Notice {
 impl Notices {
     #[inline]
     pub fn next(&self) -> BitInstant {
-        self.0.last().map_or(NEVER, |first| first.at)
-    }
-
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    fn push(&mut self, at: BitInstant, concern: Concern, station: u16, signal: u64) {
-        let notice = Notice { at, concern, station, signal };
-        let index = self.0.partition_point(|other| *other > notice);
-        self.0.insert(index, notice);
+        self.first().map_or(NEVER, |first| first.at)
     }
 }
 
@@ -73,7 +58,8 @@ impl Concern {
 impl Engine<Reconciliation> {
     #[inline]
     pub(super) fn expect(&mut self, at: BitInstant, concern: Concern, station: StationId) {
-        self.method.follower.notices.push(at, concern, station.index() as u16, 0);
+        let station = station.index() as u16;
+        self.method.follower.notices.add(Notice { at, concern, station, signal: 0 });
     }
 
     /// The change of carrier at `at`, made by `source`, is on its way to `station`.
@@ -99,12 +85,12 @@ impl Engine<Reconciliation> {
     pub(super) fn run_notices<H: Host>(&mut self, host: &mut H) {
         let now = self.core.instant;
         let mut kind = None;
-        while let Some(&Notice { at, concern, station, signal }) = self.method.follower.notices.0.last() {
+        while let Some(&Notice { at, concern, station, signal }) = self.method.follower.notices.first() {
             let own = (concern == Concern::Carrier, concern.edge());
             if at != now || *kind.get_or_insert(own) != own {
                 break;
             }
-            self.method.follower.notices.0.pop();
+            self.method.follower.notices.pass();
             self.method.follower.reached = (now, own.1);
             let place = StationId::new(station);
             match concern {
@@ -192,14 +178,14 @@ impl Engine<Reconciliation> {
     /// The last signal is a frame, and ends at `end` at its own place: its addressees are to hear it.
     fn expect_received(&mut self, end: BitInstant) {
         let follower = &mut self.method.follower;
-        let number = follower.signals.newest;
+        let notice = Notice { at: end, concern: Concern::Receives, station: EVERYWHERE, signal: follower.signals.newest };
         if self.method.wire.is_one_place() {
-            return follower.notices.push(end, Concern::Receives, EVERYWHERE, number);
+            return follower.notices.add(notice);
         }
         let sent = follower.signals.newest().frame.expect("a frame");
         for place in sent.places(self.stations.len()) {
             let at = end + self.method.wire.way(sent.id.station, place);
-            follower.notices.push(at, Concern::Receives, place.index() as u16, number);
+            follower.notices.add(Notice { at, station: place.index() as u16, ..notice });
         }
     }
 }
