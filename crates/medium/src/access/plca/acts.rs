@@ -146,12 +146,14 @@ impl Below for Reconciliation {
 
 /// The MAC's side.
 impl Engine<Reconciliation> {
+    #[inline]
     pub(super) fn set_mac_timer(&mut self, station: StationId, at: BitInstant) {
         self.station_mut(station).mac.mac_at = at;
         self.look_ahead(station);
     }
 
     /// The next event at `station`.
+    #[inline]
     pub(super) fn look_ahead(&mut self, station: StationId) {
         if self.method.follower.leads {
             return self.look_ahead_by_follower(station);

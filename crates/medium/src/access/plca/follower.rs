@@ -246,23 +246,42 @@ impl Engine<Reconciliation> {
         let own = &mut self.stations[station.index()].mac;
         let next = own.mac_at.min(own.node.next_by_follower());
         let waits = own.mac.transmit == Transmit::WaitingToSend && !own.handing_over && own.node.data == Data::Idle;
-        let changes = std::mem::replace(&mut own.apart.waits, waits) != waits;
-        let follower = &mut self.method.follower;
-        let before = std::mem::replace(&mut self.method.next[station.index()], next);
-        if next != before {
-            let of = |at| key(at, station.index() as u16);
-            if before != NEVER {
-                follower.timers.remove(of(before));
-            }
-            if next != NEVER {
-                follower.timers.add(of(next));
-            }
+        let changes = own.apart.waits != waits;
+        self.next_is(station, next);
+        if changes {
+            self.waits_is(station, waits);
         }
-        if changes && waits {
-            follower.waiting.insert(station);
+    }
+
+    /// The next event of `station` itself is at `at`.
+    #[inline]
+    pub(super) fn next_is(&mut self, station: StationId, at: BitInstant) {
+        let before = std::mem::replace(&mut self.method.next[station.index()], at);
+        let timers = &mut self.method.follower.timers;
+        let of = |at| key(at, station.index() as u16);
+        if at == before {
+            return;
+        }
+        if before != NEVER && at != NEVER && before < at && timers.first() == Some(&of(before)) {
+            return timers.replace_first(of(at));
+        }
+        if before != NEVER {
+            timers.remove(of(before));
+        }
+        if at != NEVER {
+            timers.add(of(at));
+        }
+    }
+
+    /// Whether `station` waits with the carrier that all see has changed.
+    #[inline]
+    pub(super) fn waits_is(&mut self, station: StationId, waits: bool) {
+        self.stations[station.index()].mac.apart.waits = waits;
+        if waits {
+            self.method.follower.waiting.insert(station);
             self.expect_carriers(station);
-        } else if changes {
-            follower.waiting.remove(station);
+        } else {
+            self.method.follower.waiting.remove(station);
         }
     }
 }

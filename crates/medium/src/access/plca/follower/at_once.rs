@@ -61,7 +61,8 @@ impl Engine<Reconciliation> {
         }
         self.signal_changes(station, None, Some(What::Commit));
         self.tell_at_once(station, false);
-        true
+        let own = &self.stations[station.index()].mac;
+        self.has_looked_at(station, own.mac_at.min(own.node.commit_end), false)
     }
 
     /// The MAC of `station` has begun to send.
@@ -87,7 +88,7 @@ impl Engine<Reconciliation> {
         own.node.enter_control(Control::Transmit, now, &Seen::default(), &self.method.plca, &mut own.counters);
         self.signal_changes(station, Some(What::Commit), Some(What::Frame));
         self.tell_at_once(station, true);
-        true
+        self.has_looked_at(station, self.stations[station.index()].mac.mac_at, false)
     }
 
     /// The MAC sends while another node uses its turn: a logical collision, which makes it wait for its own.
@@ -100,7 +101,7 @@ impl Engine<Reconciliation> {
         self.stations[station.index()].mac.apart.at_ease = false;
         self.enter_data(station, Data::Collide, host);
         self.tell_at_once(station, true);
-        true
+        self.has_looked_at(station, self.stations[station.index()].mac.mac_at, false)
     }
 
     /// The jam after a logical collision is over: the node asks for its turn from the end of pending_timer on.
@@ -119,8 +120,7 @@ impl Engine<Reconciliation> {
         }
         let own = &mut self.stations[station.index()].mac;
         own.watch.tell(now, true, false, &self.core.config.parameters);
-        self.look_ahead_by_follower(station);
-        true
+        self.has_looked_at(station, self.stations[station.index()].mac.mac_at, false)
     }
 
     /// The MAC of `station` has sent its frame's last bit.
@@ -142,6 +142,7 @@ impl Engine<Reconciliation> {
         let want = own.node.command;
         self.signal_changes(station, Some(What::Frame), want);
         self.tell_at_once(station, false);
+        self.look_ahead_by_follower(station);
         true
     }
 
@@ -161,8 +162,8 @@ impl Engine<Reconciliation> {
         }
         let own = &mut self.stations[station.index()].mac;
         (own.apart.at_ease, own.apart.told) = (true, seen);
-        self.look_ahead_by_follower(station);
-        true
+        let (next, waits) = (own.mac_at, own.defers());
+        self.has_looked_at(station, next, waits)
     }
 
     /// A step of the data machine that concerns the node alone.
@@ -183,7 +184,18 @@ impl Engine<Reconciliation> {
         if own.defers() {
             own.mac_at = own.watch.gap_end(parameters).unwrap_or(NEVER);
         }
-        self.look_ahead_by_follower(station);
+    }
+
+    /// The step is over: `next` is the next event of `station` itself, and it `waits` with the carrier that all see, or
+    /// not.
+    #[inline(always)]
+    fn has_looked_at(&mut self, station: StationId, next: BitInstant, waits: bool) -> bool {
+        self.method.follower.touched.take_if(|touched| *touched == station);
+        self.next_is(station, next);
+        if self.stations[station.index()].mac.apart.waits != waits {
+            self.waits_is(station, waits);
+        }
+        true
     }
 
     /// Takes back the carrier of this instant that was told before its end: the MAC learns it then.

@@ -15,20 +15,53 @@ use crate::timers::NEVER;
 /// Edges of signals at the stations that they concern.
 pub(super) type Notices = Ahead<Notice>;
 
-/// When an edge is at a station, and why that concerns the station; the station is [`EVERYWHERE`] if all places are one,
-/// and the signal is only that of a frame that arrives.
+/// When an edge is at a station, and why that concerns the station: compared as one number. The station is
+/// [`EVERYWHERE`] if all places are one, and the signal is only that of a frame that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Notice {
-    at: BitInstant,
-    concern: Concern,
-    station: u16,
-    signal: u64,
+pub(super) struct Notice(u128);
+
+impl Notice {
+    const CONCERN: u32 = 56;
+    const STATION: u32 = 40;
+
+    #[inline(always)]
+    fn new(at: BitInstant, concern: Concern, station: u16, signal: u64) -> Notice {
+        let signal = signal % (1 << Notice::STATION);
+        let what = (concern as u64) << Notice::CONCERN | u64::from(station) << Notice::STATION | signal;
+        Notice(u128::from(at.get()) << 64 | u128::from(what))
+    }
+
+    #[inline(always)]
+    fn at(self) -> BitInstant {
+        BitInstant::new((self.0 >> 64) as u64)
+    }
+
+    #[inline(always)]
+    fn concern(self) -> Concern {
+        match (self.0 as u64 >> Notice::CONCERN) as u8 {
+            0 => Concern::Receives,
+            1 => Concern::Ends,
+            2 => Concern::Begins,
+            _ => Concern::Carrier,
+        }
+    }
+
+    #[inline(always)]
+    fn station(self) -> u16 {
+        (self.0 as u64 >> Notice::STATION) as u16
+    }
+
+    /// The number of a frame's signal, as far as it tells apart those that are kept.
+    #[inline(always)]
+    fn signal(self) -> u64 {
+        self.0 as u64 % (1 << Notice::STATION)
+    }
 }
 
 impl Notices {
     #[inline]
     pub fn next(&self) -> BitInstant {
-        self.first().map_or(NEVER, |first| first.at)
+        self.first().map_or(NEVER, |first| first.at())
     }
 }
 
@@ -58,8 +91,7 @@ impl Concern {
 impl Engine<Reconciliation> {
     #[inline]
     pub(super) fn expect(&mut self, at: BitInstant, concern: Concern, station: StationId) {
-        let station = station.index() as u16;
-        self.method.follower.notices.add(Notice { at, concern, station, signal: 0 });
+        self.method.follower.notices.add(Notice::new(at, concern, station.index() as u16, 0));
     }
 
     /// The change of carrier at `at`, made by `source`, is on its way to `station`.
@@ -85,16 +117,17 @@ impl Engine<Reconciliation> {
     pub(super) fn run_notices<H: Host>(&mut self, host: &mut H) {
         let now = self.core.instant;
         let mut kind = None;
-        while let Some(&Notice { at, concern, station, signal }) = self.method.follower.notices.first() {
+        while let Some(&notice) = self.method.follower.notices.first() {
+            let (concern, station) = (notice.concern(), notice.station());
             let own = (concern == Concern::Carrier, concern.edge());
-            if at != now || *kind.get_or_insert(own) != own {
+            if notice.at() != now || *kind.get_or_insert(own) != own {
                 break;
             }
             self.method.follower.notices.pass();
             self.method.follower.reached = (now, own.1);
             let place = StationId::new(station);
             match concern {
-                Concern::Receives => self.receive_by_follower(station, signal, host),
+                Concern::Receives => self.receive_by_follower(station, notice.signal(), host),
                 Concern::Ends if self.falls_silent_at_once(place) || self.takes_turn_at_once(place, host) => {}
                 Concern::Ends => self.settle_by_follower(place, host),
                 Concern::Begins if self.method.follower.holding.contains(place) => self.settle_by_follower(place, host),
@@ -178,14 +211,14 @@ impl Engine<Reconciliation> {
     /// The last signal is a frame, and ends at `end` at its own place: its addressees are to hear it.
     fn expect_received(&mut self, end: BitInstant) {
         let follower = &mut self.method.follower;
-        let notice = Notice { at: end, concern: Concern::Receives, station: EVERYWHERE, signal: follower.signals.newest };
+        let signal = follower.signals.newest;
         if self.method.wire.is_one_place() {
-            return follower.notices.add(notice);
+            return follower.notices.add(Notice::new(end, Concern::Receives, EVERYWHERE, signal));
         }
         let sent = follower.signals.newest().frame.expect("a frame");
         for place in sent.places(self.stations.len()) {
             let at = end + self.method.wire.way(sent.id.station, place);
-            follower.notices.add(Notice { at, station: place.index() as u16, ..notice });
+            follower.notices.add(Notice::new(at, Concern::Receives, place.index() as u16, signal));
         }
     }
 }
