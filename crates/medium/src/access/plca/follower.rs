@@ -22,6 +22,7 @@ mod ahead;
 mod at_once;
 mod edges;
 mod hearing;
+mod in_a_row;
 mod joining;
 mod leaving;
 mod turns;
@@ -75,6 +76,10 @@ pub(super) struct Follower {
     timers: Ahead<Key>,
     /// The station whose timers have changed since the last look.
     touched: Option<StationId>,
+    /// The station whose turn has just begun.
+    begun: Option<StationId>,
+    /// Turns are run in a row: who acts next is not looked at.
+    in_a_row: bool,
 }
 
 /// The next turn that matters: one that will be used, or the end of the cycle at the coordinator.
@@ -139,6 +144,8 @@ impl Follower {
             holding: StationSet::new(stations),
             timers: Ahead::new(),
             touched: None,
+            begun: None,
+            in_a_row: false,
         }
     }
 
@@ -160,6 +167,11 @@ impl Path<Reconciliation> for Follower {
     #[inline(always)]
     fn is_valid(engine: &Engine<Reconciliation>) -> bool {
         engine.method.follower.leads
+    }
+
+    #[inline(always)]
+    fn runs_put_off<H: Host>(engine: &mut Engine<Reconciliation>, host: &mut H) -> bool {
+        engine.runs_in_a_row(host)
     }
 
     #[inline(always)]
@@ -229,6 +241,9 @@ impl Engine<Reconciliation> {
     /// The next event at `station` may have changed, apart from its turn.
     #[inline]
     pub(super) fn look_ahead_by_follower(&mut self, station: StationId) {
+        if self.method.follower.in_a_row {
+            return;
+        }
         let before = self.method.follower.touched.replace(station);
         if let Some(before) = before.filter(|&before| before != station) {
             self.look_at(before);
@@ -236,13 +251,13 @@ impl Engine<Reconciliation> {
     }
 
     #[inline]
-    fn look_at_touched(&mut self) {
+    pub(super) fn look_at_touched(&mut self) {
         if let Some(station) = self.method.follower.touched.take() {
             self.look_at(station);
         }
     }
 
-    fn look_at(&mut self, station: StationId) {
+    pub(super) fn look_at(&mut self, station: StationId) {
         let own = &mut self.stations[station.index()].mac;
         let next = own.mac_at.min(own.node.next_by_follower());
         let waits = own.mac.transmit == Transmit::WaitingToSend && !own.handing_over && own.node.data == Data::Idle;

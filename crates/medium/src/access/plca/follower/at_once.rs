@@ -28,10 +28,27 @@ impl Own {
         self.mac.transmit == Transmit::WaitingToSend && !self.handing_over
     }
 
-    /// It would use a turn that begins now.
+    /// It uses a turn that begins now, and its MAC waits for the gap then.
     #[inline]
-    fn waits_for_turn(&self, now: BitInstant) -> bool {
-        self.node.data == Data::Pending || (self.node.data == Data::DelayPending && self.node.pending_end <= now)
+    pub(super) fn may_take_turn_at_once(&self, now: BitInstant) -> bool {
+        let waits = match self.node.data {
+            Data::DelayPending => self.node.pending_end <= now,
+            data => data == Data::Pending,
+        };
+        waits && self.defers()
+    }
+
+    /// Once its MAC has sent the last bit, nothing of the frame is left in the delay line.
+    #[inline]
+    pub(super) fn may_end_at_once(&self) -> bool {
+        let delayed = self.line_begin > self.mac.begin;
+        (self.node.data, self.node.control) == (Data::Transmit, Control::Transmit) && !delayed
+    }
+
+    /// Its MAC sees carrier after a logical collision: that it sends no more changes nothing for it.
+    #[inline]
+    pub(super) fn may_yield_at_once(&self) -> bool {
+        self.node.data == Data::Collide && self.watch.state == Deference::Busy
     }
 
     /// It has sent the last frame of its turn, and has not yet heard its end.
@@ -49,16 +66,17 @@ impl Engine<Reconciliation> {
     /// The planned turn of `station` begins: it commits itself, and its MAC waits for the gap.
     #[inline]
     pub(super) fn takes_turn_at_once<H: Host>(&mut self, station: StationId, host: &mut H) -> bool {
-        let (now, own) = (self.core.instant, &self.stations[station.index()].mac);
-        if !own.defers() || !own.waits_for_turn(now) || !self.turn_begins(station) || self.is_cycle_over() {
+        let may = self.stations[station.index()].mac.may_take_turn_at_once(self.core.instant);
+        if !may || !self.turn_begins(station) || self.is_cycle_over() {
             return false;
         }
         self.change_data(station, Data::Pending);
         self.take_turn(station, host);
         self.change_data(station, Data::WaitMac);
-        if self.stations[station.index()].mac.node.commit_end <= now {
+        if self.stations[station.index()].mac.node.commit_end <= self.core.instant {
             return false;
         }
+        self.method.follower.begun = Some(station);
         self.signal_changes(station, None, Some(What::Commit));
         self.tell_at_once(station, false);
         let own = &self.stations[station.index()].mac;
@@ -108,8 +126,7 @@ impl Engine<Reconciliation> {
     #[inline]
     pub(in crate::access::plca) fn yields_at_once(&mut self, station: StationId) -> bool {
         let (now, own) = (self.core.instant, &self.stations[station.index()].mac);
-        // While the MAC sees carrier, that it sends no more changes nothing for it.
-        if own.node.data != Data::Collide || own.mac_sends() || own.watch.state != Deference::Busy {
+        if !own.may_yield_at_once() || own.mac_sends() {
             return false;
         }
         self.change_data(station, Data::DelayPending);
@@ -127,8 +144,7 @@ impl Engine<Reconciliation> {
     #[inline]
     pub(in crate::access::plca) fn ends_at_once(&mut self, station: StationId) -> bool {
         let (now, own) = (self.core.instant, &self.stations[station.index()].mac);
-        let delayed = own.line_begin > own.mac.begin;
-        if (own.node.data, own.node.control) != (Data::Transmit, Control::Transmit) || delayed {
+        if !own.may_end_at_once() {
             return false;
         }
         self.change_data(station, Data::WaitIdle);
@@ -190,6 +206,9 @@ impl Engine<Reconciliation> {
     /// not.
     #[inline(always)]
     fn has_looked_at(&mut self, station: StationId, next: BitInstant, waits: bool) -> bool {
+        if self.method.follower.in_a_row {
+            return true;
+        }
         self.method.follower.touched.take_if(|touched| *touched == station);
         self.next_is(station, next);
         if self.stations[station.index()].mac.apart.waits != waits {

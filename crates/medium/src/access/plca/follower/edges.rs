@@ -140,7 +140,7 @@ impl Engine<Reconciliation> {
     }
 
     /// The addressees of a frame at `place` hear its end.
-    fn receive_by_follower<H: Host>(&mut self, place: u16, signal: u64, host: &mut H) {
+    pub(super) fn receive_by_follower<H: Host>(&mut self, place: u16, signal: u64, host: &mut H) {
         let sent = self.method.follower.signals.get(signal).frame.expect("only frames have addressees");
         let kind = sent.worth.received(sent.size, Arrival::Clear);
         if place != EVERYWHERE {
@@ -171,8 +171,11 @@ impl Engine<Reconciliation> {
             let last = self.method.follower.signals.newest_mut();
             (last.end, last.followed) = (begin, want.is_some());
         }
+        let in_a_row = self.method.follower.in_a_row;
         if is == Some(What::Frame) {
-            self.expect_received(begin + off);
+            if !in_a_row {
+                self.expect_received(begin + off);
+            }
             // The COMMIT of a burst hides the end of the frame from MACs.
             self.carrier_changes(station, begin + if want.is_some() { on } else { off }, false);
         }
@@ -184,7 +187,7 @@ impl Engine<Reconciliation> {
             let signal =
                 Signal { source: station, what, begin, end: NEVER, frame, followed: false, turn, beacons, empty };
             self.method.follower.signals.push(signal);
-        } else {
+        } else if !in_a_row {
             self.expect(begin + off, Concern::Ends, station);
             self.plan_turn();
         }
@@ -208,17 +211,23 @@ impl Engine<Reconciliation> {
         }
     }
 
+    /// The frame of `signal` ends at `place` at `at`.
+    #[inline]
+    pub(super) fn expect_frame(&mut self, at: BitInstant, place: u16, signal: u64) {
+        self.method.follower.notices.add(Notice::new(at, Concern::Receives, place, signal));
+    }
+
     /// The last signal is a frame, and ends at `end` at its own place: its addressees are to hear it.
     fn expect_received(&mut self, end: BitInstant) {
-        let follower = &mut self.method.follower;
+        let follower = &self.method.follower;
         let signal = follower.signals.newest;
         if self.method.wire.is_one_place() {
-            return follower.notices.add(Notice::new(end, Concern::Receives, EVERYWHERE, signal));
+            return self.expect_frame(end, EVERYWHERE, signal);
         }
         let sent = follower.signals.newest().frame.expect("a frame");
         for place in sent.places(self.stations.len()) {
             let at = end + self.method.wire.way(sent.id.station, place);
-            follower.notices.add(Notice::new(at, Concern::Receives, place.index() as u16, signal));
+            self.expect_frame(at, place.index() as u16, signal);
         }
     }
 }

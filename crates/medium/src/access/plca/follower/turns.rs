@@ -31,7 +31,7 @@ impl Engine<Reconciliation> {
         for (word, ids) in follower.pending.iter_mut().zip(own.node.ids()) {
             *word = if own.node.asks_for_turn() { *word | ids } else { *word & !ids };
         }
-        if follower.signals.newest().end != NEVER && !own.node.is_in_turn() {
+        if !follower.in_a_row && follower.signals.newest().end != NEVER && !own.node.is_in_turn() {
             self.plan_turn();
         }
     }
