@@ -61,17 +61,7 @@ impl Below for Reconciliation {
     }
 
     fn attempt<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
-        let (now, parameters) = (engine.core.instant, engine.core.config.parameters);
-        let this = engine.station_mut(station);
-        let (frame, bits) = (this.frame(), parameters.packet(this.head().size, false));
-        let mac = &mut this.mac.mac;
-        let excessive_deferral = mac.starts_late(now, parameters.max_defer_time);
-        mac.transmit = Transmit::Transmitting;
-        mac.begin = now;
-        let attempt = mac.attempt();
-        this.mac.line_begin = now;
-        engine.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
-        engine.set_mac_timer(station, now + bits);
+        engine.begin_attempt(station, host);
         if !engine.method.follower.leads || !engine.attempts_at_once(station, host) {
             engine.settle_node(station, host);
         }
@@ -152,6 +142,22 @@ impl Engine<Reconciliation> {
         self.look_ahead(station);
     }
 
+    /// The MAC sends its first bit, to the node.
+    #[inline]
+    pub(super) fn begin_attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let (now, parameters) = (self.core.instant, &self.core.config.parameters);
+        let this = &mut self.stations[station.index()];
+        let (frame, bits) = (this.frame(), parameters.packet(this.head().size, false));
+        let mac = &mut this.mac.mac;
+        let excessive_deferral = mac.starts_late(now, parameters.max_defer_time);
+        mac.transmit = Transmit::Transmitting;
+        mac.begin = now;
+        let attempt = mac.attempt();
+        this.mac.line_begin = now;
+        self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
+        self.set_mac_timer(station, now + bits);
+    }
+
     /// The next event at `station`.
     #[inline]
     pub(super) fn look_ahead(&mut self, station: StationId) {
@@ -174,7 +180,7 @@ impl Engine<Reconciliation> {
 
     /// The MAC has a frame: sends it at once, or defers.
     fn ask_deference<H: Host>(&mut self, station: StationId, host: &mut H) {
-        if self.method.follower.leads {
+        if self.method.follower.leads && self.station(station).mac.apart.at_ease {
             self.renew_watch(station, false);
         }
         let (now, parameters) = (self.core.instant, self.core.config.parameters);

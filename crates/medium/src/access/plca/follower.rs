@@ -108,7 +108,7 @@ pub(super) struct Apart {
     /// Turns that it took, since the medium entered this path.
     commits: u64,
     /// Its MAC sees the carrier that all see, of which it has seen this number of changes.
-    at_ease: bool,
+    pub at_ease: bool,
     told: u64,
     /// It is among those that wait with that carrier.
     waits: bool,

@@ -11,7 +11,7 @@
 //! A MAC gets its carrier with the step, and not at the end of the instant: nothing looks at it before. If an input of
 //! that instant makes the medium leave this path, the carrier is taken back.
 
-use crate::access::csma_cd::{Deference, Transmit};
+use crate::access::csma_cd::{Deference, Transmit, TransmitInput};
 use crate::access::plca::tables::{Control, Data, Seen};
 use crate::access::plca::wire::What;
 use crate::access::plca::{Own, Reconciliation};
@@ -36,6 +36,17 @@ impl Own {
             data => data == Data::Pending,
         };
         waits && self.defers()
+    }
+
+    /// It has committed itself to its turn, and its MAC may begin to send.
+    #[inline]
+    pub(super) fn may_begin_at_once(&self) -> bool {
+        match self.node.data {
+            Data::WaitMac => self.node.control == Control::Commit,
+            Data::WaitIdle => self.node.control == Control::Burst && self.node.committed,
+            Data::Normal | Data::Idle | Data::Receive | Data::Hold | Data::Collide => false,
+            Data::DelayPending | Data::Pending | Data::Transmit | Data::Flush => false,
+        }
     }
 
     /// Once its MAC has sent the last bit, nothing of the frame is left in the delay line.
@@ -86,17 +97,27 @@ impl Engine<Reconciliation> {
     /// The MAC of `station` has begun to send.
     #[inline]
     pub(in crate::access::plca) fn attempts_at_once<H: Host>(&mut self, station: StationId, host: &mut H) -> bool {
-        let node = &self.stations[station.index()].mac.node;
-        let (data, control) = (node.data, node.control);
-        if data == Data::Idle {
-            return self.collides_at_once(station, host);
+        let own = &self.stations[station.index()].mac;
+        if own.may_begin_at_once() {
+            self.begins_at_once(station);
+            return true;
         }
-        let first = (data, control) == (Data::WaitMac, Control::Commit);
-        let next = (data, control, node.committed) == (Data::WaitIdle, Control::Burst, true);
-        if !first && !next {
+        if own.node.data != Data::Idle {
             return false;
         }
+        let (signal, heard) = self.heard_by_follower(station);
+        let receives = heard && !signal.is_beacon() && signal.source != station;
+        if receives {
+            self.collides_at_once(station, host);
+        }
+        receives
+    }
+
+    /// The MAC sends in the node's turn: its frame follows the COMMIT.
+    #[inline]
+    pub(super) fn begins_at_once(&mut self, station: StationId) {
         let now = self.core.instant;
+        let first = self.stations[station.index()].mac.node.data == Data::WaitMac;
         self.change_data(station, Data::Transmit);
         if first {
             self.note_pending(station);
@@ -106,20 +127,17 @@ impl Engine<Reconciliation> {
         own.node.enter_control(Control::Transmit, now, &Seen::default(), &self.method.plca, &mut own.counters);
         self.signal_changes(station, Some(What::Commit), Some(What::Frame));
         self.tell_at_once(station, true);
-        self.has_looked_at(station, self.stations[station.index()].mac.mac_at, false)
+        self.has_looked_at(station, self.stations[station.index()].mac.mac_at, false);
     }
 
     /// The MAC sends while another node uses its turn: a logical collision, which makes it wait for its own.
     #[inline]
-    fn collides_at_once<H: Host>(&mut self, station: StationId, host: &mut H) -> bool {
-        let (signal, heard) = self.heard_by_follower(station);
-        if !heard || signal.is_beacon() || signal.source == station {
-            return false;
-        }
+    pub(super) fn collides_at_once<H: Host>(&mut self, station: StationId, host: &mut H) {
         self.stations[station.index()].mac.apart.at_ease = false;
-        self.enter_data(station, Data::Collide, host);
+        self.change_data(station, Data::Collide);
+        self.tell_transmit(station, TransmitInput::Collision, host);
         self.tell_at_once(station, true);
-        self.has_looked_at(station, self.stations[station.index()].mac.mac_at, false)
+        self.has_looked_at(station, self.stations[station.index()].mac.mac_at, false);
     }
 
     /// The jam after a logical collision is over: the node asks for its turn from the end of pending_timer on.

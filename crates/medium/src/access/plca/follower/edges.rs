@@ -193,7 +193,9 @@ impl Engine<Reconciliation> {
         }
         if is.is_none() {
             self.method.follower.turn = Turn::NONE;
-            self.concern_holding(station, begin + on);
+            if self.method.follower.holding.len() > 0 {
+                self.concern_holding(station, begin + on);
+            }
         }
         if want == Some(What::Frame) {
             self.carrier_changes(station, begin + on, true);

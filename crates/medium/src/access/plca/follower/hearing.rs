@@ -175,6 +175,9 @@ impl Engine<Reconciliation> {
         let next = carriers.count as usize % carriers.last.len();
         carriers.last[next] = Change { source, at, on };
         carriers.count += 1;
+        if self.method.follower.waiting.len() == 0 {
+            return;
+        }
         let mut from = 0;
         while let Some(station) = self.method.follower.waiting.next(from) {
             from = station.index() + 1;

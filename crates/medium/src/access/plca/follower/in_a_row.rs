@@ -12,10 +12,11 @@
 
 use super::Turn;
 use super::edges::Concern;
+use crate::access::csma_cd::attempts::Below;
 use crate::access::csma_cd::{Deference, Transmit};
-use crate::access::plca::tables::{Control, Data};
+use crate::access::plca::tables::Data;
 use crate::access::plca::wire::{EVERYWHERE, Edge};
-use crate::access::plca::{Own, Reconciliation};
+use crate::access::plca::Reconciliation;
 use crate::engine::Engine;
 use crate::frame::StationId;
 use crate::inputs::Host;
@@ -29,10 +30,28 @@ struct Row {
     sender: StationId,
     /// The node that sent before, if it has another frame, or waits for its backoff to end.
     before: Option<StationId>,
+    /// When they act next.
+    sender_at: BitInstant,
+    before_at: BitInstant,
     /// When the last frame's end, which is known, is heard; `NEVER`: there is none.
     heard: BitInstant,
     /// The number of that frame's signal.
     frame: u64,
+}
+
+/// What a MAC does in a row as its timer ends.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// It sends the first bit of a frame in its turn.
+    Begins,
+    /// It sends in the turn of another: a logical collision.
+    Collides,
+    /// Its jam is over: it backs off, and asks for its turn.
+    Yields,
+    /// Its backoff is over.
+    Defers,
+    /// It has sent the last bit of its frame.
+    Ends,
 }
 
 /// The next event of a row.
@@ -87,7 +106,9 @@ impl Engine<Reconciliation> {
             self.waits_is(before, false);
         }
         self.method.follower.in_a_row = true;
-        Some(Row { sender, before, heard: NEVER, frame: 0 })
+        let mut row = Row { sender, before, sender_at: NEVER, before_at: NEVER, heard: NEVER, frame: 0 };
+        self.look_at_row(&mut row);
+        Some(row)
     }
 
     /// The follower has everything again.
@@ -108,25 +129,35 @@ impl Engine<Reconciliation> {
     fn run_row<H: Host>(&mut self, mut row: Row, host: &mut H) {
         while !host.stops() && self.method.changed.is_empty() {
             match self.next_in_row::<H>(&row) {
-                Event::Timer { at, station } if at < self.core.limit && self.is_foreseen(&row, station, at) => {
+                Event::Timer { at, station } if at < self.core.limit => {
+                    let Some(step) = self.step_in_row(&row, station, at) else { break };
                     self.core.instant = at;
-                    self.run_timer_in_row(&mut row, station, host);
+                    self.run_step_in_row(&mut row, station, step, host);
                 }
                 Event::Heard if row.heard < self.core.limit && self.hears_end(&mut row, host) => {}
-                Event::Feed => self.feed(host),
+                Event::Feed => {
+                    self.feed(host);
+                    self.look_at_row(&mut row);
+                }
                 Event::Timer { .. } | Event::Heard | Event::Other => break,
             }
         }
         self.end_row(row);
     }
 
+    /// When the nodes of the row act next may have changed.
+    #[inline(always)]
+    fn look_at_row(&self, row: &mut Row) {
+        let own = &self.stations[row.sender.index()].mac;
+        row.sender_at = own.mac_at.min(own.node.next_by_follower());
+        row.before_at = row.before.map_or(NEVER, |before| self.stations[before.index()].mac.mac_at);
+    }
+
     /// The next event, in the order of [`run_path`](Engine::run_path).
     #[inline(always)]
     fn next_in_row<H: Host>(&self, row: &Row) -> Event {
-        let at = |station: StationId| self.stations[station.index()].mac.next_in_row();
-        let (sender, before) = (at(row.sender), row.before.map_or(NEVER, at));
         let other = self.method.follower.timers.first().copied().unwrap_or(NONE);
-        let (own, others) = (sender.min(before), instant(other));
+        let (own, others) = (row.sender_at.min(row.before_at), instant(other));
         let next = own.min(others);
         if H::FEEDS && !self.core.done.is_empty() && next > self.core.instant {
             return if self.core.instant < self.core.limit { Event::Feed } else { Event::Other };
@@ -135,8 +166,8 @@ impl Engine<Reconciliation> {
             Event::Heard
         } else if others < own {
             Event::Timer { at: others, station: StationId::new(number(other)) }
-        } else if own < others && sender != before {
-            let station = if sender < before { row.sender } else { row.before.unwrap_or(row.sender) };
+        } else if own < others && row.sender_at != row.before_at {
+            let station = if own == row.sender_at { row.sender } else { row.before.unwrap_or(row.sender) };
             Event::Timer { at: own, station }
         } else {
             // Together, or never.
@@ -144,50 +175,79 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// The timer of `station` that ends at `at` is that of its MAC, and the MAC's next step is one at once.
+    /// What the MAC of `station` does as its timer ends at `at`; `None` if that is not one of a row's steps.
     #[inline(always)]
-    fn is_foreseen(&self, row: &Row, station: StationId, at: BitInstant) -> bool {
+    fn step_in_row(&self, row: &Row, station: StationId, at: BitInstant) -> Option<Step> {
         let own = &self.stations[station.index()].mac;
         let (mac, node) = (&own.mac, &own.node);
         let step = match mac.transmit {
-            Transmit::Idle => false,
-            Transmit::WaitingToSend if own.handing_over => false,
-            Transmit::WaitingToSend => match node.data {
-                Data::WaitMac => node.control == Control::Commit,
-                Data::WaitIdle => node.control == Control::Burst && node.committed,
-                Data::Idle => station != row.sender && self.method.follower.signals.newest().begin < at,
-                Data::Normal | Data::Receive | Data::Hold | Data::Collide => false,
-                Data::DelayPending | Data::Pending | Data::Transmit | Data::Flush => false,
-            },
+            Transmit::Idle => None,
+            Transmit::WaitingToSend if own.handing_over => None,
+            Transmit::WaitingToSend if node.data == Data::Idle => {
+                let hears = station != row.sender && self.method.follower.signals.newest().begin < at;
+                hears.then_some(Step::Collides)
+            }
+            Transmit::WaitingToSend => own.may_begin_at_once().then_some(Step::Begins),
             Transmit::Transmitting => {
                 let goes_on = !node.is_burst_over() && node.own.settings.burst_timer == 0;
-                own.may_end_at_once() && row.heard == NEVER && !goes_on
+                (own.may_end_at_once() && row.heard == NEVER && !goes_on).then_some(Step::Ends)
             }
-            Transmit::Jamming => own.may_yield_at_once() && node.pending_end > at,
+            Transmit::Jamming => (own.may_yield_at_once() && node.pending_end > at).then_some(Step::Yields),
             Transmit::BackingOff => {
-                own.watch.state == Deference::Busy && mac.head_since + node.own.host_delay <= at
+                let defers = own.watch.state == Deference::Busy && mac.head_since + node.own.host_delay <= at;
+                defers.then_some(Step::Defers)
             }
         };
-        own.mac_at == at && step
+        step.filter(|_| own.mac_at == at)
     }
 
     #[inline(always)]
-    fn run_timer_in_row<H: Host>(&mut self, row: &mut Row, station: StationId, host: &mut H) {
+    fn run_step_in_row<H: Host>(&mut self, row: &mut Row, station: StationId, step: Step, host: &mut H) {
         let own = &mut self.stations[station.index()].mac;
         own.mac_at = NEVER;
-        let ends = own.mac.transmit == Transmit::Transmitting;
         self.method.in_timers = true;
-        self.mac_acts(station, host);
+        let done = match step {
+            Step::Begins => {
+                own.watch.release();
+                self.begin_attempt(station, host);
+                self.begins_at_once(station);
+                true
+            }
+            Step::Collides => {
+                own.watch.release();
+                self.begin_attempt(station, host);
+                self.collides_at_once(station, host);
+                true
+            }
+            Step::Yields => {
+                self.back_off(station, host);
+                self.method.cut_ends.pop();
+                self.yields_at_once(station)
+            }
+            Step::Defers => {
+                Reconciliation::wait(self, station, host);
+                true
+            }
+            Step::Ends => {
+                Reconciliation::finish(self, station, host);
+                let signals = &self.method.follower.signals;
+                let last = signals.newest();
+                // The COMMIT of a burst begins where the frame ends.
+                let is_last = last.frame.is_some();
+                (row.heard, row.frame) =
+                    if is_last { (last.end, signals.newest) } else { (last.begin, signals.newest - 1) };
+                true
+            }
+        };
+        assert!(done, "{station} goes on as foreseen");
         self.method.in_timers = false;
-        if ends {
-            let signals = &self.method.follower.signals;
-            let last = signals.newest();
-            // The COMMIT of a burst begins where the frame ends.
-            (row.heard, row.frame) =
-                if last.frame.is_some() { (last.end, signals.newest) } else { (last.begin, signals.newest - 1) };
-        }
-        if station != row.sender && Some(station) != row.before {
-            self.next_is(station, self.stations[station.index()].mac.mac_at);
+        let own = &self.stations[station.index()].mac;
+        if station == row.sender {
+            row.sender_at = own.mac_at.min(own.node.next_by_follower());
+        } else if Some(station) == row.before {
+            row.before_at = own.mac_at;
+        } else {
+            self.next_is(station, own.mac_at);
         }
     }
 
@@ -214,21 +274,14 @@ impl Engine<Reconciliation> {
         self.receive_by_follower(EVERYWHERE, row.frame, host);
         let Some((id, next)) = next else { return true };
         if let Some(before) = row.before {
-            self.next_is(before, self.stations[before.index()].mac.mac_at);
+            self.next_is(before, row.before_at);
         }
         let falls_silent = self.falls_silent_at_once(row.sender);
         self.method.follower.turn = Turn { id, begin: key(at, next.index() as u16), by_edge: true };
         let takes_turn = self.takes_turn_at_once(next, host);
         assert!(falls_silent && takes_turn, "{} and {next} go on as foreseen", row.sender);
         (row.before, row.sender) = (Some(row.sender), next);
+        self.look_at_row(row);
         true
-    }
-}
-
-impl Own {
-    /// Its next event.
-    #[inline(always)]
-    fn next_in_row(&self) -> BitInstant {
-        self.mac_at.min(self.node.next_by_follower())
     }
 }

@@ -28,8 +28,9 @@ impl Engine<Reconciliation> {
     pub(super) fn note_pending(&mut self, station: StationId) {
         let own = &self.stations[station.index()].mac;
         let follower = &mut self.method.follower;
+        let asks = if own.node.asks_for_turn() { u64::MAX } else { 0 };
         for (word, ids) in follower.pending.iter_mut().zip(own.node.ids()) {
-            *word = if own.node.asks_for_turn() { *word | ids } else { *word & !ids };
+            *word = (*word & !ids) | (ids & asks);
         }
         if !follower.in_a_row && follower.signals.newest().end != NEVER && !own.node.is_in_turn() {
             self.plan_turn();
