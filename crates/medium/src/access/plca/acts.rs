@@ -61,18 +61,10 @@ impl Below for Reconciliation {
     }
 
     fn attempt<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
-        let (now, parameters) = (engine.core.instant, engine.core.config.parameters);
-        let this = engine.station_mut(station);
-        let (frame, bits) = (this.frame(), parameters.packet(this.head().size, false));
-        let mac = &mut this.mac.mac;
-        let excessive_deferral = mac.starts_late(now, parameters.max_defer_time);
-        mac.transmit = Transmit::Transmitting;
-        mac.begin = now;
-        let attempt = mac.attempt();
-        this.mac.line_begin = now;
-        engine.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
-        engine.set_mac_timer(station, now + bits);
-        engine.settle_node(station, host);
+        engine.begin_attempt(station, host);
+        if !engine.method.follower.leads || !engine.attempts_at_once(station, host) {
+            engine.settle_node(station, host);
+        }
     }
 
     fn jam<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
@@ -118,7 +110,9 @@ impl Below for Reconciliation {
         let piece = own.piece;
         engine.core.emit(station, frame, transmitted, host);
         engine.release_sent(frame, piece);
-        engine.settle_node(station, host);
+        if !engine.method.follower.leads || !engine.ends_at_once(station) {
+            engine.settle_node(station, host);
+        }
         engine.next_frame(station, host);
     }
 
@@ -142,12 +136,30 @@ impl Below for Reconciliation {
 
 /// The MAC's side.
 impl Engine<Reconciliation> {
+    #[inline]
     pub(super) fn set_mac_timer(&mut self, station: StationId, at: BitInstant) {
         self.station_mut(station).mac.mac_at = at;
         self.look_ahead(station);
     }
 
+    /// The MAC sends its first bit, to the node.
+    #[inline]
+    pub(super) fn begin_attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let (now, parameters) = (self.core.instant, &self.core.config.parameters);
+        let this = &mut self.stations[station.index()];
+        let (frame, bits) = (this.frame(), parameters.packet(this.head().size, false));
+        let mac = &mut this.mac.mac;
+        let excessive_deferral = mac.starts_late(now, parameters.max_defer_time);
+        mac.transmit = Transmit::Transmitting;
+        mac.begin = now;
+        let attempt = mac.attempt();
+        this.mac.line_begin = now;
+        self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
+        self.set_mac_timer(station, now + bits);
+    }
+
     /// The next event at `station`.
+    #[inline]
     pub(super) fn look_ahead(&mut self, station: StationId) {
         if self.method.follower.leads {
             return self.look_ahead_by_follower(station);
@@ -168,14 +180,20 @@ impl Engine<Reconciliation> {
 
     /// The MAC has a frame: sends it at once, or defers.
     fn ask_deference<H: Host>(&mut self, station: StationId, host: &mut H) {
-        if self.method.follower.leads {
+        if self.method.follower.leads && self.station(station).mac.apart.at_ease {
             self.renew_watch(station, false);
         }
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let this = &mut self.stations[station.index()];
         let (frame, own) = (this.frame(), &mut this.mac);
         own.watch.catch_up(now, &parameters);
-        if own.watch.state == Deference::Free {
+        // The MAC does not yet see the carrier of the bit that begins.
+        let before = own.apart.told_at_once(now).map(|mut before| {
+            before.catch_up(now, &parameters);
+            before
+        });
+        if before.unwrap_or(own.watch).state == Deference::Free {
+            self.take_carrier_back(station);
             return self.tell_transmit(station, TransmitInput::MediumFree, host);
         }
         let attempt = own.mac.attempt();
@@ -206,7 +224,9 @@ impl Engine<Reconciliation> {
             }
         }
         while let Some(station) = self.method.cut_ends.pop() {
-            self.settle_node(station, host);
+            if !self.method.follower.leads || !self.yields_at_once(station) {
+                self.settle_node(station, host);
+            }
         }
     }
 

@@ -18,13 +18,17 @@
 //! fast path while all places hear a BEACON, if all nodes are configured consistently. It leaves when an input changes a
 //! node, or a node gives up its turn.
 
+mod ahead;
+mod at_once;
 mod edges;
 mod hearing;
+mod in_a_row;
 mod joining;
 mod leaving;
 mod turns;
 
 use super::tables::{Control, Data, Seen};
+use super::watch::Watch;
 use super::wire::{Edge, Sent};
 use super::{Own, Reconciliation};
 use crate::access::csma_cd::Transmit;
@@ -36,6 +40,7 @@ use crate::inputs::Host;
 use crate::line::StationSet;
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::{Key, NEVER, NONE, instant, key, number};
+use ahead::Ahead;
 use edges::Notices;
 use hearing::{Carriers, Signal, Signals};
 
@@ -67,10 +72,14 @@ pub(super) struct Follower {
     /// Stations that wait for the end of a gap, with that carrier; and those whose MAC sends into the delay line.
     waiting: StationSet,
     holding: StationSet,
-    /// The first of the stations' own timers; 0 if it must be searched for.
-    first: Key,
-    /// The station whose timers have changed since the last search.
+    /// The first of each station's own timers, as far as they are set.
+    timers: Ahead<Key>,
+    /// The station whose timers have changed since the last look.
     touched: Option<StationId>,
+    /// The station whose turn has just begun.
+    begun: Option<StationId>,
+    /// Turns are run in a row: who acts next is not looked at.
+    in_a_row: bool,
 }
 
 /// The next turn that matters: one that will be used, or the end of the cycle at the coordinator.
@@ -99,10 +108,20 @@ pub(super) struct Apart {
     /// Turns that it took, since the medium entered this path.
     commits: u64,
     /// Its MAC sees the carrier that all see, of which it has seen this number of changes.
-    at_ease: bool,
+    pub at_ease: bool,
     told: u64,
     /// It is among those that wait with that carrier.
     waits: bool,
+    /// When its MAC was told of carrier before the end of the instant, and what the MAC had seen before.
+    early: Option<(BitInstant, Watch)>,
+}
+
+impl Apart {
+    /// What its MAC had seen before it was told of carrier at once, at `now`.
+    #[inline]
+    pub fn told_at_once(&self, now: BitInstant) -> Option<Watch> {
+        self.early.filter(|(at, _)| *at == now).map(|(_, before)| before)
+    }
 }
 
 impl Follower {
@@ -118,13 +137,15 @@ impl Follower {
             pending: [0; 4],
             signals: Signals::new(Signal::beacon(StationId::new(0), BitInstant::ZERO, BitTimes::ZERO)),
             turn: Turn::NONE,
-            notices: Notices::default(),
+            notices: Notices::new(),
             reached: (BitInstant::ZERO, Edge::End),
             carriers: Carriers::new(),
             waiting: StationSet::new(stations),
             holding: StationSet::new(stations),
-            first: 0,
+            timers: Ahead::new(),
             touched: None,
+            begun: None,
+            in_a_row: false,
         }
     }
 
@@ -146,6 +167,11 @@ impl Path<Reconciliation> for Follower {
     #[inline(always)]
     fn is_valid(engine: &Engine<Reconciliation>) -> bool {
         engine.method.follower.leads
+    }
+
+    #[inline(always)]
+    fn runs_put_off<H: Host>(engine: &mut Engine<Reconciliation>, host: &mut H) -> bool {
+        engine.runs_in_a_row(host)
     }
 
     #[inline(always)]
@@ -196,22 +222,16 @@ impl Engine<Reconciliation> {
     #[inline]
     fn first_timer(&mut self) -> Key {
         self.look_at_touched();
-        if self.method.follower.first == 0 {
-            let mut first = (NEVER, u16::MAX);
-            for (station, &at) in (0..).zip(&self.method.next) {
-                if at < first.0 {
-                    first = (at, station);
-                }
-            }
-            self.method.follower.first = key(first.0, first.1);
-        }
-        self.method.follower.first
+        self.method.follower.timers.first().copied().unwrap_or(NONE)
     }
 
     fn run_timer_by_follower<H: Host>(&mut self, station: StationId, host: &mut H) {
         let own = &mut self.stations[station.index()].mac;
         if own.mac_at != self.core.instant {
-            return self.settle_by_follower(station, host);
+            if !self.takes_turn_at_once(station, host) {
+                self.settle_by_follower(station, host);
+            }
+            return;
         }
         own.mac_at = NEVER;
         self.look_ahead_by_follower(station);
@@ -221,6 +241,9 @@ impl Engine<Reconciliation> {
     /// The next event at `station` may have changed, apart from its turn.
     #[inline]
     pub(super) fn look_ahead_by_follower(&mut self, station: StationId) {
+        if self.method.follower.in_a_row {
+            return;
+        }
         let before = self.method.follower.touched.replace(station);
         if let Some(before) = before.filter(|&before| before != station) {
             self.look_at(before);
@@ -228,29 +251,52 @@ impl Engine<Reconciliation> {
     }
 
     #[inline]
-    fn look_at_touched(&mut self) {
+    pub(super) fn look_at_touched(&mut self) {
         if let Some(station) = self.method.follower.touched.take() {
             self.look_at(station);
         }
     }
 
-    fn look_at(&mut self, station: StationId) {
+    pub(super) fn look_at(&mut self, station: StationId) {
         let own = &mut self.stations[station.index()].mac;
         let next = own.mac_at.min(own.node.next_by_follower());
         let waits = own.mac.transmit == Transmit::WaitingToSend && !own.handing_over && own.node.data == Data::Idle;
-        let changes = std::mem::replace(&mut own.apart.waits, waits) != waits;
-        let follower = &mut self.method.follower;
-        let before = std::mem::replace(&mut self.method.next[station.index()], next);
-        if next < before {
-            follower.first = follower.first.min(key(next, station.index() as u16));
-        } else if next > before && number(follower.first) == station.index() as u16 {
-            follower.first = 0;
+        let changes = own.apart.waits != waits;
+        self.next_is(station, next);
+        if changes {
+            self.waits_is(station, waits);
         }
-        if changes && waits {
-            follower.waiting.insert(station);
+    }
+
+    /// The next event of `station` itself is at `at`.
+    #[inline]
+    pub(super) fn next_is(&mut self, station: StationId, at: BitInstant) {
+        let before = std::mem::replace(&mut self.method.next[station.index()], at);
+        let timers = &mut self.method.follower.timers;
+        let of = |at| key(at, station.index() as u16);
+        if at == before {
+            return;
+        }
+        if before != NEVER && at != NEVER && before < at && timers.first() == Some(&of(before)) {
+            return timers.replace_first(of(at));
+        }
+        if before != NEVER {
+            timers.remove(of(before));
+        }
+        if at != NEVER {
+            timers.add(of(at));
+        }
+    }
+
+    /// Whether `station` waits with the carrier that all see has changed.
+    #[inline]
+    pub(super) fn waits_is(&mut self, station: StationId, waits: bool) {
+        self.stations[station.index()].mac.apart.waits = waits;
+        if waits {
+            self.method.follower.waiting.insert(station);
             self.expect_carriers(station);
-        } else if changes {
-            follower.waiting.remove(station);
+        } else {
+            self.method.follower.waiting.remove(station);
         }
     }
 }

@@ -306,7 +306,8 @@ impl Node {
     /// The next event of the node itself while a follower counts its turns: the end of pending_timer is none.
     #[inline]
     pub fn next_by_follower(&self) -> BitInstant {
-        let data = if self.data == Data::DelayPending { NEVER } else { self.data_end() };
+        let has_timer = matches!(self.data, Data::Hold | Data::WaitMac | Data::Flush);
+        let data = if has_timer { self.data_end() } else { NEVER };
         if self.control == Control::Burst { data.min(self.burst_end) } else { data }
     }
 

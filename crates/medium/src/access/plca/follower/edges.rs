@@ -1,6 +1,7 @@
 //! Edges of signals at the stations that they concern.
 
 use super::Turn;
+use super::ahead::Ahead;
 use super::hearing::Signal;
 use crate::access::plca::Reconciliation;
 use crate::access::plca::wire::{EVERYWHERE, Edge, What};
@@ -11,39 +12,56 @@ use crate::receive::Arrival;
 use crate::time::BitInstant;
 use crate::timers::NEVER;
 
-/// Edges of signals at the stations that they concern, the first one last: there are few at a time.
-#[derive(Debug, Default)]
-pub(super) struct Notices(Vec<Notice>);
+/// Edges of signals at the stations that they concern.
+pub(super) type Notices = Ahead<Notice>;
 
-/// When an edge is at a station, and why that concerns the station; the station is [`EVERYWHERE`] if all places are one,
-/// and the signal is only that of a frame that arrives.
+/// When an edge is at a station, and why that concerns the station: compared as one number. The station is
+/// [`EVERYWHERE`] if all places are one, and the signal is only that of a frame that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Notice {
-    at: BitInstant,
-    concern: Concern,
-    station: u16,
-    signal: u64,
+pub(super) struct Notice(u128);
+
+impl Notice {
+    const CONCERN: u32 = 56;
+    const STATION: u32 = 40;
+
+    #[inline(always)]
+    fn new(at: BitInstant, concern: Concern, station: u16, signal: u64) -> Notice {
+        let signal = signal % (1 << Notice::STATION);
+        let what = (concern as u64) << Notice::CONCERN | u64::from(station) << Notice::STATION | signal;
+        Notice(u128::from(at.get()) << 64 | u128::from(what))
+    }
+
+    #[inline(always)]
+    fn at(self) -> BitInstant {
+        BitInstant::new((self.0 >> 64) as u64)
+    }
+
+    #[inline(always)]
+    fn concern(self) -> Concern {
+        match (self.0 as u64 >> Notice::CONCERN) as u8 {
+            0 => Concern::Receives,
+            1 => Concern::Ends,
+            2 => Concern::Begins,
+            _ => Concern::Carrier,
+        }
+    }
+
+    #[inline(always)]
+    fn station(self) -> u16 {
+        (self.0 as u64 >> Notice::STATION) as u16
+    }
+
+    /// The number of a frame's signal, as far as it tells apart those that are kept.
+    #[inline(always)]
+    fn signal(self) -> u64 {
+        self.0 as u64 % (1 << Notice::STATION)
+    }
 }
 
 impl Notices {
     #[inline]
     pub fn next(&self) -> BitInstant {
-        self.0.last().map_or(NEVER, |first| first.at)
-    }
-
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    fn push(&mut self, at: BitInstant, concern: Concern, station: u16, signal: u64) {
-        let notice = Notice { at, concern, station, signal };
-        let index = self.0.partition_point(|other| *other > notice);
-        self.0.insert(index, notice);
+        self.first().map_or(NEVER, |first| first.at())
     }
 }
 
@@ -73,7 +91,7 @@ impl Concern {
 impl Engine<Reconciliation> {
     #[inline]
     pub(super) fn expect(&mut self, at: BitInstant, concern: Concern, station: StationId) {
-        self.method.follower.notices.push(at, concern, station.index() as u16, 0);
+        self.method.follower.notices.add(Notice::new(at, concern, station.index() as u16, 0));
     }
 
     /// The change of carrier at `at`, made by `source`, is on its way to `station`.
@@ -99,16 +117,18 @@ impl Engine<Reconciliation> {
     pub(super) fn run_notices<H: Host>(&mut self, host: &mut H) {
         let now = self.core.instant;
         let mut kind = None;
-        while let Some(&Notice { at, concern, station, signal }) = self.method.follower.notices.0.last() {
+        while let Some(&notice) = self.method.follower.notices.first() {
+            let (concern, station) = (notice.concern(), notice.station());
             let own = (concern == Concern::Carrier, concern.edge());
-            if at != now || *kind.get_or_insert(own) != own {
+            if notice.at() != now || *kind.get_or_insert(own) != own {
                 break;
             }
-            self.method.follower.notices.0.pop();
+            self.method.follower.notices.pass();
             self.method.follower.reached = (now, own.1);
             let place = StationId::new(station);
             match concern {
-                Concern::Receives => self.receive_by_follower(station, signal, host),
+                Concern::Receives => self.receive_by_follower(station, notice.signal(), host),
+                Concern::Ends if self.falls_silent_at_once(place) || self.takes_turn_at_once(place, host) => {}
                 Concern::Ends => self.settle_by_follower(place, host),
                 Concern::Begins if self.method.follower.holding.contains(place) => self.settle_by_follower(place, host),
                 Concern::Carrier if self.method.follower.waiting.contains(place) => {
@@ -120,7 +140,7 @@ impl Engine<Reconciliation> {
     }
 
     /// The addressees of a frame at `place` hear its end.
-    fn receive_by_follower<H: Host>(&mut self, place: u16, signal: u64, host: &mut H) {
+    pub(super) fn receive_by_follower<H: Host>(&mut self, place: u16, signal: u64, host: &mut H) {
         let sent = self.method.follower.signals.get(signal).frame.expect("only frames have addressees");
         let kind = sent.worth.received(sent.size, Arrival::Clear);
         if place != EVERYWHERE {
@@ -142,7 +162,8 @@ impl Engine<Reconciliation> {
         }
     }
 
-    fn signal_changes(&mut self, station: StationId, is: Option<What>, want: Option<What>) {
+    #[inline(always)]
+    pub(super) fn signal_changes(&mut self, station: StationId, is: Option<What>, want: Option<What>) {
         let (on, off) = (self.method.plca.phy_on, self.method.plca.phy_off);
         let mut begin = self.core.instant;
         if let Some(is) = is {
@@ -150,8 +171,11 @@ impl Engine<Reconciliation> {
             let last = self.method.follower.signals.newest_mut();
             (last.end, last.followed) = (begin, want.is_some());
         }
+        let in_a_row = self.method.follower.in_a_row;
         if is == Some(What::Frame) {
-            self.expect_received(begin + off);
+            if !in_a_row {
+                self.expect_received(begin + off);
+            }
             // The COMMIT of a burst hides the end of the frame from MACs.
             self.carrier_changes(station, begin + if want.is_some() { on } else { off }, false);
         }
@@ -163,13 +187,15 @@ impl Engine<Reconciliation> {
             let signal =
                 Signal { source: station, what, begin, end: NEVER, frame, followed: false, turn, beacons, empty };
             self.method.follower.signals.push(signal);
-        } else {
+        } else if !in_a_row {
             self.expect(begin + off, Concern::Ends, station);
             self.plan_turn();
         }
         if is.is_none() {
             self.method.follower.turn = Turn::NONE;
-            self.concern_holding(station, begin + on);
+            if self.method.follower.holding.len() > 0 {
+                self.concern_holding(station, begin + on);
+            }
         }
         if want == Some(What::Frame) {
             self.carrier_changes(station, begin + on, true);
@@ -187,17 +213,23 @@ impl Engine<Reconciliation> {
         }
     }
 
+    /// The frame of `signal` ends at `place` at `at`.
+    #[inline]
+    pub(super) fn expect_frame(&mut self, at: BitInstant, place: u16, signal: u64) {
+        self.method.follower.notices.add(Notice::new(at, Concern::Receives, place, signal));
+    }
+
     /// The last signal is a frame, and ends at `end` at its own place: its addressees are to hear it.
     fn expect_received(&mut self, end: BitInstant) {
-        let follower = &mut self.method.follower;
-        let number = follower.signals.newest;
+        let follower = &self.method.follower;
+        let signal = follower.signals.newest;
         if self.method.wire.is_one_place() {
-            return follower.notices.push(end, Concern::Receives, EVERYWHERE, number);
+            return self.expect_frame(end, EVERYWHERE, signal);
         }
         let sent = follower.signals.newest().frame.expect("a frame");
         for place in sent.places(self.stations.len()) {
             let at = end + self.method.wire.way(sent.id.station, place);
-            follower.notices.push(at, Concern::Receives, place.index() as u16, number);
+            self.expect_frame(at, place.index() as u16, signal);
         }
     }
 }

@@ -117,7 +117,7 @@ impl Carriers {
     }
 
     /// Whether carrier is on after this number of changes.
-    fn is_on_after(&self, count: u64) -> bool {
+    pub fn is_on_after(&self, count: u64) -> bool {
         count > 0 && self.get(count - 1).on
     }
 }
@@ -175,6 +175,9 @@ impl Engine<Reconciliation> {
         let next = carriers.count as usize % carriers.last.len();
         carriers.last[next] = Change { source, at, on };
         carriers.count += 1;
+        if self.method.follower.waiting.len() == 0 {
+            return;
+        }
         let mut from = 0;
         while let Some(station) = self.method.follower.waiting.next(from) {
             from = station.index() + 1;
@@ -183,7 +186,7 @@ impl Engine<Reconciliation> {
     }
 
     /// The number of changes that the place of `station` has seen: before this instant, or with `now_too` up to its end.
-    fn seen_carriers(&self, station: StationId, now_too: bool) -> u64 {
+    pub(super) fn seen_carriers(&self, station: StationId, now_too: bool) -> u64 {
         let (carriers, now) = (&self.method.follower.carriers, self.core.instant);
         let mut count = carriers.count;
         while count > 0 {
@@ -197,12 +200,13 @@ impl Engine<Reconciliation> {
         count
     }
 
-    /// `station` waits for the end of a gap: it is to be told of changes that are on their way to it.
+    /// `station` waits for the end of a gap: it is to be told of changes that are on their way to it, and that it has not
+    /// been told of.
     #[inline(never)]
     pub(super) fn expect_carriers(&mut self, station: StationId) {
-        let mut number = self.method.follower.carriers.count;
-        while number > 0 {
-            number -= 1;
+        let apart = &self.stations[station.index()].mac.apart;
+        let told = if apart.at_ease { apart.told } else { 0 };
+        for number in (told..self.method.follower.carriers.count).rev() {
             let &Change { source, at, .. } = self.method.follower.carriers.get(number);
             if at + self.method.wire.way(source, station) < self.core.instant {
                 return;
@@ -213,6 +217,7 @@ impl Engine<Reconciliation> {
 
     /// Tells the MAC of `station` the carrier of the bit that begins, at the end of an instant.
     pub(super) fn tell_carrier_by_follower(&mut self, station: StationId) {
+        self.take_carrier_back(station);
         let own = &mut self.stations[station.index()].mac;
         own.changed = false;
         let (is_idle, at_ease) = (own.node.data == Data::Idle, own.apart.at_ease);

@@ -1,5 +1,6 @@
 //! Whether one follower can replace the control machines of all nodes, and how it begins.
 
+use super::ahead::Ahead;
 use super::hearing::{Carriers, Signal, Signals};
 use super::{Follower, Turn};
 use crate::access::plca::tables::{Control, Data, Status};
@@ -31,10 +32,11 @@ impl Engine<Reconciliation> {
         self.method.wire.forget_all();
         let stations = self.stations.len();
         let follower = &mut self.method.follower;
-        (follower.leads, follower.first, follower.touched) = (true, 0, None);
+        (follower.leads, follower.timers, follower.touched) = (true, Ahead::new(), None);
         (follower.waiting, follower.holding) = (StationSet::new(stations), StationSet::new(stations));
         (follower.signals, follower.turn, follower.pending) = (Signals::new(signal), Turn::NONE, [0; 4]);
         (follower.reached, follower.carriers) = ((BitInstant::ZERO, Edge::End), Carriers::new());
+        self.method.next.fill(NEVER);
         for index in 0..stations {
             let station = StationId::new(index as u16);
             let own = &mut self.stations[index].mac;

@@ -21,6 +21,7 @@ impl Engine<Reconciliation> {
         let now = self.core.instant;
         for index in 0..self.stations.len() {
             let station = StationId::new(index as u16);
+            self.take_carrier_back(station);
             self.renew_watch(station, false);
             let (node, counters) = self.apart(station);
             let own = &mut self.stations[index].mac;

@@ -28,10 +28,11 @@ impl Engine<Reconciliation> {
     pub(super) fn note_pending(&mut self, station: StationId) {
         let own = &self.stations[station.index()].mac;
         let follower = &mut self.method.follower;
+        let asks = if own.node.asks_for_turn() { u64::MAX } else { 0 };
         for (word, ids) in follower.pending.iter_mut().zip(own.node.ids()) {
-            *word = if own.node.asks_for_turn() { *word | ids } else { *word & !ids };
+            *word = (*word & !ids) | (ids & asks);
         }
-        if follower.signals.newest().end != NEVER && !own.node.is_in_turn() {
+        if !follower.in_a_row && follower.signals.newest().end != NEVER && !own.node.is_in_turn() {
             self.plan_turn();
         }
     }
@@ -65,6 +66,12 @@ impl Engine<Reconciliation> {
         if turn.by_edge {
             self.expect(instant(turn.begin), Concern::Ends, StationId::new(number(turn.begin)));
         }
+    }
+
+    /// Whether the planned turn is the end of the cycle.
+    #[inline]
+    pub(super) fn is_cycle_over(&self) -> bool {
+        self.method.follower.turn.id == self.method.follower.count
     }
 
     /// Whether the planned turn begins, and it is that of `station`.
