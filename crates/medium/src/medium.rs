@@ -196,6 +196,12 @@ impl Medium {
         with!(&self.engine, engine => engine.station(station).fault)
     }
 
+    /// The latest instant at which a fault of its receiver, noise among them, was at the place of a station; `None` if none
+    /// was.
+    pub fn last_noise(&self, station: StationId) -> Option<BitInstant> {
+        with!(&self.engine, engine => engine.core.noise.last(station, engine.core.instant))
+    }
+
     /// Where the cable is cut.
     pub fn cut(&self) -> Option<Place> {
         with!(&self.engine, engine => engine.core.cut)

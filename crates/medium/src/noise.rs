@@ -115,11 +115,13 @@ pub(crate) struct Noise {
     pub is_on: bool,
     /// The faults of each place, from when on; the newest is the last.
     faults: Box<[Vec<Since>]>,
+    /// When each place was last free of them.
+    ended: Box<[Option<BitInstant>]>,
 }
 
 impl Noise {
     pub fn new(seed: u64, stations: usize) -> Noise {
-        Noise { seed, is_on: false, faults: vec![Vec::new(); stations].into() }
+        Noise { seed, is_on: false, faults: vec![Vec::new(); stations].into(), ended: vec![None; stations].into() }
     }
 
     /// `station` has this fault from `now` on.
@@ -131,11 +133,20 @@ impl Noise {
             faults.drain(..keep);
         }
         let own = &mut self.faults[station.index()];
+        if own.last().is_some_and(|(_, fault)| fault.is_some()) {
+            self.ended[station.index()] = Some(now);
+        }
         if fault.is_some() || !own.is_empty() {
             own.push((now, fault));
         }
         let matters = |faults: &Vec<Since>| faults.iter().any(|(_, fault)| fault.is_some());
         self.is_on = self.faults.iter().any(matters);
+    }
+
+    /// The latest instant up to `now` at which `place` had such a fault; `None` if it had none.
+    pub fn last(&self, place: StationId, now: BitInstant) -> Option<BitInstant> {
+        let is_present = self.faults[place.index()].last().is_some_and(|(_, fault)| fault.is_some());
+        if is_present { Some(now) } else { self.ended[place.index()] }
     }
 
     /// The fault for a signal whose first bit comes to `place` at `begin`.
@@ -163,6 +174,27 @@ impl Noise {
     pub fn spoils(&self, place: StationId, at: BitInstant, size: Octets) -> bool {
         let kind = Kind::Delivered { size };
         self.is_on && self.heard(place, at, kind) != Some(kind)
+    }
+
+    /// Whether noise keeps the station at `place` from decoding a signal that begins there at `begin`, and whose bits
+    /// come from `from` to just before `to`: for a method whose signals are not frames alone.
+    #[inline]
+    pub fn strikes(&self, place: StationId, begin: BitInstant, (from, to): (BitInstant, BitInstant)) -> bool {
+        self.is_on && self.hits(place, begin, (from, to))
+    }
+
+    #[cold]
+    fn hits(&self, place: StationId, begin: BitInstant, (from, to): (BitInstant, BitInstant)) -> bool {
+        match self.at(place, begin) {
+            Some(Fault::OneWay) => true,
+            Some(Fault::BitErrors(errors)) => errors.hit(self.seed, place, from, to),
+            Some(Fault::Deaf | Fault::BadFcs | Fault::Babble | Fault::Signals { .. }) | None => false,
+        }
+    }
+
+    /// The station at `place` hears nothing of a signal that begins there at `begin`.
+    pub fn silences(&self, place: StationId, begin: BitInstant) -> bool {
+        self.is_on && self.at(place, begin) == Some(Fault::OneWay)
     }
 
     /// How a signal of another station sounds at `place`, if not as it was sent.
@@ -262,5 +294,6 @@ mod tests {
         noise.set(PLACE, BitInstant::new(3_000 + MEMORY), None);
         noise.set(PLACE, BitInstant::new(4_000 + 2 * MEMORY), None);
         assert!(!noise.is_on);
+        assert_eq!(noise.last(PLACE, BitInstant::new(9_000_000)), Some(BitInstant::new(2_000)));
     }
 }

@@ -12,11 +12,11 @@ mod scenario;
 
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitInstant, BitTimes, Config, ConfigError, CsmaCa, Destination, Event, Fault, Frame, Host, Input, Medium, Method,
-    Octets, OfdmRate, Phy, Reach, Topology,
+    BitErrors, BitInstant, BitTimes, Config, ConfigError, CsmaCa, Destination, Event, Fault, Frame, Host, Input,
+    Medium, Method, Octets, OfdmRate, Phy, Reach, Topology,
 };
 use proptest::prelude::*;
-use scenario::{Scenario, cut_scenario, faulty_scenario, some_capture};
+use scenario::{Scenario, cut_scenario, faulty_scenario, noisy_scenario, some_capture};
 use std::num::NonZeroU32;
 
 const LONG: u64 = 1 << 30;
@@ -258,6 +258,36 @@ fn engine_and_model_agree() {
 fn engine_and_model_agree_in_one_place() {
     let star = (any_phy(), 1..=6_usize).prop_map(|(phy, stations)| (phy, Topology::star(stations, 0), None));
     agree("one place", 250, faulty_scenario(configured(star)));
+}
+
+/// Also where noise spoils RTS, CTS, ACK, and what a station overhears, in one place and in many.
+#[test]
+fn engine_and_model_agree_in_noise() {
+    let star = (any_phy(), 1..=6_usize).prop_map(|(phy, stations)| (phy, Topology::star(stations, 0), None));
+    agree("noise", 400, noisy_scenario(configured(prop_oneof![any_air(), star])));
+}
+
+/// Issue 27: wrong bits hit frames alone. An ACK of 304 bit times has 112 bits: 1 - 0.99^112 of them are lost, and an RTS,
+/// with 160, more often.
+#[test]
+fn wrong_bits_hit_control_frames() {
+    let errors = |number| {
+        let errors = BitErrors { rate: 10_000_000_000, burst: 1, on_line: false };
+        (0, Input::SetFault { station: station(number), fault: Some(Fault::BitErrors(errors)) })
+    };
+    let offers = || (0..2_000_u64).map(|number| offer(number * 20_000, 0, 1, 64));
+    let share = |rts: bool, at: u16, sent: &str, answered: &str| {
+        let config = with(Topology::star(2, 0), Phy::Dsss1, |own| own.rts = rts);
+        let inputs: Vec<_> = std::iter::once(errors(at)).chain(offers()).collect();
+        let (_, events) = run(config, &inputs, LONG);
+        let count = |name: &str| events.iter().filter(|event| event.kind.name() == name).count() as f64;
+        count(answered) / count(sent)
+    };
+    let right = |bits: i32| 0.99_f64.powi(bits);
+    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 0.03, "{found}, not {expected}");
+    near(share(false, 0, "ack", "transmitted"), right(112));
+    near(share(true, 0, "cts", "data"), right(112));
+    near(share(true, 1, "rts", "cts"), right(160));
 }
 
 /// Also where a wall comes and goes.

@@ -145,6 +145,11 @@ impl Phy {
         }
     }
 
+    /// Preamble and header of the PHY, before the bits of any signal.
+    pub(crate) const fn preamble(self) -> BitTimes {
+        BitTimes::new(self.layer().start_delay * self.mbps())
+    }
+
     /// The length of a signal of `bits`, preamble included; `is_control` selects the rate of control frames.
     const fn airtime(self, bits: u64, is_control: bool) -> BitTimes {
         let mbps = self.mbps();

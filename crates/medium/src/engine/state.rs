@@ -68,13 +68,20 @@ impl Core {
     /// Reports what happened to `frame` at `station`.
     #[inline(always)]
     pub fn emit<H: Host>(&mut self, station: StationId, frame: FrameId, kind: Kind, host: &mut H) {
-        let mut event = Event { at: self.instant, station, frame, kind };
+        let mut received = kind;
         if kind.is_reception() && self.noise.is_on {
             match self.noise.heard(station, self.instant, kind) {
-                Some(kind) => event.kind = kind,
+                Some(kind) => received = kind,
                 None => return,
             }
         }
+        self.emit_as_is(station, frame, received, host);
+    }
+
+    /// The same for a method that has noise in its verdicts already.
+    #[inline(always)]
+    pub fn emit_as_is<H: Host>(&mut self, station: StationId, frame: FrameId, kind: Kind, host: &mut H) {
+        let event = Event { at: self.instant, station, frame, kind };
         self.tally.record(&event);
         host.event(&event);
         if H::FEEDS && matches!(kind, Kind::Transmitted { .. } | Kind::Discarded { .. }) {

@@ -15,7 +15,7 @@ use medium::{
     BitInstant, BitTimes, Cause, Config, CsmaCa, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Phy,
     Place, Reach, StationId,
 };
-use signal::{distances, id, is_captured, same_side};
+use signal::{distances, id, is_captured, is_hit, same_side};
 use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +39,8 @@ struct Sound {
     /// By place.
     reaches: Vec<bool>,
     unheard: Vec<bool>,
+    /// The fault of each place as the signal began there.
+    faults: Vec<Option<Fault>>,
     episode: Option<u64>,
 }
 
@@ -103,6 +105,7 @@ struct Station {
 
 /// In microseconds, and the length of one in bit times.
 struct Times {
+    preamble: u64,
     slot: u64,
     sifs: u64,
     difs: u64,
@@ -133,10 +136,16 @@ impl Times {
             }
         };
         let [slot, sifs, difs, eifs, window, timeout, mut ack, mut cts, mut rts] = all.map(|span| span * us);
+        let preamble = us
+            * match phy {
+                Phy::Fhss1 => 128,
+                Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 => 192,
+                Phy::Ofdm(_) => 20,
+            };
         if phy == Phy::Dsss11Control11 {
             (ack, cts, rts) = (192 * 11 + 112, 192 * 11 + 112, 192 * 11 + 160);
         }
-        Times { slot, sifs, difs, eifs, window, timeout, ack, cts, rts, us, phy }
+        Times { preamble, slot, sifs, difs, eifs, window, timeout, ack, cts, rts, us, phy }
     }
 
     fn data(&self, size: u32) -> u64 {
@@ -267,11 +276,27 @@ impl Model {
         };
         let met: Vec<_> = self.met(place, sound).into_iter().map(there).collect();
         let captured = self.own.capture.as_ref().is_some_and(|capture| is_captured(capture, place, there(sound), &met));
-        !self.sounds[sound].bad && (met.is_empty() || captured)
+        !self.sounds[sound].bad && (met.is_empty() || captured) && !self.has_wrong_bits(place, sound)
+    }
+
+    /// Noise hits the bits after the preamble, by the fault that the place had as the signal began there.
+    fn has_wrong_bits(&self, place: usize, sound: usize) -> bool {
+        let this = &self.sounds[sound];
+        let (begin, end) = self.span(this, place);
+        match this.faults[place] {
+            Some(Fault::OneWay) => true,
+            Some(Fault::BitErrors(errors)) => is_hit(errors, self.config.seed, place, begin + self.times.preamble..end),
+            _ => false,
+        }
     }
 
     /// Counts the bit time that begins at `now` at the place, silent or not.
     fn bit_passes(&mut self, now: u64, place: usize) {
+        for sound in self.sounds.iter_mut().rev().take(40) {
+            if sound.begin + self.distance[sound.from][place] == now {
+                sound.faults[place] = self.stations[place].fault;
+            }
+        }
         let is_on = |sound: &Sound| {
             let (begin, end) = self.span(sound, place);
             sound.reaches[place] && !sound.unheard[place] && begin <= now && now < end
@@ -399,7 +424,8 @@ impl Model {
             end: now + lasts,
             reserves,
             reaches,
-            unheard: self.stations.iter().map(|it| it.fault == Some(Fault::Deaf)).collect(),
+            unheard: self.stations.iter().map(|it| matches!(it.fault, Some(Fault::Deaf | Fault::OneWay))).collect(),
+            faults: vec![None; self.stations.len()],
             episode: None,
         });
         self.sounds.len() - 1
@@ -518,6 +544,9 @@ impl Model {
         }
         let (what, from, frame, reserves) = (this.what, this.from, this.frame, this.reserves);
         let (size, alone) = (this.size, this.destination != Destination::All);
+        if what == What::Data && this.faults[place] == Some(Fault::OneWay) {
+            return;
+        }
         let clear = self.is_clear(place, sound);
         let (sifs, cts) = (self.times.sifs, self.times.cts);
         match what {

@@ -3,7 +3,7 @@
 
 use backoff::{Generator, Policy};
 use medium::{
-    BitRate, BitTimes, Capture, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments,
+    BitErrors, BitRate, BitTimes, Capture, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments,
     SlottedAloha, StationId, Topology,
 };
 use proptest::prelude::*;
@@ -291,6 +291,11 @@ pub fn faulty_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<V
     scenario(config, prop_oneof![8 => any_input(), 1 => any_fault()].boxed())
 }
 
+/// Sometimes a station hears nothing, or bits are wrong at its place; rates at which signals of 100 bits are hit often.
+pub fn noisy_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Scenario> {
+    scenario(config, prop_oneof![6 => any_input(), 1 => any_fault(), 2 => any_noise()].boxed())
+}
+
 fn scenario(config: impl Strategy<Value = Config>, input: BoxedStrategy<Drawn>) -> impl Strategy<Value = Scenario> {
     (config, proptest::collection::vec(input, 1..=16), proptest::collection::vec(0..=4_000_u64, 1..=3)).prop_map(
         |(config, drawn, clusters)| {
@@ -338,6 +343,17 @@ fn any_fault() -> impl Strategy<Value = Drawn> {
         2 => Just(Some(Fault::Deaf)),
         1 => Just(Some(Fault::BadFcs)),
         2 => Just(Some(Fault::Babble)),
+    ];
+    drawn(fault.prop_map(What::SetFault))
+}
+
+fn any_noise() -> impl Strategy<Value = Drawn> {
+    let errors = (100_000_000..=20_000_000_000_u64, prop_oneof![Just(1), 2..=400_u16], any::<bool>());
+    let errors = errors.prop_map(|(rate, burst, on_line)| BitErrors { rate, burst, on_line });
+    let fault = prop_oneof![
+        1 => Just(None),
+        1 => Just(Some(Fault::OneWay)),
+        5 => errors.prop_map(|errors| Some(Fault::BitErrors(errors))),
     ];
     drawn(fault.prop_map(What::SetFault))
 }

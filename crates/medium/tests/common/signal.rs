@@ -1,6 +1,8 @@
 //! The signals on the reference model's medium: packets, their ways, and what each place hears of them.
 
-use medium::{Capture, Destination, FrameId, Octets, Place, Segments, StationId, Topology};
+use backoff::Generator;
+use medium::{BitErrors, Capture, Destination, FrameId, Octets, Place, Segments, StationId, Topology};
+use std::ops::Range;
 
 /// Preamble and start frame delimiter, in bits (802.3, 4.2.5 and 4.2.6).
 pub const PREAMBLE_AND_SFD: u64 = 64;
@@ -39,6 +41,27 @@ pub struct Signal {
     pub unheard: Vec<bool>,
     /// By place: no cut of the cable kept the signal from it.
     pub reaches: Vec<bool>,
+}
+
+/// Whether one of `errors` at `place` overlaps with `bits`: the errors of each 1,024 bit times, one after the other.
+pub fn is_hit(errors: BitErrors, seed: u64, place: usize, bits: Range<u64>) -> bool {
+    let source = if errors.on_line { 1 << 32 } else { place as u64 };
+    let run = Generator::operation(seed, source).next_u64();
+    let length = u64::from(errors.burst.max(1));
+    let wrong_bits = if length == 1 { 1.0 } else { 2.0 + (length - 2) as f64 / 2.0 };
+    let a_piece = 1024.0 * errors.rate as f64 / 1e12 / wrong_bits;
+    let earliest = (bits.start / 1024).saturating_sub(length.div_ceil(1024));
+    (earliest..=bits.end / 1024).any(|piece| {
+        let mut draws = Generator::stream(run, piece);
+        let factor = |draws: &mut Generator| (draws.next_high_bits(53) + 1) as f64 / 2_f64.powi(53);
+        // Knuth 1969: the errors are as many as the factors that keep their product above e to the minus mean.
+        let (mut product, mut begins) = (factor(&mut draws), Vec::new());
+        while product > (-a_piece).exp() {
+            begins.push(piece * 1024 + draws.next_high_bits(10));
+            product *= factor(&mut draws);
+        }
+        begins.into_iter().any(|begin| begin < bits.end && begin + length > bits.start)
+    })
 }
 
 /// The part of the signal that a collision hit.

@@ -6,6 +6,7 @@
 use crate::config::{Capture, CsmaCa, Reach};
 use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::line::Sides;
+use crate::noise::Noise;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
 use std::collections::VecDeque;
@@ -78,6 +79,8 @@ pub(super) struct Air {
     reach: Option<Reach>,
     /// Which signal is decoded of several; `None`: no one.
     capture: Option<Capture>,
+    /// What precedes the bits of every signal: a wrong bit in it does no harm.
+    preamble: BitTimes,
     /// The longest way.
     longest: BitTimes,
     eifs: BitTimes,
@@ -116,6 +119,7 @@ impl Air {
             first: 0,
             reach: own.reach.clone().filter(Reach::hides_some),
             capture: own.capture.clone(),
+            preamble: own.phy.preamble(),
             longest,
             eifs,
             longest_wait,
@@ -289,6 +293,15 @@ impl Air {
             return if entry.signal.good { Heard::Clear } else { Heard::Spoilt };
         }
         self.heard_among(topology, number, place)
+    }
+
+    /// Wrong bits at `place` spoil the signal for the station there, or it hears nothing.
+    #[inline]
+    pub fn is_struck(&self, topology: &Topology, noise: &Noise, number: u64, place: StationId) -> bool {
+        let signal = self.signal(number);
+        let way = topology.distance(signal.source, place);
+        let begin = signal.begin + way;
+        noise.strikes(place, begin, (begin + self.preamble, signal.end + way))
     }
 
     #[inline(never)]

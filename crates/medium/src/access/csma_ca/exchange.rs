@@ -6,6 +6,7 @@ use super::table::DcfStep;
 use super::{ANSWER, Answer, Dcf, Mac, Question, State, Turn, WAIT};
 use crate::config::CsmaCa;
 use crate::engine::Engine;
+use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
 use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
@@ -193,9 +194,7 @@ impl Engine<Dcf> {
         let Some(id) = question.coming.filter(|_| self.station(station).attached) else {
             return self.fail(station, question, now, host);
         };
-        if !self.method.air.is_clear(self.core.line.topology(), id.get(), station)
-            || self.core.noise.spoils(station, now, Octets::new(0))
-        {
+        if !self.is_decoded(id, station) {
             return self.fail(station, question, now + self.method.spans.difs, host);
         }
         if question.answer == Content::Ack {
@@ -207,15 +206,12 @@ impl Engine<Dcf> {
 
     /// A signal for the station at `place` has just ended there.
     pub(super) fn receive_signal<H: Host>(&mut self, place: StationId, id: TransmissionId, host: &mut H) {
-        let topology = self.core.line.topology();
         let Signal { source, content, about, reserves, ref to, .. } = *self.method.air.get(id);
         let is_answered = to.is_some();
         if !self.method.air.reaches(self.method.air.get(id), place) {
             return;
         }
-        let size = self.method.air.get(id).size;
-        let is_clear = self.method.air.is_clear(topology, id.get(), place)
-            && !self.core.noise.spoils(place, self.core.instant, size);
+        let is_clear = self.is_decoded(id, place);
         let spans = self.method.spans;
         let answer = |content, reserves| Answer { content, to: source, about, reserves };
         match content {
@@ -236,6 +232,12 @@ impl Engine<Dcf> {
         }
     }
 
+    /// The station at `place` decodes the signal: no other one and no wrong bit spoil it there.
+    fn is_decoded(&self, id: TransmissionId, place: StationId) -> bool {
+        let (Core { line, noise, .. }, Dcf { air, .. }) = (&self.core, &self.method);
+        air.is_clear(line.topology(), id.get(), place) && !air.is_struck(line.topology(), noise, id.get(), place)
+    }
+
     pub(super) fn prepare(&mut self, station: StationId, answer: Answer) {
         let at = self.core.instant + self.method.spans.sifs;
         self.station_mut(station).mac.answer = Some(answer);
@@ -253,7 +255,12 @@ impl Engine<Dcf> {
     }
 
     pub(super) fn receive_data<H: Host>(&mut self, place: StationId, id: TransmissionId, is_clear: bool, host: &mut H) {
-        let Signal { about: frame, size, destination, .. } = *self.method.air.get(id);
+        let signal = self.method.air.get(id);
+        let Signal { about: frame, size, destination, .. } = *signal;
+        let begin = signal.begin + self.core.line.topology().distance(signal.source, place);
+        if self.core.noise.silences(place, begin) {
+            return;
+        }
         let arrival = if !is_clear {
             Arrival::Spoilt
         } else if destination == Destination::All {
@@ -266,7 +273,7 @@ impl Engine<Dcf> {
             }
         };
         let kind = Worth::Good.received(size, arrival);
-        self.core.emit(place, frame, kind, host);
+        self.core.emit_as_is(place, frame, kind, host);
     }
 }
 

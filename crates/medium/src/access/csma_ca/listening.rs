@@ -10,6 +10,7 @@
 use super::Spans;
 use super::air::{Air, Arrival, Heard};
 use crate::frame::StationId;
+use crate::noise::Noise;
 use crate::time::{BitInstant, BitTimes};
 use crate::topology::Topology;
 
@@ -57,6 +58,7 @@ impl Gap {
 pub(super) struct Place<'a> {
     pub air: &'a Air,
     pub topology: &'a Topology,
+    pub noise: &'a Noise,
     pub spans: &'a Spans,
     pub station: StationId,
     /// How long any signal takes to any other place, if all stations hear all signals on a star.
@@ -209,7 +211,10 @@ impl Listening {
             self.gap.spoilt = false;
             return;
         }
-        let heard = air.heard_as(topology, number, station);
+        let heard = match air.heard_as(topology, number, station) {
+            Heard::Clear if air.is_struck(topology, place.noise, number, station) => Heard::Spoilt,
+            heard => heard,
+        };
         if heard != Heard::SpokenOver && (end, number) >= self.last {
             (self.last, self.gap.spoilt) = ((end, number), heard == Heard::Spoilt);
         }

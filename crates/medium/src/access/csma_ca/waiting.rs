@@ -42,7 +42,7 @@ impl Engine<Dcf> {
             Topology::Star { distance, .. } if *alike => Some(*distance),
             Topology::Star { .. } | Topology::Bus { .. } | Topology::Segments(_) => None,
         };
-        let place = Place { air, topology, spans, station, way, alike: *alike };
+        let place = Place { air, topology, noise: &self.core.noise, spans, station, way, alike: *alike };
         listening.look(place, self.core.instant, room)
     }
 
@@ -50,7 +50,8 @@ impl Engine<Dcf> {
     pub(super) fn hear_by_itself(&self, station: StationId, at: BitInstant) -> Gap {
         let Dcf { air, spans, alike, .. } = &self.method;
         let mut listening = Listening::new(air, at, at, None);
-        let place = Place { air, topology: self.core.line.topology(), spans, station, way: None, alike: *alike };
+        let (topology, noise) = (self.core.line.topology(), &self.core.noise);
+        let place = Place { air, topology, noise, spans, station, way: None, alike: *alike };
         listening.look(place, at, &mut Vec::new()).gap
     }
 
