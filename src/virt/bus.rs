@@ -8,7 +8,6 @@ use medium::{
 use sim::figures::metrics::Delays;
 use sim::run::observer::Observer;
 use sim::traffic::octets::{self, is_tagged};
-use sim::words::configuration::longest_distance;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +73,7 @@ impl<O: Observer> Bus<O> {
             observer,
             delays: Delays::default(),
             rate: config.rate,
-            longest: longest_distance(&config.topology) + delayed(config),
+            longest: config.topology.longest_distance() + delayed(config),
             underway: HashMap::new(),
             ending: VecDeque::new(),
             due: VecDeque::new(),
