@@ -36,7 +36,7 @@ mod tests {
     /// A timer never ends early, and a stack that is polled at a timer's bit instant sees that it has ended.
     #[test]
     fn a_timer_has_ended_at_its_bit_instant() {
-        for rate in [BitRate::MBIT_10, BitRate::MBIT_100, BitRate::new(54_000_001)] {
+        for rate in [BitRate::MBIT_10, BitRate::MBIT_100, BitRate::per_second(54_000_001).expect("a rate")] {
             let clock = Clock::new(rate);
             for micros in [0, 1, 3, 999_999, 1_000_000, 7_654_321] {
                 let timer = Instant::from_micros(micros);

@@ -18,11 +18,11 @@ pub struct TcpResults {
     pub rtt_mean_bt: Option<f64>,
     /// The longest.
     pub rtt_max_bt: Option<u64>,
-    /// Transfers whose last octet arrived.
+    /// Transfers whose last octet has been read.
     pub transfers: u64,
-    /// Mean time from the opening of their connections until then, in bit times.
+    /// Mean time from the opening of their connections until the receiver knows that, in bit times.
     pub transfer_mean_bt: Option<f64>,
-    /// Connections that broke before the end of their transfers.
+    /// Connections that a reset ended.
     pub broken: u64,
 }
 

@@ -1,7 +1,7 @@
 //! One end of a TCP connection: a stack of smoltcp, and the program that sends into it or reads from it.
 
 use crate::figures::tcp::TcpSums;
-use crate::traffic::Connection;
+use crate::traffic::{Connection, Tcp};
 use crate::words::interface::Address;
 use device::{Clock, Host, Port};
 use medium::{BitInstant, BitTimes, StationId};
@@ -17,6 +17,10 @@ pub(super) const FIRST_PORT: u16 = 5201;
 /// Senders' ports are from here on (RFC 6335).
 const FIRST_DYNAMIC_PORT: u16 = 49_152;
 const DYNAMIC_PORTS: u64 = 1 << 14;
+/// Between the ports of connections that follow each other: a prime, and more than a bus has stations.
+const APART: u64 = 1031;
+/// Octets of the buffer against the flow of data: the smallest window that is usual.
+const UNUSED: usize = 536;
 /// The prefix of each address: stations of one bus reach each other without a router, whatever networks they are in.
 const ALL_IS_ON_LINK: u8 = 0;
 
@@ -26,7 +30,7 @@ pub(super) enum Role {
     /// Opens connections and sends.
     Sender(Sender),
     /// Waits for connections and reads.
-    Receiver { opened: Option<BitInstant> },
+    Receiver(Receiver),
 }
 
 /// A program that sends.
@@ -37,12 +41,23 @@ pub(super) struct Sender {
     opens: Option<BitInstant>,
     /// Connections so far.
     opened: u64,
+    /// When the last one was opened, until the receiver knows.
+    opened_at: Option<BitInstant>,
     /// Octets of the transfer that are not in the stack yet.
     left: u64,
     /// The end of the data that has been sent at least once.
     highest: Option<TcpSeqNumber>,
     /// The end of a segment that was sent once, and when: its acknowledgement ends a round trip (Karn and Partridge 1987).
     timed: Option<(TcpSeqNumber, BitInstant)>,
+}
+
+/// A program that reads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Receiver {
+    /// When the sender opened the connection.
+    opened: Option<BitInstant>,
+    /// Sockets of connections before, which still wait for their last acknowledgements.
+    closing: Vec<SocketHandle>,
 }
 
 /// See the module.
@@ -53,6 +68,7 @@ pub(super) struct End {
     /// The number of the connection.
     number: u16,
     peer_address: Ipv4Address,
+    tcp: Tcp,
     pub role: Role,
     pub host: Host,
     socket: SocketHandle,
@@ -86,11 +102,12 @@ impl Ends<'_> {
             connection: self.connection.clone(),
             opens: Some(begin),
             opened: 0,
+            opened_at: None,
             left: 0,
             highest: None,
             timed: None,
         };
-        [self.end(0, Role::Sender(sender), Some(begin)), self.end(1, Role::Receiver { opened: None }, None)]
+        [self.end(0, Role::Sender(sender), Some(begin)), self.end(1, Role::Receiver(Receiver::default()), None)]
     }
 
     fn end(&self, own: usize, role: Role, wake: Option<BitInstant>) -> End {
@@ -101,26 +118,32 @@ impl Ends<'_> {
         let ip = IpCidr::new(ipv4(own).into(), ALL_IS_ON_LINK);
         let seed = self.connection.seed.wrapping_add(own as u64);
         let mut host = Host::new(Port::new(mtu, self.room), self.addresses[own].mac, ip, seed);
-        let buffer = |is_used: bool| SocketBuffer::new(vec![0; if is_used { tcp.buffer as usize } else { 1 }]);
-        // Data flows one way.
-        let mut socket = Socket::new(buffer(own == 1), buffer(own == 0));
-        socket.set_congestion_control(if tcp.reno { CongestionControl::Reno } else { CongestionControl::None });
-        let delay = Duration::from_micros(tcp.ack_delay.as_micros() as u64);
-        socket.set_ack_delay((delay > Duration::ZERO).then_some(delay));
-        let socket = host.sockets.add(socket);
-        let mut end = End {
+        let socket = host.sockets.add(socket(tcp, self.number, own == 0));
+        End {
             station: self.stations[own],
             peer: self.stations[1 - own],
             number: self.number,
             peer_address: ipv4(1 - own),
+            tcp: *tcp,
             role,
             host,
             socket,
             wake,
-        };
-        end.listen();
-        end
+        }
     }
+}
+
+/// The socket of an end of connection `number`. Data flows one way: a receiver's socket listens.
+fn socket(tcp: &Tcp, number: u16, sends: bool) -> Socket<'static> {
+    let buffer = |is_used: bool| SocketBuffer::new(vec![0; if is_used { tcp.buffer as usize } else { UNUSED }]);
+    let mut socket = Socket::new(buffer(!sends), buffer(sends));
+    socket.set_congestion_control(if tcp.reno { CongestionControl::Reno } else { CongestionControl::None });
+    let delay = Duration::from_micros(tcp.ack_delay.as_micros() as u64);
+    socket.set_ack_delay((delay > Duration::ZERO).then_some(delay));
+    if !sends {
+        socket.listen(FIRST_PORT + number).expect("a port and a closed socket");
+    }
+    socket
 }
 
 impl End {
@@ -141,54 +164,75 @@ impl End {
 
     /// Has the program do what it can. Returns whether the stack may have something to do then.
     fn program(&mut self, at: BitInstant, sums: &mut TcpSums) -> bool {
-        let (listening, remote) = (FIRST_PORT + self.number, self.peer_address);
-        let socket = self.host.sockets.get_mut::<Socket>(self.socket);
-        match &mut self.role {
-            Role::Receiver { opened } => {
-                let mut read = 0;
-                while let Ok(octets @ 1..) = socket.recv(|data| (data.len(), data.len())) {
-                    read += octets as u64;
-                }
-                sums.octets += read;
-                match socket.state() {
-                    State::CloseWait => {
-                        socket.close();
-                        sums.transfers.add(at.since(opened.take().unwrap_or(at)));
-                        true
-                    }
-                    State::Closed => {
-                        self.listen();
-                        true
-                    }
-                    _ => read > 0,
-                }
-            }
-            Role::Sender(sender) => match socket.state() {
-                State::Closed | State::TimeWait if sender.opens.is_some_and(|opens| opens <= at) => {
-                    let own = FIRST_DYNAMIC_PORT
-                        + ((u64::from(self.number) + sender.opened * 1021) % DYNAMIC_PORTS) as u16;
-                    sender.open();
-                    socket.connect(self.host.interface.context(), (remote, listening), own).expect("an address and a closed socket");
-                    true
-                }
-                State::Closed | State::TimeWait if sender.opens.is_none() => {
-                    if socket.state() == State::Closed {
-                        sums.broken += u64::from(sender.left > 0);
-                    }
-                    sender.opens = Some(at + sender.connection.pauses.draw() + BitTimes::new(1));
-                    false
-                }
-                State::Established => sender.fill(socket),
-                _ => false,
-            },
+        match self.role {
+            Role::Sender(_) => self.send(at, sums),
+            Role::Receiver(_) => self.receive(at, sums),
         }
     }
 
-    /// The receiver waits for a connection.
-    fn listen(&mut self) {
-        if let Role::Receiver { .. } = self.role {
-            let socket = self.host.sockets.get_mut::<Socket>(self.socket);
-            socket.listen(FIRST_PORT + self.number).expect("a port and a closed socket");
+    fn receive(&mut self, at: BitInstant, sums: &mut TcpSums) -> bool {
+        let Role::Receiver(receiver) = &mut self.role else { return false };
+        let sockets = &mut self.host.sockets;
+        receiver.closing.retain(|closing| {
+            let is_over = sockets.get::<Socket>(*closing).state() == State::Closed;
+            if is_over {
+                sockets.remove(*closing);
+            }
+            !is_over
+        });
+        let socket = sockets.get_mut::<Socket>(self.socket);
+        let mut read = 0;
+        while let Ok(octets @ 1..) = socket.recv(|data| (data.len(), data.len())) {
+            read += octets as u64;
+        }
+        sums.octets += read;
+        let state = socket.state();
+        if matches!(state, State::CloseWait | State::Closed) {
+            // The next connection may come while this one waits for its last acknowledgement.
+            if state == State::CloseWait {
+                socket.close();
+                sums.transfers.add(at.since(receiver.opened.unwrap_or(at)));
+            }
+            receiver.closing.push(self.socket);
+            self.socket = sockets.add(self::socket(&self.tcp, self.number, false));
+            return true;
+        }
+        read > 0
+    }
+
+    fn send(&mut self, at: BitInstant, sums: &mut TcpSums) -> bool {
+        let Role::Sender(sender) = &mut self.role else { return false };
+        let socket = self.host.sockets.get_mut::<Socket>(self.socket);
+        match (socket.state(), sender.opens) {
+            (State::Closed | State::TimeWait, Some(opens)) if opens <= at => {
+                let own = (u64::from(self.number) + sender.opened * APART) % DYNAMIC_PORTS;
+                let remote = (self.peer_address, FIRST_PORT + self.number);
+                sender.open(at);
+                let context = self.host.interface.context();
+                let opened = socket.connect(context, remote, FIRST_DYNAMIC_PORT + own as u16);
+                opened.expect("an address, and a socket that is closed");
+                true
+            }
+            (State::Closed | State::TimeWait, None) => {
+                // The last octets may be on their way, but nothing will say that they have arrived.
+                sums.broken += u64::from(socket.state() == State::Closed);
+                sender.opens = Some(at + sender.connection.pauses.draw() + BitTimes::new(1));
+                false
+            }
+            (State::Established, _) => sender.fill(socket),
+            _ => false,
+        }
+    }
+
+    /// When a connection was opened, if one was since this was asked last.
+    pub fn take_opened(&mut self) -> Option<BitInstant> {
+        if let Role::Sender(sender) = &mut self.role { sender.opened_at.take() } else { None }
+    }
+
+    /// The other end has opened a connection at `at`.
+    pub fn opened_at(&mut self, at: BitInstant) {
+        if let Role::Receiver(receiver) = &mut self.role {
+            receiver.opened = Some(at);
         }
     }
 
@@ -209,24 +253,19 @@ impl End {
 
     /// A frame for this end has arrived at `at`.
     pub fn takes(&mut self, octets: Arc<[u8]>, at: BitInstant, sums: &mut TcpSums) {
-        match (&mut self.role, Segment::of(&octets)) {
-            (Role::Sender(sender), Some(Segment { acknowledged: Some(acknowledged), .. })) => {
-                if let Some((_, sent)) = sender.timed.take_if(|(end, _)| *end <= acknowledged) {
-                    sums.round_trips.add(at.since(sent));
-                }
-            }
-            (Role::Receiver { opened }, Some(Segment { opens: true, .. })) => {
-                opened.get_or_insert(at);
-            }
-            _ => {}
+        if let Role::Sender(sender) = &mut self.role
+            && let Some(acknowledged) = Segment::of(&octets).and_then(|segment| segment.acknowledged)
+            && let Some((_, sent)) = sender.timed.take_if(|(end, _)| *end <= acknowledged)
+        {
+            sums.round_trips.add(at.since(sent));
         }
         self.host.port.receive_frame(octets);
     }
 }
 
 impl Sender {
-    fn open(&mut self) {
-        self.opens = None;
+    fn open(&mut self, at: BitInstant) {
+        (self.opens, self.opened_at) = (None, Some(at));
         self.opened += 1;
         self.left = self.connection.tcp.octets.unwrap_or(u64::MAX);
         (self.highest, self.timed) = (None, None);
@@ -257,7 +296,6 @@ struct Segment {
     sequence: TcpSeqNumber,
     data: usize,
     acknowledged: Option<TcpSeqNumber>,
-    opens: bool,
 }
 
 impl Segment {
@@ -269,7 +307,6 @@ impl Segment {
             sequence: segment.seq_number(),
             data: segment.payload().len(),
             acknowledged: segment.ack().then(|| segment.ack_number()),
-            opens: segment.syn(),
         })
     }
 }

@@ -112,6 +112,9 @@ impl Stacks {
         if let Some(wake) = end.wake {
             agenda.expect(wake, end.station, Due::Stack { end: number });
         }
+        if let Some(opened) = end.take_opened() {
+            self.ends[number + 1].opened_at(opened);
+        }
     }
 
     /// The oldest frame of a station's ends is handed over as `id`.
