@@ -221,8 +221,7 @@ impl Plan {
 
     /// Whether a station has a TCP connection in virtual time.
     pub fn has_connections(&self) -> bool {
-        let specs = self.traffic.iter().chain(self.further.sources.iter().map(|(_, spec)| spec));
-        specs.into_iter().any(|spec| matches!(spec.arrivals, Arrivals::Tcp(_)))
+        has_connections(&self.traffic, &self.further)
     }
 
     /// Fits a scenario and the command line together. `drawn_seed` serves where neither gives a seed.
@@ -326,6 +325,11 @@ impl Plan {
     }
 }
 
+fn has_connections(traffic: &[TrafficSpec], further: &FurtherTraffic) -> bool {
+    let mut specs = traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
+    specs.any(|spec| matches!(spec.arrivals, Arrivals::Tcp(_)))
+}
+
 /// Late collisions are a thing to study, so a medium that is too long is no error (802.3, 4.2.3.2.3).
 fn round_trip_warning(medium: &Config) -> Option<String> {
     let (longest, slot_time) = (medium.topology.longest_distance(), medium.parameters.slot_time);
@@ -412,6 +416,7 @@ impl<'a> Planner<'a> {
         let warnings = warnings.chain(range_warnings(&medium, &names, &traffic, &further));
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         self.keep(self.check_collapse(&run, Endless::of(&medium, &traffic, &further).is_some()))?;
+        self.keep(self.check_goodput(&run, &traffic, &further))?;
         let changes = changes?;
         let late = [
             run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),

@@ -1,6 +1,7 @@
 //! A run in virtual time: how long, how often, and what each station offers.
 
 use super::cuts::some_names;
+use super::has_connections;
 use super::{PlanError, Planner, RunPlan, StationPlan};
 use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
 use crate::settings::overrides::option_at;
@@ -66,6 +67,16 @@ impl Planner<'_> {
         }
         let what = "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --traffic poisson:0.3`, or leave it out";
         Err(self.wrong("until", span(&self.scenario.run.until), what.to_owned()))
+    }
+
+    /// Only TCP connections have goodput of TCP.
+    pub(super) fn check_goodput(&self, run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic) -> Result<(), PlanError> {
+        let Some(until) = run.until_known().filter(|until| until.needs_connections()) else { return Ok(()) };
+        if has_connections(traffic, further) {
+            return Ok(());
+        }
+        let what = format!("`{until}`: no station has a TCP connection: write `--traffic tcp`, or name another metric");
+        Err(self.wrong("until", span(&self.scenario.run.until), what))
     }
 
     /// How a live bus follows real time.
