@@ -1,6 +1,7 @@
 //! Results for people: the table, and the live line.
 
 mod attempts;
+mod connections;
 mod emulator;
 mod fitted;
 pub mod messages;
@@ -62,6 +63,7 @@ pub fn table(results: &Results) -> String {
     text += &attempts(results);
     text += "\n";
     text += &turns::turns(results);
+    text += &connections::connections(results);
     text += &results.emulator.as_ref().map_or_else(String::new, |told| emulator(results, told));
     text += &verdict_line(results);
     if results.emulator.is_some() {

@@ -29,6 +29,9 @@ fuzz_target!(|text: &str| {
     let _ = (text.parse::<MacText>(), text.parse::<Network>());
     if let Ok(arrivals) = text.parse::<Arrivals>() {
         let _ = arrivals.check();
+        if let Arrivals::Tcp(tcp) = &arrivals {
+            assert_eq!(tcp.to_string().parse(), Ok(arrivals.clone()), "{text}");
+        }
         let _ = arrivals.split(3);
     }
     if let Ok(sizes) = text.parse::<Sizes>()

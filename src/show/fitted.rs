@@ -1,6 +1,6 @@
 //! Results on a terminal with few lines: the most important rows, and a count of the rows that have no room.
 
-use super::{
+use super::{connections, 
     attempts, emulator, heading, medium, sentence, station_notes, station_rows, station_table, turns, verdict_line,
 };
 use crate::show::terminal::{cut, fold};
@@ -33,6 +33,7 @@ pub fn fitted(title: &str, results: &Results, columns: usize, lines: usize) -> S
         part(0, &format!("\n{}", medium(results))),
         part(4, &attempts(results)),
         part(2, &after_a_gap(turns::turns(results).trim_end())),
+        part(2, &after_a_gap(connections::connections(results).trim_end())),
         part(1, &live),
         part(0, &verdict_line(results)),
         part(5, &after_a_gap(&sentence::sentence(results))),

@@ -1,20 +1,14 @@
 //! The medium as the kernels' wire: frames become inputs, events become deliveries and room in the stations' queues.
 
+use device::{InFlight, octets};
 use kernel::Wire;
-use medium::{
-    BitInstant, BitRate, BitTimes, Config, ConfigError, Event, Frame, FrameId, Host, Input, Kind, Medium, Method,
-    Octets, StationId,
-};
+use medium::{BitInstant, BitRate, BitTimes, Config, ConfigError, Event, Host, Input, Kind, Medium, StationId};
 use sim::figures::metrics::Delays;
 use sim::run::observer::Observer;
-use sim::traffic::octets::{self, is_tagged};
-use sim::words::configuration::longest_distance;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Octets of the FCS, which kernels do not hand over.
-const FCS: usize = medium::FCS.get() as usize;
 const SECOND: u128 = 1_000_000_000;
 
 /// What a station's card is to do, and when, in nanoseconds.
@@ -49,11 +43,7 @@ struct Taker<O: Observer> {
     observer: O,
     delays: Delays,
     rate: BitRate,
-    /// A frame's last bit is at all stations this long after its sender has finished with it.
-    longest: BitTimes,
-    underway: HashMap<FrameId, Underway>,
-    /// Frames that their senders have finished with, until all stations have them.
-    ending: VecDeque<(BitInstant, FrameId)>,
+    underway: InFlight<Underway>,
     due: VecDeque<(u64, Due)>,
     failed: Option<O::Error>,
 }
@@ -74,9 +64,7 @@ impl<O: Observer> Bus<O> {
             observer,
             delays: Delays::default(),
             rate: config.rate,
-            longest: longest_distance(&config.topology) + delayed(config),
-            underway: HashMap::new(),
-            ending: VecDeque::new(),
+            underway: InFlight::new(config),
             due: VecDeque::new(),
             failed: None,
         };
@@ -119,10 +107,7 @@ impl<O: Observer> Bus<O> {
         if end > self.medium.now() {
             self.medium.run_until(end, &mut self.taker);
         }
-        let passed = self.medium.now();
-        while let Some((_, frame)) = self.taker.ending.pop_front_if(|(end, _)| *end < passed) {
-            self.taker.underway.remove(&frame);
-        }
+        self.taker.underway.passed(self.medium.now());
     }
 
     /// The next thing for a card up to `now`.
@@ -162,9 +147,7 @@ impl<O: Observer> Wire for Bus<O> {
 
     fn frame(&mut self, station: usize, now: u64, octets: Vec<u8>, head: u16) {
         let station = StationId::new(station as u16);
-        let destination = octets::destination(station, &octets, |address| self.stations.get(address).copied());
-        let size = Octets::new((octets.len() + FCS) as u32);
-        let frame = Frame { size, destination, tagged: is_tagged(&octets) };
+        let frame = octets::frame(station, &octets, |address| self.stations.get(address).copied());
         let rate = u128::from(self.taker.rate.get());
         // The first bit instant that is not before the kernel's.
         let at = BitInstant::new((u128::from(now) * rate).div_ceil(SECOND) as u64).max(self.medium.now());
@@ -187,11 +170,6 @@ impl<O: Observer> Wire for Bus<O> {
     }
 }
 
-/// How long a frame's last bit may wait below its MAC: PLCA holds bits back until their station's turn.
-fn delayed(config: &Config) -> BitTimes {
-    if let Method::Plca(own) = &config.method { own.delay_line + own.phy_on + own.phy_off } else { BitTimes::ZERO }
-}
-
 /// A bit instant in nanoseconds, rounded up.
 fn nanos(at: BitInstant, rate: BitRate) -> u64 {
     at.since(BitInstant::ZERO).at(rate).as_nanos() as u64
@@ -203,18 +181,12 @@ impl<O: Observer> Host for Taker<O> {
         if self.failed.is_none() {
             self.failed = self.observer.event(event).err();
         }
-        let frame = || self.underway.get(&event.frame);
-        let due = match event.kind {
-            Kind::Delivered { .. } => {
-                let octets = frame().map(|frame| frame.octets.clone());
-                octets.map(|octets| Due::Receive { station: event.station.index(), octets })
-            }
-            Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop => {
-                let done = frame().map(|frame| Due::Done { station: event.station.index(), head: frame.head });
-                self.ending.push_back((event.at + self.longest + BitTimes::new(1), event.frame));
-                done
-            }
-            _ => None,
+        let due = if let Kind::Delivered { .. } = event.kind {
+            let frame = self.underway.get(event.frame);
+            frame.map(|frame| Due::Receive { station: event.station.index(), octets: frame.octets.clone() })
+        } else {
+            let done = self.underway.event(event);
+            done.map(|frame| Due::Done { station: event.station.index(), head: frame.head })
         };
         self.due.extend(due.map(|due| (nanos(event.at, self.rate), due)));
     }

@@ -109,6 +109,7 @@ fn the_crates_know_only_what_they_may() {
         ("crates/medium/Cargo.toml", &["ethbus-link", "ethbus-sim", "nix", "libc", "serde", "crossbeam"]),
         ("crates/link/Cargo.toml", &["ethbus-medium", "ethbus-sim", "ethbus-backoff"]),
         ("crates/kernel/Cargo.toml", &["ethbus-medium", "ethbus-sim", "ethbus-backoff", "ethbus-link", "serde"]),
+        ("crates/device/Cargo.toml", &["ethbus-sim", "ethbus-link", "nix", "libc", "serde", "crossbeam"]),
         ("crates/backoff/Cargo.toml", &["ethbus-medium", "ethbus-link", "ethbus-sim"]),
     ];
     let mut found = Vec::new();

@@ -2,6 +2,7 @@
 
 pub(crate) mod segments;
 
+use crate::config::Config;
 use crate::frame::StationId;
 use crate::time::{BitRate, BitTimes};
 use crate::topology::segments::{Place, Segments};
@@ -249,6 +250,12 @@ impl Topology {
                 others.map(|other| segments.distance(a.index(), other)).max().unwrap_or(BitTimes::ZERO)
             }
         }
+    }
+
+    /// From one station to another, the farthest way there is.
+    pub fn longest_distance(&self) -> BitTimes {
+        let stations = (0..self.stations().min(Config::MAX_STATIONS) as u16).map(StationId::new);
+        stations.map(|station| self.farthest(station)).max().unwrap_or(BitTimes::ZERO)
     }
 
     /// From one station to the farthest other and back, for the pair that is farthest apart.

@@ -17,4 +17,5 @@ pub mod results;
 pub mod row;
 pub mod slotted;
 pub mod table;
+pub mod tcp;
 pub mod until;

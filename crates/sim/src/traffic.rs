@@ -11,13 +11,13 @@ mod arrivals;
 mod capture;
 mod destination;
 mod draw;
-pub mod octets;
 mod shares;
 mod sizes;
 
-pub use arrivals::{Arrivals, Every, Window};
+pub use arrivals::{Arrivals, Every, Tcp, Window};
 pub use capture::{Capture, CaptureError, Recorded};
 pub use destination::To;
+pub use device::octets;
 pub use draw::exponential;
 pub use sizes::Sizes;
 
@@ -30,6 +30,7 @@ use medium::{BitInstant, BitRate, BitTimes, Config, Frame, Method, Octets, Param
 use shares::Share;
 use sizes::SizeDraws;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What one station offers, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -252,6 +253,9 @@ impl Maker {
             let what = "a window waits until one addressee has its frame: write `destination = \"next\"`, `\"random\"` or a station's name, with 2 stations or more";
             return Err(range(what.to_owned()));
         }
+        if let Arrivals::Tcp(_) = spec.arrivals {
+            self.check_connection(to, spec.sizes.is_some()).map_err(|what| range(what.to_owned()))?;
+        }
         if !self.slotted && matches!(spec.arrivals, Arrivals::Bernoulli { .. }) {
             let what = "arrivals with a chance in each slot need a slotted medium: write `poisson:0.4`, or choose `--access slotted-aloha`";
             return Err(range(what.to_owned()));
@@ -263,6 +267,21 @@ impl Maker {
             sizes: SizeDraws::new(&sizes, stream(Stream::Sizes)),
             destinations: DestinationDraws::new(to, station, self.stations, stream(Stream::Destinations)),
         })
+    }
+
+    /// Whether a TCP connection can have this destination and no sizes of its own.
+    fn check_connection(&self, to: To, has_sizes: bool) -> Result<(), &'static str> {
+        if matches!(to, To::All | To::Random) || self.stations < 2 {
+            return Err(
+                "a TCP connection has one other end: write `destination = \"next\"` or a station's name, with 2 stations or more",
+            );
+        }
+        if has_sizes {
+            return Err(
+                "TCP makes frames as long as its segments: leave `frame_size` and `--frame-size` out, or write `tcp:mss=536`",
+            );
+        }
+        Ok(())
     }
 
     fn kind(&self, spec: &TrafficSpec, sizes: &Sizes, share: Share, stream: impl Fn(Stream) -> Generator) -> Kind {
@@ -291,10 +310,15 @@ impl Maker {
             Arrivals::Window(Window { frames, reply, think, timeout }) => Kind::Loop(Loop {
                 frames,
                 reply: reply.map(Octets::new),
-                think: bits(think).get() as f64,
+                pauses: Pauses { mean: bits(think).get() as f64, generator: gaps },
                 timeout: bits(timeout).max(BitTimes::new(1)),
-                pauses: gaps,
             }),
+            Arrivals::Tcp(tcp) => {
+                let mut pauses = Pauses { mean: bits(BEGINNING).get() as f64, generator: gaps };
+                let (seed, begin) = (pauses.generator.next_u64(), pauses.even());
+                pauses.mean = bits(tcp.think).get() as f64;
+                Kind::Tcp(Connection { tcp, begin, seed, pauses })
+            }
             Arrivals::Replay { .. } => {
                 Kind::Replay { share: share.into(), next: 0, readdressed: spec.destination.is_some() }
             }
@@ -311,19 +335,48 @@ pub struct Loop {
     pub reply: Option<Octets>,
     /// When a frame counts as lost, after it was offered.
     pub timeout: BitTimes,
-    /// Mean pause, in bit times.
-    think: f64,
-    pauses: Generator,
+    /// Before each frame.
+    pub pauses: Pauses,
 }
 
-impl Loop {
-    /// The pause before the next frame; whole bit times.
-    pub fn pause(&mut self) -> BitTimes {
-        if self.think == 0.0 {
+/// Exponentially distributed pauses.
+#[derive(Clone, Debug)]
+pub struct Pauses {
+    /// In bit times.
+    mean: f64,
+    generator: Generator,
+}
+
+impl Pauses {
+    /// The next one; whole bit times.
+    pub fn draw(&mut self) -> BitTimes {
+        if self.mean == 0.0 {
             return BitTimes::ZERO;
         }
-        BitTimes::new((self.think * draw::exponential(&mut self.pauses)) as u64)
+        BitTimes::new((self.mean * draw::exponential(&mut self.generator)) as u64)
     }
+
+    /// Any span up to the mean, each as likely.
+    fn even(&mut self) -> BitTimes {
+        BitTimes::new((self.mean * draw::fraction(&mut self.generator)) as u64)
+    }
+}
+
+/// Connections are opened within this time from the beginning, each at an instant that is drawn: stations that open them at
+/// one instant would send at one instant.
+const BEGINNING: Duration = Duration::from_millis(10);
+
+/// A TCP connection, in the medium's units.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// How its ends are set up.
+    pub tcp: Tcp,
+    /// When it is opened, after the medium's time began.
+    pub begin: BitTimes,
+    /// What its stacks draw from.
+    pub seed: u64,
+    /// Between transfers.
+    pub pauses: Pauses,
 }
 
 /// One station's source.
@@ -349,6 +402,7 @@ enum Kind {
         generator: Generator,
     },
     Loop(Loop),
+    Tcp(Connection),
     /// `readdressed`: the destination is drawn, not that of the file.
     Replay {
         share: Arc<[(BitInstant, Frame)]>,
@@ -374,7 +428,7 @@ impl Source {
         match &mut self.kind {
             Kind::Saturated => Some(BitTimes::ZERO),
             Kind::Slots { misses, slot, generator } => Some(*slot * misses.draw(generator)),
-            Kind::Silent | Kind::Process(_) | Kind::Loop(_) | Kind::Replay { .. } => None,
+            Kind::Silent | Kind::Process(_) | Kind::Loop(_) | Kind::Tcp(_) | Kind::Replay { .. } => None,
         }
     }
 
@@ -383,7 +437,16 @@ impl Source {
     pub fn closed_loop(&mut self) -> Option<&mut Loop> {
         match &mut self.kind {
             Kind::Loop(window) => Some(window),
-            Kind::Silent | Kind::Saturated | Kind::Process(_) | Kind::Slots { .. } | Kind::Replay { .. } => None,
+            Kind::Silent | Kind::Saturated | Kind::Process(_) | Kind::Slots { .. } => None,
+            Kind::Tcp(_) | Kind::Replay { .. } => None,
+        }
+    }
+
+    /// The source's TCP connection, if it has one, and its other end.
+    pub fn connection(&self) -> Option<(&Connection, StationId)> {
+        match (&self.kind, self.destinations.only()) {
+            (Kind::Tcp(connection), Some(peer)) => Some((connection, peer)),
+            _ => None,
         }
     }
 
@@ -404,10 +467,10 @@ impl Source {
     }
 
     /// Instant and frame of the next arrival, never earlier than the one before; `None` when there are no more, and
-    /// always for a saturated source or one with a window.
+    /// always for a saturated source, one with a window, or one with a connection.
     pub fn next_arrival(&mut self) -> Option<(BitInstant, Frame)> {
         match &mut self.kind {
-            Kind::Silent | Kind::Saturated | Kind::Slots { .. } | Kind::Loop(_) => None,
+            Kind::Silent | Kind::Saturated | Kind::Slots { .. } | Kind::Loop(_) | Kind::Tcp(_) => None,
             Kind::Process(process) => {
                 let arrival = process.next()?;
                 Some((arrival, self.next_frame()))

@@ -39,7 +39,6 @@ use sim::figures::metrics::Delays;
 use sim::figures::results::Start;
 use sim::files::event_log::{EmulatorEvent, EmulatorKind};
 use sim::files::observer::{Both, Observer};
-use sim::words::configuration::longest_distance;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -203,7 +202,7 @@ impl Coordinator {
         let clocks = ClockMap::measure();
         let timeline = Timeline::new(begin, setup.pace.rate(config.rate));
         let now = monotonic_nanos();
-        let farthest = longest_distance(&config.topology).get();
+        let farthest = config.topology.longest_distance().get();
         let notice = timeline.span(BitTimes::new(shortest_notice(&config.parameters).saturating_sub(farthest)));
         let ports = Ports::new(setup.ports, &config.topology);
         let (way, filter) = (delivery.way(), delivery.filter.choice());

@@ -21,7 +21,6 @@ use medium::{
 use sim::files::event_log::{EmulatorEvent, Entry, EventLogReader, Header};
 use sim::files::json_lines::ReadError;
 use sim::scene::Signal;
-use sim::words::configuration::longest_distance;
 use sim::words::sentences::frame_name;
 use std::io::BufRead;
 
@@ -221,7 +220,7 @@ impl Reading {
 fn echo(config: &Config) -> BitTimes {
     match config.method {
         Method::CsmaCd => {
-            let longest = longest_distance(&config.topology);
+            let longest = config.topology.longest_distance();
             longest + longest + PREAMBLE_AND_SFD * 2 + config.parameters.jam_size
         }
         // Its last bit may be in the delay line until then.

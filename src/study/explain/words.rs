@@ -15,7 +15,7 @@ use super::story::{Step, Story};
 use super::{ToldLife, ToldStep, diagram};
 use crate::show::terminal::output_columns;
 use medium::{BitInstant, BitTimes, Destination, Method};
-use sim::words::configuration::{kind, longest_distance};
+use sim::words::configuration::kind;
 use sim::words::sentences::{self, TIED};
 use sim::words::units::group;
 use std::sync::OnceLock;
@@ -152,7 +152,7 @@ impl Story {
             self.config.rate,
             kind(topology),
             topology.stations(),
-            self.span(longest_distance(topology)),
+            self.span(topology.longest_distance()),
             self.config.seed,
             sentences::real(BitTimes::new(1), self.config.rate),
         )

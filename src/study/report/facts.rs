@@ -7,7 +7,7 @@ use super::tables::changes_told;
 use crate::study::page::escape;
 use medium::{BitTimes, Config, Event, Kind, Method, Topology};
 use sim::scenario::plan::usual_speed;
-use sim::words::configuration::{kind, longest_distance};
+use sim::words::configuration::kind;
 use sim::words::sentences::{TIED, real};
 use sim::words::units::{group, many};
 use std::fmt::Write;
@@ -72,7 +72,7 @@ fn span_in_seconds(bits: u64, config: &Config) -> String {
 
 /// From one end to the other. A log has it in bit times: metres are of the speed that a scenario has without a word on it.
 fn longest_way(config: &Config) -> String {
-    let bits = longest_distance(&config.topology).get();
+    let bits = config.topology.longest_distance().get();
     let text = format!("{} BT ({})", group(bits), span_in_seconds(bits, config));
     let in_air = matches!(config.method, Method::CsmaCa(_));
     let metres = usual_speed(in_air) / config.rate.get() as f64;

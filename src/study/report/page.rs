@@ -18,7 +18,6 @@ use sim::figures::row::{Value as Figure, columns};
 use sim::figures::table;
 use sim::scene::Part;
 use sim::scene::{Layout, Shape};
-use sim::words::configuration::longest_distance;
 use sim::words::sentences::{NAMED, TIED, templates, why};
 use sim::words::units::group;
 use std::fmt::Write;
@@ -341,7 +340,7 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
         "jams": JAMS,
         "cuts": drawn.cuts.iter().map(|far| far.to_vec()).collect::<Vec<_>>(),
         "in_range": in_range(&config),
-        "longest": longest_distance(&config.topology).get(),
+        "longest": config.topology.longest_distance().get(),
         "topology": topology(&config.topology),
         "count": events.len(),
         "packed_from": begin.get(),

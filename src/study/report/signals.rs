@@ -40,7 +40,7 @@ struct Entry {
 pub fn signals(told: &Told, stretch: Range<usize>, begin: BitInstant, end: BitInstant) -> Drawn {
     let config = Arc::new(told.header.config());
     let mut entries = entries(told, &config, &stretch);
-    let longest_way = sim::words::configuration::longest_distance(&config.topology);
+    let longest_way = config.topology.longest_distance();
     entries.retain(|one| one.signal.begin <= end && one.signal.end.is_none_or(|own| own + longest_way > begin));
     entries.sort_by_key(|one| one.signal.begin);
     let mut drawn = Drawn { count: entries.len(), octets: Vec::new(), cuts: Vec::new(), longest: 0 };

@@ -364,7 +364,7 @@ impl Grid {
             replays(&plan.traffic)
                 .map_err(|error| PlanError::option(&format!("with {}", self.describe(point)), error.to_string()))?;
             costs.push(cost(&plan));
-            columns = columns.and(Columns::of(&plan.medium));
+            columns = columns.and(Columns::of(&plan.medium, plan.has_connections()));
             warnings.extend(runaway::warnings(&plan).map(|warning| match self.describe(point) {
                 point if point.is_empty() => warning,
                 point => format!("with {point}: {warning}"),
@@ -469,7 +469,7 @@ fn cost(plan: &Plan) -> f64 {
     };
     let load = |spec: &TrafficSpec| match spec.arrivals {
         Arrivals::Silent => 0.0,
-        Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => 1.0,
+        Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Tcp(_) | Arrivals::Bernoulli { .. } => 1.0,
         Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => load,
         Arrivals::Periodic { every: Every::Load(load), .. } => load,
         Arrivals::Periodic { every: Every::Period(period), .. } => {

@@ -6,7 +6,6 @@
 //! COMMIT covers the MAC's gap. The gap of a lone node goes by in the turns of the others, and its frame waits in the
 //! delay line.
 
-use crate::words::configuration::longest_distance;
 use medium::{BitTimes, Config, Method, Plca, PlcaNode, PlcaSettings};
 use std::collections::BTreeSet;
 
@@ -188,7 +187,7 @@ impl Bus {
     pub fn of(config: &Config, settings: &[PlcaSettings], octets: u64) -> Option<Bus> {
         let Method::Plca(plca) = &config.method else { return None };
         let first = settings.iter().find(|node| node.is_on() && node.node_id == 0)?;
-        let delays = longest_distance(&config.topology) + plca.phy_on + plca.phy_off;
+        let delays = config.topology.longest_distance() + plca.phy_on + plca.phy_off;
         let usual_line = plca.delay_line == Plca::delay_line_for(&plca.nodes);
         let is_plain = delays == BitTimes::ZERO && !plca.cold_start && usual_line && octets > 0;
         let chips = plca.nodes.iter().all(|node| {

@@ -9,7 +9,7 @@ use crate::figures::delays::Delays;
 use crate::figures::histogram::Histogram;
 use crate::figures::metrics::Sums;
 use crate::figures::results::MediumResults;
-use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, MAC_DELAY, NUMBERS, SAME_WINNER};
+use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, MAC_DELAY, NUMBERS, SAME_WINNER, TCP_GOODPUT};
 use medium::{Config, Method, Parameters};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
@@ -206,6 +206,8 @@ pub fn intervals(
             half_widths.insert(name.to_owned(), HalfWidth::Number(half));
         }
     }
+    let goodput = samples.half_width_of_mean(&samples.values(|sample| Some(sample.tcp.as_ref()?.goodput_mbps)));
+    half_widths.extend(goodput.map(|half| (TCP_GOODPUT.to_owned(), HalfWidth::Number(half))));
     // Only exponential backoff has delays with so long a tail.
     let rare = if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::default() };
     for (which, delay) in DELAYS.iter().enumerate() {

@@ -13,9 +13,10 @@ pub use crate::figures::intervals::{HalfWidth, Intervals};
 use crate::figures::metrics::{Delays, Sums, with_places};
 use crate::figures::plca::{self, PlcaResults, PlcaStation};
 use crate::figures::slotted::SlottedResults;
+use crate::figures::tcp::TcpResults;
 use crate::figures::until::UntilResults;
 use crate::words::cable::Cut;
-use crate::words::configuration::{WrittenConfig, kind, longest_distance};
+use crate::words::configuration::{WrittenConfig, kind};
 use crate::words::fault::FaultName;
 use medium::{BitTimes, Config, Fault, Medium, PlcaCycles, StationId, Tally};
 use serde::{Deserialize, Serialize};
@@ -74,7 +75,7 @@ impl ConfigResults {
             name: name.to_owned(),
             rate_bits_per_second: rate.get(),
             topology: kind(topology).to_owned(),
-            longest_distance_bt: longest_distance(topology).get(),
+            longest_distance_bt: topology.longest_distance().get(),
             queue_limit: *queue_limit,
             medium: medium.clone(),
             run: None,
@@ -143,6 +144,9 @@ pub struct MediumResults {
     /// Throughput, offered traffic, backlog and delay in slots, of a slotted medium in virtual time.
     #[serde(flatten)]
     pub slotted: Option<SlottedResults>,
+    /// TCP connections, if stations have some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpResults>,
     /// Cycles of a bus with PLCA.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plca: Option<PlcaResults>,
@@ -187,6 +191,9 @@ pub struct StationResults {
     /// Its own MAC delay, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mac_delay: Option<DelayResults>,
+    /// The TCP connections over which it sends, if it has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpResults>,
     /// Its PLCA, on a bus that has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plca: Option<PlcaStation>,
@@ -208,6 +215,7 @@ impl StationResults {
             collision_frames: counters.collision_frames.to_vec(),
             access_delay: snapshot.station_delays.get(index).map(|[access, _]| access.clone()),
             mac_delay: snapshot.station_delays.get(index).map(|[_, mac]| mac.clone()),
+            tcp: None,
             plca: snapshot.plca.as_ref().and_then(|(_, nodes)| nodes.get(index).cloned()),
             counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
         };

@@ -5,7 +5,7 @@ use crate::figures::intervals::BELOW;
 use crate::figures::metrics::places;
 use crate::figures::results::{Results, StationResults};
 use crate::figures::slotted::{self, SlottedResults};
-use crate::figures::table::{ACCESS_DELAY, DELAYS, FIGURES, LONGEST, MAC_DELAY, NUMBERS, Number, SlottedFigure};
+use crate::figures::table::{ACCESS_DELAY, DELAYS, FIGURES, LONGEST, MAC_DELAY, NUMBERS, Number, SlottedFigure, TCP, TcpFigure};
 use medium::Config;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,19 +54,26 @@ pub struct Columns {
     places: usize,
     /// Which figures of slotted media there are.
     slotted: BTreeSet<&'static str>,
+    /// Whether stations have TCP connections.
+    tcp: bool,
 }
 
 impl Columns {
-    /// Those of a run of this medium.
-    pub fn of(config: &Config) -> Columns {
+    /// Those of a run of this medium, with TCP connections or without.
+    pub fn of(config: &Config, tcp: bool) -> Columns {
         let slotted = slotted::figures(&config.method).map(|figure| figure.name).collect();
-        Columns { places: places(config.attempt_limit()), slotted }
+        Columns { places: places(config.attempt_limit()), slotted, tcp }
     }
 
     /// Those of either.
     pub fn and(mut self, other: Columns) -> Columns {
         self.slotted.extend(other.slotted);
-        Columns { places: self.places.max(other.places), ..self }
+        Columns { places: self.places.max(other.places), tcp: self.tcp || other.tcp, ..self }
+    }
+
+    /// The figures of TCP connections; the first has an interval.
+    fn tcp(&self) -> impl Iterator<Item = &'static Number<TcpFigure>> {
+        TCP.iter().filter(|_| self.tcp)
     }
 
     /// The figures of slotted media, in the order of columns.
@@ -79,7 +86,7 @@ impl Columns {
 /// the stations. The names and their order are the same for all runs with the same `attempt_limit` and access method.
 pub fn columns(results: &Results) -> Vec<(String, Value)> {
     let slotted = results.medium.slotted.iter().flat_map(SlottedResults::figures).map(|figure| figure.name).collect();
-    columns_of(results, &Columns { places: results.medium.collision_frames.len(), slotted })
+    columns_of(results, &Columns { places: results.medium.collision_frames.len(), slotted, tcp: results.medium.tcp.is_some() })
 }
 
 /// The same with these columns: so runs of several access methods have the same, and nothing where a method has no such figure.
@@ -101,6 +108,8 @@ pub fn columns_of(results: &Results, there: &Columns) -> Vec<(String, Value)> {
     }
     let of_slots = |figure: &Number<SlottedFigure>| medium.slotted.as_ref().and_then(|slotted| (figure.value)(slotted));
     row.extend(there.slotted().map(|figure| (figure.name.to_owned(), of_slots(figure).into())));
+    let of_tcp = |number: &Number<TcpFigure>| medium.tcp.as_ref().and_then(|tcp| (number.value)(tcp));
+    row.extend(there.tcp().map(|number| (number.name.to_owned(), of_tcp(number).into())));
     let half = |metric: &str, figure: Option<&str>| {
         medium.ci95.as_ref().and_then(|intervals| intervals.half_width(metric, figure)).into()
     };
@@ -111,6 +120,7 @@ pub fn columns_of(results: &Results, there: &Columns) -> Vec<(String, Value)> {
         let below = format!("mean_bt{BELOW}");
         row.push((format!("ci95_{name}_{below}"), half(name, Some(&below))));
     }
+    row.extend(there.tcp().take(1).map(|number| (format!("ci95_{}", number.name), half(number.name, None))));
     row.extend(there.slotted().map(|figure| (format!("ci95_{}", figure.name), half(figure.name, None))));
     let collision_frames = medium.collision_frames.iter().map(|&count| Value::Count(count));
     let collision_frames = collision_frames.chain(std::iter::repeat(Value::Missing)).take(there.places);

@@ -4,7 +4,7 @@ use crate::figures::intervals::{BELOW, half_width};
 use crate::figures::results::Results;
 use crate::figures::row::columns;
 use crate::figures::slotted;
-use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, NUMBERS};
+use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, NUMBERS, TCP_GOODPUT};
 use crate::words::units;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -33,9 +33,9 @@ fn metrics() -> impl Iterator<Item = String> {
     numbers.chain(delays)
 }
 
-/// Those that only a slotted medium has.
-fn of_slots() -> impl Iterator<Item = String> {
-    slotted::all().map(|number| number.name.to_owned())
+/// Those that only a slotted medium has, and that of TCP connections.
+fn of_some() -> impl Iterator<Item = String> {
+    slotted::all().map(|number| number.name).chain([TCP_GOODPUT]).map(str::to_owned)
 }
 
 impl FromStr for Until {
@@ -53,8 +53,8 @@ impl FromStr for Until {
                 "`{text}`: fairness of a single run has no interval: leave `fairness=` out, or name another metric"
             ));
         }
-        if !metrics().chain(of_slots()).any(|name| name == metric) {
-            let names: Vec<String> = metrics().chain(of_slots()).collect();
+        if !metrics().chain(of_some()).any(|name| name == metric) {
+            let names: Vec<String> = metrics().chain(of_some()).collect();
             return Err(format!("`{metric}` has no interval: write one of {}", names.join(", ")));
         }
         let part = units::tolerance(part).ok().filter(|part| *part > 0.0 && *part < 1.0).ok_or_else(|| {
@@ -80,6 +80,11 @@ impl fmt::Display for Until {
 }
 
 impl Until {
+    /// Whether only TCP connections have its metric.
+    pub fn needs_connections(&self) -> bool {
+        self.metric == TCP_GOODPUT
+    }
+
     /// Whether the run is to end when its users have run away.
     pub fn is_collapse(&self) -> bool {
         self.metric == COLLAPSE
@@ -87,7 +92,7 @@ impl Until {
 
     /// Whether only a slotted medium has the metric.
     pub fn needs_slots(&self) -> bool {
-        of_slots().any(|name| name == self.metric)
+        slotted::all().any(|number| number.name == self.metric)
     }
 
     /// How far the metric of `results` can be off, as a part of it; nothing where it is 0 or has no interval.

@@ -14,7 +14,6 @@ pub use trigger::Triggers;
 use crate::files::event_log::{EmulatorEvent, EventLog, Header};
 use crate::files::json_lines::WriteError;
 use crate::files::observer::Observer;
-use crate::words::configuration::longest_distance;
 use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, Kind, Method, StationId};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -223,7 +222,7 @@ enum Changes {
 
 impl Past {
     fn new(config: &Config) -> Past {
-        let longest = longest_distance(&config.topology);
+        let longest = config.topology.longest_distance();
         // What a node of PLCA does follows from the cycles before, and a frame's last bit may be in its delay line.
         let cycles = if matches!(config.method, Method::Plca(_)) { 1 << 14 } else { 0 };
         Past {

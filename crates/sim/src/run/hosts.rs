@@ -1,16 +1,24 @@
 //! The stations' hosts in virtual time: which frame comes next, and what a host does when the medium is done with one.
 //!
 //! This is the whole of what the run's loop asks; it never looks at a source. What is handed over at one instant comes in
-//! order of station, then of the station's sources as written; answers and frames of windows come after these, in the order
-//! in which they became due.
+//! order of station, then of the station's sources as written; answers, frames of windows and segments come after these, in
+//! the order in which they became due.
 
+mod agenda;
+mod end;
+mod stacks;
 mod windows;
 
-use self::windows::{Due, Windows};
+use self::agenda::{Agenda, Due};
+use self::stacks::Stacks;
+use self::windows::Windows;
+use crate::figures::tcp::TcpSums;
 use crate::traffic::Source;
-use medium::{BitInstant, BitTimes, Event, Frame, FrameId, Kind, StationId};
+use crate::words::interface::Address;
+use medium::{BitInstant, BitTimes, Config, Event, Frame, FrameId, Kind, StationId};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::sync::Arc;
 
 /// What the stations' hosts have offered and will offer.
 #[derive(Debug)]
@@ -23,7 +31,17 @@ pub struct Hosts {
     stations: Vec<Host>,
     /// Whose frame it is: those of saturated sources of stations that have others too.
     saturated: HashMap<FrameId, usize>,
+    /// What follows from what the medium did.
+    agenda: Agenda,
     windows: Windows,
+    /// Of stations with TCP connections.
+    stacks: Option<Box<Stacks>>,
+    /// The octets of the frame that was taken last, if a stack made it.
+    octets: Option<Arc<[u8]>>,
+    /// A source or a stack waits for frames with which the medium is done: a saturated one beside others, for instance.
+    follows_finished: bool,
+    /// A window or a stack waits for frames that arrive.
+    follows_arrivals: bool,
     /// Some source pauses before its station's next frame.
     pauses: bool,
 }
@@ -65,27 +83,40 @@ struct Host {
 }
 
 impl Hosts {
-    /// Hosts of `stations` stations that have offered nothing yet; `sources` are in order of station.
-    pub fn new(stations: usize, mut sources: Vec<Source>) -> Hosts {
+    /// Hosts of the stations of `config` that have offered nothing yet; `sources` and `addresses` are in order of station.
+    pub fn new(config: &Config, addresses: &[Address], mut sources: Vec<Source>) -> Hosts {
         assert!(sources.is_sorted_by_key(Source::station), "sources are in order of station");
-        let mut hosts: Vec<Host> = (0..stations).map(|_| Host::default()).collect();
-        let mut windows = Windows::default();
-        sources.iter_mut().enumerate().for_each(|(index, source)| windows.begin(index, source));
-        let mut index = 0;
+        let mut hosts: Vec<Host> = (0..config.topology.stations()).map(|_| Host::default()).collect();
+        let (mut windows, mut agenda) = (Windows::default(), Agenda::default());
+        let windowed = sources.iter_mut().enumerate();
+        let windowed = windowed.filter_map(|(index, source)| windows.begin(index, source, &mut agenda)).count() > 0;
+        let stacks = Stacks::of(&sources, config, addresses, &mut agenda).map(Box::new);
+        let (mut index, mut follows_finished) = (0, stacks.is_some());
         for own in sources.chunk_by(|one, other| one.station() == other.station()) {
             // Where hosts answer, a saturated station may have frames that are not its source's.
-            if let [source] = own
-                && source.offers_when_idle()
-                && !windows.have_answers()
-            {
-                hosts[source.station().index()].saturated_alone = Some(index);
+            let is_alone = own.len() == 1 && !windows.have_answers() && stacks.is_none();
+            if own[0].offers_when_idle() && is_alone {
+                hosts[own[0].station().index()].saturated_alone = Some(index);
             }
+            follows_finished |= !is_alone && own.iter().any(Source::offers_when_idle);
             index += own.len();
         }
         let waiting = vec![None; sources.len()];
         let arrivals = BinaryHeap::with_capacity(sources.len());
-        let mut hosts =
-            Hosts { sources, arrivals, waiting, stations: hosts, saturated: HashMap::new(), windows, pauses: false };
+        let mut hosts = Hosts {
+            sources,
+            arrivals,
+            waiting,
+            stations: hosts,
+            saturated: HashMap::new(),
+            agenda,
+            windows,
+            follows_finished,
+            follows_arrivals: windowed || stacks.is_some(),
+            stacks,
+            octets: None,
+            pauses: false,
+        };
         for index in 0..hosts.sources.len() {
             if let Some(pause) = hosts.sources[index].pause() {
                 hosts.pauses |= !hosts.sources[index].is_saturated();
@@ -101,17 +132,17 @@ impl Hosts {
     /// When a host does something next: no frame is handed over before.
     pub fn next_at(&self) -> Option<BitInstant> {
         let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at());
-        let Some((window, _)) = self.windows.next() else { return arrival };
-        Some(arrival.map_or(window, |arrival| arrival.min(window)))
+        let Some((due, _)) = self.agenda.next() else { return arrival };
+        Some(arrival.map_or(due, |arrival| arrival.min(due)))
     }
 
     /// Takes what is next: when a frame is handed over, by whose host, and the frame. Nothing if a host only found that no
     /// answer is missing.
     pub fn take_next(&mut self) -> Option<(BitInstant, StationId, Frame)> {
-        if let Some(window) = self.windows.next() {
+        if let Some(due) = self.agenda.next() {
             let first = self.arrivals.peek().map(|Reverse(arrival)| (arrival.at(), self.station_of(*arrival)));
-            if first.is_none_or(|arrival| window < arrival) {
-                return self.take_from_window();
+            if first.is_none_or(|arrival| due < arrival) {
+                return self.take_due();
             }
         }
         let Reverse(arrival) = self.arrivals.pop()?;
@@ -125,6 +156,22 @@ impl Hosts {
             self.saturated.insert(id, index);
         }
         Some((at, station, frame))
+    }
+
+    /// The octets of the frame that was taken last; nothing of those that are a length and a destination.
+    #[inline]
+    pub fn take_octets(&mut self) -> Option<Arc<[u8]>> {
+        self.octets.take()
+    }
+
+    /// Sums of each station's TCP connections since they were restarted, by their senders; nothing if there are none.
+    pub fn tcp(&self) -> Option<&[TcpSums]> {
+        self.stacks.as_ref().map(|stacks| stacks.sums())
+    }
+
+    /// Counts from zero.
+    pub fn restart(&mut self) {
+        self.stacks.as_mut().into_iter().for_each(|stacks| stacks.restart());
     }
 
     /// What a host hands over at the very instant at which the medium is done with a frame of its, transmitted or discarded: a
@@ -178,28 +225,36 @@ impl Hosts {
     #[inline(always)]
     pub fn learn(&mut self, event: &Event, limit: BitInstant) -> bool {
         if matches!(event.kind, Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop) {
-            if !self.saturated.is_empty() {
-                self.done_with(event.frame);
-            }
-        } else if matches!(event.kind, Kind::Delivered { .. }) && !self.windows.is_idle() {
+            return self.follows_finished && self.done_with(event, limit);
+        } else if matches!(event.kind, Kind::Delivered { .. }) && self.follows_arrivals {
             return self.delivered(event, limit);
         }
         false
     }
 
     /// The medium is done with a frame: its source, if that is a saturated one beside others, may offer another.
-    fn done_with(&mut self, frame: FrameId) {
-        let done = self.saturated.remove(&frame);
-        self.stations[frame.station.index()].without_frame.extend(done);
+    fn done_with(&mut self, event: &Event, limit: BitInstant) -> bool {
+        let done = self.saturated.remove(&event.frame);
+        self.stations[event.frame.station.index()].without_frame.extend(done);
+        let Some(stacks) = &mut self.stacks else { return false };
+        stacks.learn(event, &mut self.agenda);
+        self.acts_before(limit)
     }
 
     fn delivered(&mut self, event: &Event, limit: BitInstant) -> bool {
-        self.windows.delivered(event, &mut self.sources);
-        self.windows.next().is_some_and(|(at, _)| at < limit)
+        if let Some(stacks) = &mut self.stacks {
+            stacks.learn(event, &mut self.agenda);
+        }
+        self.windows.delivered(event, &mut self.sources, &mut self.agenda);
+        self.acts_before(limit)
     }
 
-    fn take_from_window(&mut self) -> Option<(BitInstant, StationId, Frame)> {
-        let (at, station, due) = self.windows.take_next()?;
+    fn acts_before(&self, limit: BitInstant) -> bool {
+        self.agenda.next().is_some_and(|(at, _)| at < limit)
+    }
+
+    fn take_due(&mut self) -> Option<(BitInstant, StationId, Frame)> {
+        let (at, station, due) = self.agenda.take_next()?;
         let frame = match due {
             Due::Request { index } => Some(self.request(at, station, index)),
             Due::Lost { request } => {
@@ -213,6 +268,16 @@ impl Hosts {
                     frame
                 })
             }
+            Due::Stack { end } => {
+                self.stacks.as_mut()?.act(at, end, &mut self.agenda);
+                None
+            }
+            Due::Segment => {
+                let id = self.name(station);
+                let (frame, octets) = self.stacks.as_mut()?.segment(id);
+                self.octets = Some(octets);
+                Some(frame)
+            }
         };
         Some((at, station, frame?))
     }
@@ -221,7 +286,7 @@ impl Hosts {
         let id = self.name(station);
         let source = &mut self.sources[index];
         let frame = source.next_frame();
-        self.windows.request(at, id, index, source);
+        self.windows.request(at, id, index, source, &mut self.agenda);
         frame
     }
 

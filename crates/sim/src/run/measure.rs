@@ -6,6 +6,7 @@ use crate::figures::intervals::{Samples, Tails, intervals};
 use crate::figures::metrics::Sums;
 use crate::figures::plca::PlcaResults;
 use crate::figures::results::{ConfigResults, HalfWidth, MediumResults, Results, RunResults, StationResults, VERSION};
+use crate::figures::tcp::TcpSums;
 use crate::figures::slotted::{self, Edge, RanAway, SlotSums, SlottedResults};
 use crate::files::record::End;
 use crate::run::observer::Observer;
@@ -15,7 +16,7 @@ use crate::scenario::plan::{Plan, RunPlan};
 use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
 use crate::words::cable::Cut;
 use crate::words::configuration::WrittenConfig;
-use medium::{BitInstant, BitTimes, ConfigError, Input, PlcaCycles, StationId};
+use medium::{BitInstant, BitRate, BitTimes, ConfigError, Input, PlcaCycles, StationId};
 
 /// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
 pub const BATCHES: u64 = 32;
@@ -44,6 +45,8 @@ pub enum RunError<E> {
 /// What one run gave.
 #[derive(Clone, Debug)]
 pub struct Measured {
+    /// Bits a second.
+    rate: u64,
     sums: Sums,
     delays: Delays,
     stations: Vec<StationResults>,
@@ -51,11 +54,15 @@ pub struct Measured {
     /// The delays in each of them; of many runs together those are samples, and these are not kept.
     tails: Option<Vec<Delays>>,
     /// What the batches were worked out from, where they may be joined.
-    joinable: Option<Vec<(Sums, Delays)>>,
+    joinable: Option<Vec<Batch>>,
     /// Of a slotted medium, the sums of each batch; the last one may be cut short.
     slots: Vec<SlotSums>,
     /// Of a slotted medium, the bit times with 0, 1, 2 … backlogged frames.
     spent: Vec<u64>,
+    /// Sums of all TCP connections; nothing if there are none.
+    tcp: Option<TcpSums>,
+    /// Those of each station.
+    tcp_stations: Vec<TcpSums>,
     /// Cycles of a bus with PLCA.
     plca: Option<PlcaCycles>,
     /// Where the cable is cut at the end.
@@ -85,7 +92,7 @@ pub fn run<O: Observer>(
     let bits = |span| BitTimes::within(span, plan.medium.rate).get();
     let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
     let begin = BitInstant::new(warmup);
-    let simulator = Simulator::new(config, sources)?;
+    let simulator = Simulator::with_addresses(config, sources, &plan.addresses())?;
     let mut running = Running { simulator, observer, go_on, all: warmup + duration, piece: u64::MAX };
     if let Some((edge, piece)) = edge(plan) {
         running.simulator.look_out(edge);
@@ -96,7 +103,7 @@ pub fn run<O: Observer>(
         running.simulator.begin_with(input, running.observer).map_err(RunError::Observer)?;
     }
     plan.changes.iter().for_each(|(at, input)| running.simulator.expect_change(*at, *input));
-    let mut measured = Measured::nothing(begin);
+    let mut measured = Measured::nothing(begin, plan.medium.rate);
     measured.joinable = plan.run.until_known().map(|_| Vec::new());
     measured.tails = (plan.run.replications == 1).then(Vec::new);
     let warm = running.advance(0, warmup)?;
@@ -122,6 +129,8 @@ pub fn run<O: Observer>(
     measured.longest_waiting = running.simulator.longest_waiting(measured.end);
     let names = plan.station_names();
     measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
+    let tcp = running.simulator.tcp().map(<[TcpSums]>::to_vec);
+    measured.tcp_stations = tcp.into_iter().flatten().collect();
     measured.plca = running.simulator.medium().plca_cycles().copied();
     measured.cut = running.simulator.medium().cut().map(Cut::from);
     let end = End { t: measured.end.get(), run_to: before(measured.end).get() };
@@ -213,6 +222,31 @@ impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
     }
 }
 
+/// What a batch is worked out from.
+#[derive(Clone, Debug)]
+struct Batch {
+    sums: Sums,
+    delays: Delays,
+    /// Octets that programs read from TCP connections, if there are some.
+    read: Option<u64>,
+}
+
+impl Batch {
+    fn results(&self, rate: u64) -> MediumResults {
+        let tcp = self.read.map(|octets| TcpSums { octets, ..TcpSums::default() });
+        let tcp = tcp.map(|tcp| tcp.results(self.sums.measured(), rate));
+        MediumResults { tcp, ..MediumResults::new(&self.sums, self.delays.figures()) }
+    }
+
+    /// Neighbours as one.
+    fn joined(batches: &[Batch]) -> Batch {
+        let mut delays = Delays::default();
+        batches.iter().for_each(|batch| delays.add(&batch.delays));
+        let sums = batches.iter().fold(Sums::default(), |sums, batch| sums.and(&batch.sums));
+        Batch { sums, delays, read: batches.iter().map(|batch| batch.read).sum() }
+    }
+}
+
 impl Measured {
     /// Its users ran away before the measurement began, so that the figures are of the time from 0 on.
     pub fn ran_away_in_warmup(&self, plan: &Plan) -> bool {
@@ -225,8 +259,9 @@ impl Measured {
         self.whole || self.ran_away.is_some()
     }
 
-    fn nothing(end: BitInstant) -> Measured {
+    fn nothing(end: BitInstant, rate: BitRate) -> Measured {
         Measured {
+            rate: rate.get(),
             sums: Sums::default(),
             delays: Delays::default(),
             stations: Vec::new(),
@@ -235,6 +270,8 @@ impl Measured {
             joinable: None,
             slots: Vec::new(),
             spent: Vec::new(),
+            tcp: None,
+            tcp_stations: Vec::new(),
             plca: None,
             cut: None,
             whole: false,
@@ -244,16 +281,26 @@ impl Measured {
         }
     }
 
+    /// Its figures as a sample.
+    fn figures(&self) -> MediumResults {
+        let tcp = self.tcp.map(|tcp| tcp.results(self.sums.measured(), self.rate));
+        MediumResults { tcp, ..MediumResults::new(&self.sums, self.delays.figures()) }
+    }
+
     fn end_batch(&mut self, simulator: &mut Simulator, measured: BitTimes, whole: bool) {
         let sums = simulator.sums(measured);
+        let read = |tcp: Option<TcpSums>| tcp.map_or(0, |tcp| tcp.octets);
+        let before = read(std::mem::replace(&mut self.tcp, simulator.all_tcp()));
         let mut delays = simulator.take_batch();
         self.slots.extend(simulator.take_slots(self.end));
         contention::add(&mut self.spent, &simulator.take_spent());
         self.delays.add(&delays);
         if whole {
-            let own = sums.since(&self.sums);
-            self.batches.push(MediumResults::new(&own, delays.figures()));
-            self.joinable.as_mut().into_iter().for_each(|all| all.push((own.clone(), delays.clone())));
+            let read = self.tcp.map(|tcp| tcp.octets - before);
+            let batch = Batch { sums: sums.since(&self.sums), delays, read };
+            self.batches.push(batch.results(self.rate));
+            self.joinable.as_mut().into_iter().for_each(|all| all.push(batch.clone()));
+            delays = batch.delays;
             self.tails.as_mut().into_iter().for_each(|all| all.push(std::mem::take(&mut delays)));
         }
         self.sums = sums;
@@ -262,14 +309,9 @@ impl Measured {
     /// Makes one batch of each two.
     fn join_batches(&mut self) {
         let Some(joinable) = &mut self.joinable else { return };
-        let join = |pair: &[(Sums, Delays)]| {
-            let mut delays = Delays::default();
-            pair.iter().for_each(|(_, more)| delays.add(more));
-            (pair.iter().fold(Sums::default(), |sums, (more, _)| sums.and(more)), delays)
-        };
-        *joinable = joinable.chunks(2).map(join).collect();
-        self.tails = Some(joinable.iter().map(|(_, delays)| delays.clone()).collect());
-        self.batches = joinable.iter().map(|(sums, delays)| MediumResults::new(sums, delays.figures())).collect();
+        *joinable = joinable.chunks(2).map(Batch::joined).collect();
+        self.tails = Some(joinable.iter().map(|batch| batch.delays.clone()).collect());
+        self.batches = joinable.iter().map(|batch| batch.results(self.rate)).collect();
         self.slots =
             self.slots.chunks(2).map(|pair| pair.iter().copied().fold(SlotSums::default(), SlotSums::and)).collect();
     }
@@ -305,6 +347,20 @@ fn add_slotted(medium: &mut MediumResults, runs: &[Measured], edge: Option<Edge>
     }
 }
 
+/// What the TCP connections of all runs came to, all together and by the sending station.
+fn add_tcp(medium: &mut MediumResults, stations: &mut [StationResults], runs: &[Measured]) {
+    let (Some(rate), measured) = (runs.first().map(|run| run.rate), runs.iter().map(|run| run.sums.measured()).sum())
+    else {
+        return;
+    };
+    let all = runs.iter().filter_map(|run| run.tcp).reduce(TcpSums::and);
+    medium.tcp = all.map(|all| all.results(measured, rate));
+    for (index, station) in stations.iter_mut().enumerate() {
+        let own = runs.iter().filter_map(|run| run.tcp_stations.get(index).copied()).reduce(TcpSums::and);
+        station.tcp = own.filter(|own| *own != TcpSums::default()).map(|own| own.results(measured, rate));
+    }
+}
+
 /// The results of all runs of `plan` together; of none, nothing was counted.
 pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     let sums = runs.iter().fold(Sums::default(), |sums, run| sums.and(&run.sums));
@@ -324,13 +380,14 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     let cycles = runs.iter().filter_map(|run| run.plca).reduce(PlcaCycles::and);
     medium.plca = cycles.as_ref().map(|cycles| PlcaResults::new(cycles, delays.longest_frame()));
     medium.cut = runs.first().and_then(|run| run.cut);
+    add_tcp(&mut medium, &mut stations, runs);
     let of_runs: Vec<MediumResults>;
     let samples = match runs {
         [] => None,
         [one] => Some(Samples::Batches(&one.batches)),
         _ => {
             let whole = runs.iter().filter(|run| run.whole);
-            of_runs = whole.map(|run| MediumResults::new(&run.sums, run.delays.figures())).collect();
+            of_runs = whole.map(Measured::figures).collect();
             // That of one run's length: over all runs together shares would be more even.
             let fairness: Vec<f64> = of_runs.iter().filter_map(|run| run.fairness).collect();
             medium.fairness = (!fairness.is_empty()).then(|| fairness.iter().sum::<f64>() / fairness.len() as f64);

@@ -53,7 +53,7 @@ impl Series {
             from: begin,
             to: begin + interval,
             config: ConfigResults::new(&WrittenConfig::from(config), ""),
-            columns: Columns::of(config),
+            columns: Columns::of(config, false),
             rate: config.rate.get() as f64,
             names,
             tally: Tally::new(stations, config.attempt_limit()),

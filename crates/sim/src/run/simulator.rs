@@ -4,9 +4,12 @@
 use crate::figures::metrics::{Delays, Sums};
 use crate::figures::results::{Snapshot, Start};
 use crate::figures::slotted::{Edge, SlotSums, Slots};
+use crate::figures::tcp::TcpSums;
 use crate::run::hosts::Hosts;
 use crate::run::observer::Observer;
+use crate::scenario::plan::default_address;
 use crate::traffic::Source;
+use crate::words::interface::Address;
 use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Host, Input, Medium, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,16 +28,29 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// A medium at instant 0, with the sources of all stations in order of station.
+    /// A medium at instant 0, with the sources of all stations in order of station, and the stations' usual addresses.
     ///
     /// # Errors
     /// A configuration that makes no medium.
     pub fn new(config: Config, sources: Vec<Source>) -> Result<Simulator, ConfigError> {
+        let addresses: Vec<Address> = (0..config.topology.stations()).map(default_address).collect();
+        Simulator::with_addresses(config, sources, &addresses)
+    }
+
+    /// The same with the addresses of the stations, in order.
+    ///
+    /// # Errors
+    /// A configuration that makes no medium.
+    pub fn with_addresses(
+        config: Config,
+        sources: Vec<Source>,
+        addresses: &[Address],
+    ) -> Result<Simulator, ConfigError> {
         let stations = config.topology.stations();
-        let slots = Slots::of(&config);
+        let (slots, hosts) = (Slots::of(&config), Hosts::new(&config, addresses, sources));
         Ok(Simulator {
             medium: Medium::new(Config { keep_events: false, keep_outputs: false, ..config })?,
-            hosts: Hosts::new(stations, sources),
+            hosts,
             changes: VecDeque::new(),
             start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
             delays: Delays::default(),
@@ -65,6 +81,16 @@ impl Simulator {
     /// Of a slotted medium, the bit times spent with 0, 1, 2 … backlogged frames since then, up to where its sums were taken.
     pub fn take_spent(&mut self) -> Vec<u64> {
         self.slots.as_mut().map(Slots::take_spent).unwrap_or_default()
+    }
+
+    /// Sums of each station's TCP connections since the measurement began, by their senders; nothing if there are none.
+    pub fn tcp(&self) -> Option<&[TcpSums]> {
+        self.hosts.tcp()
+    }
+
+    /// Their sums together.
+    pub fn all_tcp(&self) -> Option<TcpSums> {
+        Some(self.tcp()?.iter().copied().fold(TcpSums::default(), TcpSums::and))
     }
 
     /// From now on looks out for a backlog that passes `edge`.
@@ -135,6 +161,7 @@ impl Simulator {
     pub fn begin_measurement(&mut self, at: BitInstant) {
         self.medium.restart_tally();
         self.delays.restart();
+        self.hosts.restart();
         self.slots.as_mut().into_iter().for_each(|slots| slots.restart(at));
         self.start = Start::take(&self.medium, at);
     }
@@ -151,7 +178,8 @@ impl Simulator {
 
     fn offer_next<O: Observer>(&mut self, observer: &mut O) -> Result<(), O::Error> {
         let Some((at, station, frame)) = self.hosts.take_next() else { return Ok(()) };
-        self.give(at, Input::Offer { station, frame }, observer)
+        let octets = self.hosts.take_octets();
+        self.give_with(at, Input::Offer { station, frame }, octets.as_ref(), observer)
     }
 
     /// Gives the medium an input that is no frame, and tells the station's host of a cable that is pulled or put back.
@@ -167,7 +195,17 @@ impl Simulator {
     }
 
     fn give<O: Observer>(&mut self, at: BitInstant, input: Input, observer: &mut O) -> Result<(), O::Error> {
-        observer.input(at, &input, None)?;
+        self.give_with(at, input, None, observer)
+    }
+
+    fn give_with<O: Observer>(
+        &mut self,
+        at: BitInstant,
+        input: Input,
+        octets: Option<&Arc<[u8]>>,
+        observer: &mut O,
+    ) -> Result<(), O::Error> {
+        observer.input(at, &input, octets)?;
         self.with_hosts(at, observer, |medium, present| medium.give(at, input, present))
     }
 

@@ -24,7 +24,7 @@ pub use crate::settings::overrides::Overrides;
 pub use crate::settings::wrong::PlanError;
 pub use kernel::KernelPlan;
 pub use medium::usual_speed;
-pub use stations::default_mac;
+pub use stations::{default_address, default_mac};
 
 use self::csma_ca::range_warnings;
 use self::endless::Endless;
@@ -36,14 +36,16 @@ use crate::scenario::file::{
 };
 use crate::settings::overrides::option_at;
 use crate::settings::wrong::{FilePlace, Wrong, Wrongs};
-use crate::traffic::{Capture, FurtherTraffic, Recorded, TrafficSpec};
+use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, TrafficSpec};
 use crate::words::MacAddr;
+use crate::words::interface::Address;
 use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
-use crate::words::configuration::{longest_distance, slot};
+use crate::words::configuration::slot;
 use crate::words::units::many;
 use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Method, Place};
 use host::Host;
 use std::cell::RefCell;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -159,6 +161,17 @@ pub struct StationPlan {
     pub kernel: KernelPlan,
 }
 
+impl StationPlan {
+    /// What its interface is known by.
+    pub fn address(&self) -> Address {
+        let ipv4 = self.addresses.iter().find_map(|network| match network.address {
+            IpAddr::V4(address) => Some(address.octets()),
+            IpAddr::V6(_) => None,
+        });
+        Address { mac: self.mac.octets(), ipv4: ipv4.unwrap_or_default() }
+    }
+}
+
 /// A cut of the cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutPlan {
@@ -197,6 +210,18 @@ impl Plan {
     /// The stations' names, in order of station number.
     pub fn station_names(&self) -> Vec<String> {
         self.stations.iter().map(|station| station.name.clone()).collect()
+    }
+
+    /// What the stations' interfaces are known by, in order of station number; seats have what they would get by themselves.
+    pub fn addresses(&self) -> Vec<Address> {
+        let stations = self.stations.iter().map(StationPlan::address);
+        let seats = (self.stations.len()..self.medium.topology.stations()).map(default_address);
+        stations.chain(seats).collect()
+    }
+
+    /// Whether a station has a TCP connection in virtual time.
+    pub fn has_connections(&self) -> bool {
+        has_connections(&self.traffic, &self.further)
     }
 
     /// Fits a scenario and the command line together. `drawn_seed` serves where neither gives a seed.
@@ -300,9 +325,14 @@ impl Plan {
     }
 }
 
+fn has_connections(traffic: &[TrafficSpec], further: &FurtherTraffic) -> bool {
+    let mut specs = traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
+    specs.any(|spec| matches!(spec.arrivals, Arrivals::Tcp(_)))
+}
+
 /// Late collisions are a thing to study, so a medium that is too long is no error (802.3, 4.2.3.2.3).
 fn round_trip_warning(medium: &Config) -> Option<String> {
-    let (longest, slot_time) = (longest_distance(&medium.topology), medium.parameters.slot_time);
+    let (longest, slot_time) = (medium.topology.longest_distance(), medium.parameters.slot_time);
     let round_trip = longest * 2;
     (medium.method == Method::CsmaCd && round_trip > slot_time).then(|| {
         format!(
@@ -380,12 +410,13 @@ impl<'a> Planner<'a> {
         self.if_sound(&["traffic"])?;
         let (traffic, sources) = self.keep(self.traffic(&sections, &names, medium.parameters.max_frame_size))?;
         let further = FurtherTraffic { sources, frames: frames? };
-        let replays = self.keep(self.replays(&sections, &traffic, &further, &names, &medium))?;
+        let replays = self.keep(self.replays(&sections, &traffic, &further, &stations, &medium))?;
         let warnings = round_trip_warning(&medium).into_iter().chain(plca_warnings(&medium, &names));
         let warnings = warnings.chain(self.unread_plca(&sections, &medium.method));
         let warnings = warnings.chain(range_warnings(&medium, &names, &traffic, &further));
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         self.keep(self.check_collapse(&run, Endless::of(&medium, &traffic, &further).is_some()))?;
+        self.keep(self.check_goodput(&run, &traffic, &further))?;
         let changes = changes?;
         let late = [
             run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),

@@ -3,7 +3,6 @@
 
 use super::plca::Line;
 use super::signal::{Collided, Signal};
-use crate::words::configuration::longest_distance;
 use medium::{
     BitInstant, BitTimes, Carried, Config, Event, Fault, FrameId, HostKind, Input, MacKind, Method, Octets, Part,
     Place, StationId, WirelessKind,
@@ -39,7 +38,7 @@ pub struct Signals {
 impl Signals {
     /// None so far. Of those that are over everywhere the last `kept` are kept.
     pub fn new(config: Arc<Config>, kept: usize) -> Signals {
-        let longest = longest_distance(&config.topology);
+        let longest = config.topology.longest_distance();
         let sizes = if config.detects_collisions() { 0 } else { config.topology.stations() };
         Signals {
             longest,

@@ -395,7 +395,7 @@ macro_rules! settings {
                     option Opt {
                         long: "traffic", value: "TRAFFIC", place: 30, on: SIM | SWEEP, in_short: true,
                         help: "What stations offer: `saturated`, `poisson:0.4`, …",
-                        more: "Also `periodic:0.4`, `on_off:0.4`, `window:4`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left out.",
+                        more: "Also `periodic:0.4`, `on_off:0.4`, `window:4`, `tcp`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left out.",
                         ..Opt::NEW
                     };
                 /// when the first of periodic arrivals comes

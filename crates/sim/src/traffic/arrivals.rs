@@ -1,7 +1,10 @@
 //! When frames arrive at a station's MAC: as written, and the processes.
 
+mod tcp;
 #[cfg(test)]
 mod tests;
+
+pub use tcp::Tcp;
 
 use super::{draw, sizes};
 use crate::words::units;
@@ -52,6 +55,8 @@ pub enum Arrivals {
     /// `window:4,reply=64,think=1ms,timeout=1s`: at most this number of frames under way, the next one when one has
     /// arrived.
     Window(Window),
+    /// `tcp`, `tcp:100000,think=1s`: a TCP connection, whose segments are the frames.
+    Tcp(Tcp),
     /// `bernoulli:0.01`: a station without a frame has one at the beginning of a slot with this chance. Slotted media only.
     Bernoulli {
         /// The chance, in each slot.
@@ -120,7 +125,7 @@ impl Arrivals {
             Arrivals::OnOff { load, on, off } => Arrivals::OnOff { load: part(load), on, off },
             // A chance or a period is each station's own.
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => self,
-            Arrivals::Periodic { every: Every::Period(_), .. } | Arrivals::Replay { .. } => self,
+            Arrivals::Periodic { every: Every::Period(_), .. } | Arrivals::Replay { .. } | Arrivals::Tcp(_) => self,
         }
     }
 
@@ -138,6 +143,7 @@ impl Arrivals {
                 Err("`every` is no time at all: write one above zero, like `every=10ms`".into())
             }
             Arrivals::Window(ref window) => window.check(),
+            Arrivals::Tcp(ref tcp) => tcp.check(),
             Arrivals::Bernoulli { chance } if chance > 0.0 && chance <= 1.0 => Ok(()),
             Arrivals::Bernoulli { chance } => {
                 Err(format!("{chance} is no chance: write one above 0 and up to 1, like `bernoulli:0.01`"))
@@ -179,6 +185,8 @@ impl FromStr for Arrivals {
         let arrivals = match text.split_once(':') {
             None if text == "silent" => Arrivals::Silent,
             None if text == "saturated" => Arrivals::Saturated,
+            None if text == "tcp" => Arrivals::Tcp(Tcp::default()),
+            Some(("tcp", rest)) => Arrivals::Tcp(Tcp::read(rest)?),
             Some(("poisson", load)) => Arrivals::Poisson { load: fraction(load)? },
             Some(("periodic", rest)) => periodic(rest)?,
             Some(("on_off", rest)) => on_off(rest)?,
@@ -192,7 +200,7 @@ impl FromStr for Arrivals {
             }
             _ => {
                 return Err(format!(
-                    "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms`, `window:4`, `bernoulli:0.01` or `replay:FILE`"
+                    "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms`, `window:4`, `tcp`, `bernoulli:0.01` or `replay:FILE`"
                 ));
             }
         };
@@ -310,6 +318,7 @@ impl fmt::Display for Arrivals {
                 }
                 if *timeout == Window::DEFAULT_TIMEOUT { Ok(()) } else { write!(f, ",timeout={timeout:?}") }
             }
+            Arrivals::Tcp(tcp) => tcp.fmt(f),
             Arrivals::OnOff { load, on, off } => write!(f, "on_off:{load},on={on:?},off={off:?}"),
             Arrivals::Replay { path } => write!(f, "replay:{}", path.display()),
         }

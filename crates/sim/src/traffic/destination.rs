@@ -83,6 +83,14 @@ impl DestinationDraws {
         }
     }
 
+    /// The only station that frames are for, if there is one.
+    pub fn only(&self) -> Option<StationId> {
+        match self {
+            DestinationDraws::Always(Destination::Station(station)) => Some(*station),
+            DestinationDraws::Always(_) | DestinationDraws::Random { .. } => None,
+        }
+    }
+
     pub fn draw(&mut self) -> Destination {
         match self {
             DestinationDraws::Always(destination) => *destination,

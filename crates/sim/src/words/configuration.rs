@@ -14,7 +14,7 @@ use backoff::Policy;
 use csma_ca::CsmaCaMirror;
 use medium::{
     Aloha, BitRate, BitTimes, Capture, Config, ConfigError, Control, Csma, CsmaCa, Method, Octets, Parameters,
-    Persistence, Place, Plca, Population, Repeater, Segments, SlottedAloha, StationId, Tdma, Topology,
+    Persistence, Place, Plca, Population, Repeater, Segments, SlottedAloha, Tdma, Topology,
 };
 use plca::PlcaMirror;
 use serde::{Deserialize, Serialize};
@@ -82,12 +82,6 @@ pub fn slot(method: &Method) -> Option<BitTimes> {
         Method::CsmaCa(own) => Some(own.frame_time),
         Method::CsmaCd | Method::Plca(_) => None,
     }
-}
-
-/// From one station to another, the farthest way there is.
-pub fn longest_distance(topology: &Topology) -> BitTimes {
-    let stations = (0..topology.stations().min(Config::MAX_STATIONS) as u16).map(StationId::new);
-    stations.map(|station| topology.farthest(station)).max().unwrap_or(BitTimes::ZERO)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -552,8 +546,8 @@ mod tests {
 
     #[test]
     fn the_longest_distance_is_that_of_the_two_farthest_stations() {
-        assert_eq!(longest_distance(&odd().topology), BitTimes::new(31));
-        assert_eq!(longest_distance(&Topology::star(1, 50)), BitTimes::ZERO);
-        assert_eq!(longest_distance(&Topology::star(2, 50)), BitTimes::new(50));
+        assert_eq!(odd().topology.longest_distance(), BitTimes::new(31));
+        assert_eq!(Topology::star(1, 50).longest_distance(), BitTimes::ZERO);
+        assert_eq!(Topology::star(2, 50).longest_distance(), BitTimes::new(50));
     }
 }

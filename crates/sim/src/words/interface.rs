@@ -5,6 +5,15 @@
 
 use super::units::is_plain_name;
 
+/// What a station's interface is known by on the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Its MAC address.
+    pub mac: [u8; 6],
+    /// Its IPv4 address; all zeros if it has none.
+    pub ipv4: [u8; 4],
+}
+
 /// Names that something else has: the loopback interface of each station, the bus's namespace, and the loopback in every file of
 /// hosts.
 const TAKEN: [&str; 3] = ["lo", "bus", "localhost"];

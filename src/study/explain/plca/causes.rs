@@ -8,7 +8,6 @@ use super::noise::Noise;
 use super::segment::{Cold, Reset, Segment, Spell};
 use super::setup::{Meetings, Met, Node, Setup, Why};
 use medium::{BitInstant, Fault, PlcaSettings, StationId};
-use sim::words::configuration::longest_distance;
 use std::collections::BTreeSet;
 
 /// Something that is wrong on a segment, or unwise.
@@ -440,7 +439,7 @@ fn phy_delay(segment: &Segment) -> Option<Finding> {
 }
 
 fn long_cable(segment: &Segment) -> Option<Finding> {
-    let longest = longest_distance(&segment.config.topology).get();
+    let longest = segment.config.topology.longest_distance().get();
     let turn = segment.whole.nodes.iter().filter(|node| node.is_on()).map(|node| node.own.settings.to_timer).min()?;
     if 2 * longest < u64::from(turn) {
         return None;

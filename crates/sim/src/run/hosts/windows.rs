@@ -7,21 +7,10 @@
 //! A host learns that a frame has arrived at the end of the instant, when signals end. What it hands over then arrives in the
 //! next bit time.
 
+use super::agenda::{Agenda, Due};
 use crate::traffic::Source;
-use medium::{BitInstant, BitTimes, Destination, Event, Frame, FrameId, Octets, StationId};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
-
-/// What a host does when it is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
-    /// The source with this index offers a frame.
-    Request { index: usize },
-    /// The addressee of `request` offers its answer.
-    Reply { request: FrameId, frame: Frame },
-    /// `request` is lost, unless it was answered.
-    Lost { request: FrameId },
-}
+use medium::{BitInstant, BitTimes, Destination, Event, Frame, FrameId, Octets};
+use std::collections::HashMap;
 
 /// A request under way.
 #[derive(Clone, Copy, Debug)]
@@ -34,13 +23,9 @@ struct UnderWay {
     answer: Option<FrameId>,
 }
 
-/// Frames under way and timers that will end, for all stations.
+/// Frames under way, for all stations.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
-    /// By instant, station, and the order in which it became due.
-    due: BinaryHeap<Reverse<(BitInstant, StationId, u64)>>,
-    what: BTreeMap<u64, Due>,
-    order: u64,
     requests: HashMap<FrameId, UnderWay>,
     /// The request that each answer is for.
     answers: HashMap<FrameId, FrameId>,
@@ -49,15 +34,16 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Opens the window of `source`, if it has one, at instant 0.
-    pub fn begin(&mut self, index: usize, source: &mut Source) {
+    /// Opens the window of `source` at instant 0; nothing if it has none.
+    pub fn begin(&mut self, index: usize, source: &mut Source, agenda: &mut Agenda) -> Option<()> {
         let station = source.station();
-        let Some(window) = source.closed_loop() else { return };
+        let window = source.closed_loop()?;
         self.answered |= window.reply.is_some();
         for _ in 0..window.frames {
-            let at = BitInstant::ZERO + window.pause();
-            self.expect(at, station, Due::Request { index });
+            let at = BitInstant::ZERO + window.pauses.draw();
+            agenda.expect(at, station, Due::Request { index });
         }
+        Some(())
     }
 
     /// Whether hosts answer frames.
@@ -65,29 +51,19 @@ impl Windows {
         self.answered
     }
 
-    /// Whether nothing is under way.
-    pub fn is_idle(&self) -> bool {
-        self.requests.is_empty()
-    }
-
-    /// When a host does something next, and which station's.
-    pub fn next(&self) -> Option<(BitInstant, StationId)> {
-        self.due.peek().map(|Reverse((at, station, _))| (*at, *station))
-    }
-
-    /// Takes what is next.
-    pub fn take_next(&mut self) -> Option<(BitInstant, StationId, Due)> {
-        let Reverse((at, station, order)) = self.due.pop()?;
-        let due = self.what.remove(&order).expect("what is due stands there until it is taken");
-        Some((at, station, due))
-    }
-
     /// `request`, of the source with this index, is offered at `at`.
-    pub fn request(&mut self, at: BitInstant, request: FrameId, index: usize, source: &mut Source) {
+    pub fn request(
+        &mut self,
+        at: BitInstant,
+        request: FrameId,
+        index: usize,
+        source: &mut Source,
+        agenda: &mut Agenda,
+    ) {
         let window = source.closed_loop().expect("only a source with a window has requests");
         let (reply, timeout) = (window.reply, window.timeout);
         self.requests.insert(request, UnderWay { index, reply, answer: None });
-        self.expect(at + timeout, request.station, Due::Lost { request });
+        agenda.expect(at + timeout, request.station, Due::Lost { request });
     }
 
     /// Whether `answer` is still waited for, as it is offered.
@@ -99,20 +75,20 @@ impl Windows {
     }
 
     /// A frame has arrived: its addressee answers, or its window has room.
-    pub fn delivered(&mut self, event: &Event, sources: &mut [Source]) {
+    pub fn delivered(&mut self, event: &Event, sources: &mut [Source], agenda: &mut Agenda) {
         let request = self.answers.remove(&event.frame);
         let Some(under_way) = self.requests.get(&request.unwrap_or(event.frame)) else { return };
         let next = event.at + BitTimes::new(1);
         match (request, under_way.reply) {
             (None, Some(size)) => {
                 let frame = Frame::new(size, Destination::Station(event.frame.station));
-                self.expect(next, event.station, Due::Reply { request: event.frame, frame });
+                agenda.expect(next, event.station, Due::Reply { request: event.frame, frame });
             }
             (Some(_), _) | (None, None) => {
                 let index = under_way.index;
                 self.requests.remove(&request.unwrap_or(event.frame));
-                let pause = sources[index].closed_loop().map_or(BitTimes::ZERO, |window| window.pause());
-                self.expect(next + pause, sources[index].station(), Due::Request { index });
+                let pause = sources[index].closed_loop().map_or(BitTimes::ZERO, |window| window.pauses.draw());
+                agenda.expect(next + pause, sources[index].station(), Due::Request { index });
             }
         }
     }
@@ -122,11 +98,5 @@ impl Windows {
         let UnderWay { index, answer, .. } = self.requests.remove(&request)?;
         answer.map(|answer| self.answers.remove(&answer));
         Some(index)
-    }
-
-    fn expect(&mut self, at: BitInstant, station: StationId, due: Due) {
-        self.order += 1;
-        self.due.push(Reverse((at, station, self.order)));
-        self.what.insert(self.order, due);
     }
 }

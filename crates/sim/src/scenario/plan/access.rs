@@ -6,7 +6,6 @@ use crate::settings::keys::{ACCESS, MEDIUM, PLCA};
 use crate::settings::overrides::option_at;
 use crate::settings::wrong::Wrongs;
 use crate::traffic::{Arrivals, Sizes};
-use crate::words::configuration::longest_distance;
 use backoff::Policy;
 use medium::{Aloha, Capture, Control, Csma, Method, Octets, Parameters, Population, SlottedAloha, Topology};
 use std::num::NonZeroU32;
@@ -67,7 +66,7 @@ impl Planner<'_> {
             }
             AccessMethod::Tdma => Method::Tdma(self.tdma(sections, topology, size, ack_delay, attempt_limit)?),
             AccessMethod::SlottedAloha => {
-                let standard = SlottedAloha::new(size, longest_distance(topology));
+                let standard = SlottedAloha::new(size, topology.longest_distance());
                 let control = self.control(topology)?;
                 let backoff = backoff.unwrap_or(standard.backoff);
                 Method::SlottedAloha(SlottedAloha {
@@ -164,7 +163,7 @@ impl Planner<'_> {
         let scripted = scripted.map(|size| Octets::new(*size.get_ref()));
         let replies = self.arrivals(sections).filter_map(|arrivals| match arrivals {
             Arrivals::Window(window) => window.reply.map(Octets::new),
-            Arrivals::Replay { .. } => Some(parameters.max_frame_size),
+            Arrivals::Replay { .. } | Arrivals::Tcp(_) => Some(parameters.max_frame_size),
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Poisson { .. } | Arrivals::Periodic { .. } => None,
             Arrivals::OnOff { .. } | Arrivals::Bernoulli { .. } => None,
         });

@@ -75,7 +75,8 @@ fn load(arrivals: &Arrivals) -> f64 {
         Arrivals::Bernoulli { chance } => *chance,
         // That of infinitely many users is a Poisson process.
         Arrivals::Periodic { every: Every::Period(_), .. } => 0.0,
-        Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Replay { .. } => 0.0,
+        Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Tcp(_) => 0.0,
+        Arrivals::Replay { .. } => 0.0,
     }
 }
 

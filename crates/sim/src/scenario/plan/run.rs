@@ -1,7 +1,8 @@
 //! A run in virtual time: how long, how often, and what each station offers.
 
 use super::cuts::some_names;
-use super::{PlanError, Planner, RunPlan};
+use super::has_connections;
+use super::{PlanError, Planner, RunPlan, StationPlan};
 use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
 use crate::settings::overrides::option_at;
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, To, TrafficError, TrafficSpec, all_sources, replays};
@@ -66,6 +67,16 @@ impl Planner<'_> {
         }
         let what = "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --traffic poisson:0.3`, or leave it out";
         Err(self.wrong("until", span(&self.scenario.run.until), what.to_owned()))
+    }
+
+    /// Only TCP connections have goodput of TCP.
+    pub(super) fn check_goodput(&self, run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic) -> Result<(), PlanError> {
+        let Some(until) = run.until_known().filter(|until| until.needs_connections()) else { return Ok(()) };
+        if has_connections(traffic, further) {
+            return Ok(());
+        }
+        let what = format!("`{until}`: no station has a TCP connection: write `--traffic tcp`, or name another metric");
+        Err(self.wrong("until", span(&self.scenario.run.until), what))
     }
 
     /// How a live bus follows real time.
@@ -211,9 +222,10 @@ impl Planner<'_> {
         sections: &[StationSection],
         traffic: &[TrafficSpec],
         further: &FurtherTraffic,
-        names: &[&str],
+        stations: &[StationPlan],
         medium: &Config,
     ) -> Result<Arc<[Capture]>, PlanError> {
+        let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let own = |station: usize| {
             let sources = sections[station].source.iter().find_map(|source| source.get_ref().arrivals.as_ref());
             sections[station].arrivals.as_ref().or(sources)
@@ -229,7 +241,7 @@ impl Planner<'_> {
             at(traffic.iter().position(is_its), with_reason(&error))
         })?;
         // The seed changes draws, never whether there is a source.
-        all_sources(traffic, further, &replays, medium, 0).map_err(|error| match error {
+        let sources = all_sources(traffic, further, &replays, medium, 0).map_err(|error| match error {
             TrafficError::Range { station, what } => at(Some(station), format!("{}: {what}", names[station])),
             TrafficError::Destination { station, to, problem } => {
                 let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
@@ -250,6 +262,15 @@ impl Planner<'_> {
             ),
             TrafficError::Replay(error) => at(None, error.to_string()),
         })?;
+        let ends = sources.iter().filter_map(|source| Some([source.station(), source.connection()?.1]));
+        for station in ends.flatten().map(|end| end.index()).filter(|end| stations[*end].address().ipv4 == [0; 4]) {
+            let what = format!(
+                "{} has a TCP connection, which needs an IPv4 address: leave `ipv4` out, or write one like `10.77.0.1/16`",
+                names[station]
+            );
+            let span = sections[station].ipv4.as_ref().map(Spanned::span);
+            return Err(self.wrong("ipv4", span.or_else(|| self.section_at(station)), what));
+        }
         Ok(replays.into())
     }
 }

@@ -5,7 +5,7 @@ use super::{PlanError, Planner, StationPlan};
 use crate::scenario::file::{Network, OwnAddress, StationSection};
 use crate::settings::overrides::option_at;
 use crate::words::MacAddr;
-use crate::words::interface::station_name;
+use crate::words::interface::{Address, station_name};
 use crate::words::units::many;
 use ::medium::Config;
 use std::collections::HashMap;
@@ -276,6 +276,14 @@ pub fn default_mac(lab: &str, index: usize) -> MacAddr {
     let hash = lab.bytes().fold(0x811c_u16, |hash, b| (hash ^ u16::from(b)).wrapping_mul(0x0193));
     let ([lab_high, lab_low], [high, low]) = (hash.to_be_bytes(), (index as u16 + 1).to_be_bytes());
     MacAddr::new(0x02, 0xeb, lab_high, lab_low, high, low)
+}
+
+/// What the interface of a station in the lab without a name is known by.
+pub fn default_address(index: usize) -> Address {
+    let IpAddr::V4(ipv4) = host(DEFAULT_IPV4, index).unwrap_or(DEFAULT_IPV4).address else {
+        unreachable!("the default network is of IPv4")
+    };
+    Address { mac: default_mac("", index).octets(), ipv4: ipv4.octets() }
 }
 
 /// The address of host number `index` + 1 in a network.

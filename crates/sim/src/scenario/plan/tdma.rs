@@ -4,7 +4,6 @@ use super::cuts::some_names;
 use super::{PlanError, Planner};
 use crate::scenario::file::{StationSection, span, value};
 use crate::scenario::plan::Plan;
-use crate::words::configuration::longest_distance;
 use medium::{BitTimes, Carried, Method, Octets, StationId, Tdma, Topology};
 use std::num::NonZeroU32;
 
@@ -50,7 +49,7 @@ impl Planner<'_> {
         attempt_limit: Option<NonZeroU32>,
     ) -> Result<Tdma, PlanError> {
         let access = &self.scenario.access;
-        let farthest = longest_distance(topology);
+        let farthest = topology.longest_distance();
         let guard = value(&access.guard).map_or(farthest, BitTimes::from);
         if guard < farthest {
             let what =

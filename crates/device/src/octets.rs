@@ -1,6 +1,6 @@
 //! What the octets of a frame, from its destination address on, say to the medium.
 
-use medium::{Destination, StationId};
+use medium::{Destination, Frame, Octets, Parameters, StationId};
 
 /// Octets of an address.
 const ADDRESS: usize = 6;
@@ -25,4 +25,22 @@ pub fn destination(
         }
         None => Destination::Nobody,
     }
+}
+
+/// Octets of the FCS, which stacks and kernels do not hand over.
+const FCS: u32 = 4;
+/// Octets of two addresses, an EtherType and the FCS.
+const AROUND_DATA: u32 = 18;
+/// Octets of an IP packet on Ethernet (RFC 894), even where a medium has longer frames.
+const IP_PACKET: usize = 1500;
+
+/// What the medium needs to know of a frame of `source`; see [`destination`].
+pub fn frame(source: StationId, octets: &[u8], station: impl FnOnce(&[u8; ADDRESS]) -> Option<StationId>) -> Frame {
+    let destination = destination(source, octets, station);
+    Frame { size: Octets::new(octets.len() as u32 + FCS), destination, tagged: is_tagged(octets) }
+}
+
+/// The octets of an IP packet for which a medium's frames have room, with or without a tag.
+pub fn mtu(parameters: &Parameters) -> usize {
+    (parameters.max_frame_size.get().saturating_sub(AROUND_DATA) as usize).min(IP_PACKET)
 }
