@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// What packaging/kernel/build.sh calls the kernel that it builds from its present configuration and patches.
-pub const NAME: &str = "linux-b9f78424bf81";
+pub const NAME: &str = "linux-5834b68f0c52";
 /// Where a package puts it.
 const PACKAGED: &str = "/usr/lib/ethbus";
 
