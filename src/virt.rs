@@ -13,3 +13,4 @@ mod bus;
 mod init;
 pub mod lab;
 pub mod machine;
+pub mod plane;

@@ -11,6 +11,7 @@ use sim::traffic::octets::{self, is_tagged};
 use sim::words::configuration::longest_distance;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Octets of the FCS, which kernels do not hand over.
@@ -29,6 +30,7 @@ pub enum Due {
 /// A frame that the medium has.
 #[derive(Debug)]
 struct Underway {
+    frame: Frame,
     octets: Arc<[u8]>,
     head: u16,
 }
@@ -41,7 +43,7 @@ pub struct Bus<O: Observer> {
     stations: HashMap<[u8; 6], StationId>,
     /// Inputs that are no frames, in order of time.
     changes: VecDeque<(BitInstant, Input)>,
-    interrupted: fn() -> bool,
+    interrupted: Arc<AtomicBool>,
 }
 
 /// What becomes of the medium's events.
@@ -68,7 +70,7 @@ impl<O: Observer> Bus<O> {
         macs: impl IntoIterator<Item = [u8; 6]>,
         changes: VecDeque<(BitInstant, Input)>,
         observer: O,
-        interrupted: fn() -> bool,
+        interrupted: Arc<AtomicBool>,
     ) -> Result<Bus<O>, ConfigError> {
         let taker = Taker {
             observer,
@@ -101,6 +103,40 @@ impl<O: Observer> Bus<O> {
     /// What it could not keep.
     pub fn check(&mut self) -> Result<&mut O, O::Error> {
         self.taker.failed.take().map_or(Ok(&mut self.taker.observer), Err)
+    }
+
+    /// The observer.
+    pub fn observer(&self) -> &O {
+        &self.taker.observer
+    }
+
+    /// The medium, and the observer to be changed.
+    pub fn parts(&mut self) -> (&Medium, &mut O) {
+        (&self.medium, &mut self.taker.observer)
+    }
+
+    /// The frames that the medium has, in order of their stations and numbers.
+    pub fn held(&self) -> Vec<(FrameId, Frame, Arc<[u8]>)> {
+        let ends = |frame: &FrameId| self.taker.ending.iter().any(|(_, ending)| ending == frame);
+        let held = self.taker.underway.iter().filter(|(frame, _)| !ends(frame));
+        let mut held: Vec<_> = held.map(|(id, it)| (*id, it.frame, it.octets.clone())).collect();
+        held.sort_by_key(|(id, ..)| (id.station, id.serial));
+        held
+    }
+
+    /// Has the medium get an input at the first bit instant after `now`, and gives that in nanoseconds.
+    ///
+    /// Whatever ran up to `now` would have run the same if the input had been known from the beginning.
+    pub fn change_after(&mut self, now: u64, input: Input) -> u64 {
+        let at = self.bit_before(now).max(self.medium.now()) + BitTimes::new(1);
+        let place = self.changes.partition_point(|(known, _)| *known <= at);
+        self.changes.insert(place, (at, input));
+        nanos(at, self.taker.rate)
+    }
+
+    /// The instant `bits` bit times after `now`, in nanoseconds.
+    pub fn later(&self, now: u64, bits: BitTimes) -> u64 {
+        nanos(self.bit_before(now) + bits, self.taker.rate)
     }
 
     /// Runs everything up to `now`, in nanoseconds; all kernels wait.
@@ -171,7 +207,7 @@ impl<O: Observer> Wire for Bus<O> {
         let octets: Arc<[u8]> = octets.into();
         self.advance(at);
         let id = self.medium.next_frame_id(station);
-        self.taker.underway.insert(id, Underway { octets: octets.clone(), head });
+        self.taker.underway.insert(id, Underway { frame, octets: octets.clone(), head });
         self.give(at, Input::Offer { station, frame }, Some(&octets));
     }
 
@@ -183,7 +219,7 @@ impl<O: Observer> Wire for Bus<O> {
     }
 
     fn is_interrupted(&self) -> bool {
-        (self.interrupted)()
+        self.interrupted.load(Ordering::Relaxed)
     }
 }
 

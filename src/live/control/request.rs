@@ -183,6 +183,19 @@ impl Control {
         format!("{request}\n")
     }
 
+    /// Why a lab in virtual time refuses it, if it does.
+    pub fn of_live_labs(&self) -> Option<&'static str> {
+        match self {
+            Control::Add(_) | Control::Remove { .. } => {
+                Some("the stations of a virtual lab are those of its scenario: `unplug` and `plug` take one off and back")
+            }
+            Control::Enter { .. } => Some("a station of a virtual lab is a kernel of its own and no namespace"),
+            Control::Discards { .. } => Some("a virtual lab has no streams of discards: its event log has them"),
+            Control::Keep => Some("a virtual lab keeps no last seconds: bring it up with `--events FILE`"),
+            _ => None,
+        }
+    }
+
     fn check(&self) -> Result<(), String> {
         match self {
             Control::Subscribe(Subscription { events: None, results_every_s: None }) => {

@@ -113,6 +113,13 @@ pub struct Port {
     pub watched: Option<Watched>,
 }
 
+impl Port {
+    /// That of a kernel in virtual time, which leads to no interface.
+    pub fn of_kernel(name: &str, mac: [u8; 6]) -> Port {
+        Port { name: name.to_owned(), index: 0, mac, outside: false, watched: None }
+    }
+}
+
 impl Setup {
     /// What is said of a plan whose ports, and hubs if it has any, have been made.
     pub fn new(name: &str, config: &Config, ports: Vec<Port>, hubs: Vec<u32>) -> Setup {
