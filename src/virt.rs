@@ -10,6 +10,7 @@
 pub mod again;
 pub mod build;
 mod bus;
+mod commands;
 mod init;
 pub mod lab;
 pub mod machine;

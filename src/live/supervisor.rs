@@ -179,6 +179,14 @@ impl DataPlane {
         self.ask_with(Request::Capture(wish), Some(stream))
     }
 
+    /// Has a station of a virtual lab begin a command, whose output goes to `stream`.
+    ///
+    /// # Errors
+    /// As [`DataPlane::capture`].
+    pub fn command(&mut self, station: u16, command: String, stream: &UnixStream) -> Result<(), SupervisorError> {
+        self.ask_with(Request::Command(station, command), Some(stream))
+    }
+
     fn ask_with(&mut self, request: Request, stream: Option<&UnixStream>) -> Result<(), SupervisorError> {
         let taken = match &mut self.way {
             Way::Process(process) => process.ask(&request, stream)?,

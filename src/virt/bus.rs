@@ -25,6 +25,22 @@ pub enum Due {
     Receive { station: usize, octets: Arc<[u8]> },
     /// The medium is done with a frame.
     Done { station: usize, head: u16 },
+    /// A command begins, which has a number if its station could not be told before.
+    Command { station: usize, number: Option<usize>, command: String },
+}
+
+/// What is done to a lab at an instant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    /// The medium gets an input that is no frame.
+    Input(Input),
+    /// A command begins in a station.
+    Command {
+        /// The station.
+        station: StationId,
+        /// A line of a shell.
+        command: String,
+    },
 }
 
 /// A frame that the medium has.
@@ -41,8 +57,8 @@ pub struct Bus<O: Observer> {
     taker: Taker<O>,
     /// Stations by address.
     stations: HashMap<[u8; 6], StationId>,
-    /// Inputs that are no frames, in order of time.
-    changes: VecDeque<(BitInstant, Input)>,
+    /// What is done to the lab, in order of time.
+    deeds: VecDeque<(BitInstant, Deed)>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -68,7 +84,7 @@ impl<O: Observer> Bus<O> {
     pub fn new(
         config: &Config,
         macs: impl IntoIterator<Item = [u8; 6]>,
-        changes: VecDeque<(BitInstant, Input)>,
+        deeds: VecDeque<(BitInstant, Deed)>,
         observer: O,
         interrupted: Arc<AtomicBool>,
     ) -> Result<Bus<O>, ConfigError> {
@@ -84,7 +100,7 @@ impl<O: Observer> Bus<O> {
         };
         let medium = Medium::new(Config { keep_events: false, keep_outputs: false, ..config.clone() })?;
         let stations = macs.into_iter().zip((0..).map(StationId::new)).collect();
-        Ok(Bus { medium, taker, stations, changes, interrupted })
+        Ok(Bus { medium, taker, stations, deeds, interrupted })
     }
 
     /// The medium.
@@ -124,14 +140,20 @@ impl<O: Observer> Bus<O> {
         held
     }
 
-    /// Has the medium get an input at the first bit instant after `now`, and gives that in nanoseconds.
+    /// Has something done at the first bit instant after `now`, and gives that in nanoseconds.
     ///
-    /// Whatever ran up to `now` would have run the same if the input had been known from the beginning.
-    pub fn change_after(&mut self, now: u64, input: Input) -> u64 {
+    /// Whatever ran up to `now` would have run the same if the deed had been known from the beginning.
+    pub fn do_after(&mut self, now: u64, deed: Deed) -> u64 {
         let at = self.bit_before(now).max(self.medium.now()) + BitTimes::new(1);
-        let place = self.changes.partition_point(|(known, _)| *known <= at);
-        self.changes.insert(place, (at, input));
+        let place = self.deeds.partition_point(|(known, _)| *known <= at);
+        self.deeds.insert(place, (at, deed));
         nanos(at, self.taker.rate)
+    }
+
+    /// Has a card do something later.
+    pub fn put_off(&mut self, until: u64, due: Due) {
+        let place = self.taker.due.partition_point(|(at, _)| *at <= until);
+        self.taker.due.insert(place, (until, due));
     }
 
     /// The instant `bits` bit times after `now`, in nanoseconds.
@@ -142,8 +164,17 @@ impl<O: Observer> Bus<O> {
     /// Runs everything up to `now`, in nanoseconds; all kernels wait.
     pub fn run_to(&mut self, now: u64) {
         let at = self.bit_before(now);
-        while let Some((_, input)) = self.changes.pop_front_if(|(change, _)| *change <= at) {
-            self.give(at, input, None);
+        while let Some((_, deed)) = self.deeds.pop_front_if(|(deed, _)| *deed <= at) {
+            match deed {
+                Deed::Input(input) => self.give(at, input, None),
+                Deed::Command { station, command } => {
+                    if self.taker.failed.is_none() {
+                        self.taker.failed = self.taker.observer.command(at, station, &command).err();
+                    }
+                    let due = Due::Command { station: station.index(), number: None, command };
+                    self.taker.due.push_front((now, due));
+                }
+            }
         }
         if self.is_busy() || self.medium.now() < at {
             self.advance(at + BitTimes::new(1));
@@ -214,8 +245,8 @@ impl<O: Observer> Wire for Bus<O> {
     fn next(&self) -> Option<u64> {
         let due = self.taker.due.front().map(|(at, _)| *at);
         let timeout = self.medium.next_timeout().filter(|_| self.is_busy());
-        let change = self.changes.front().map(|(at, _)| *at);
-        timeout.into_iter().chain(change).map(|at| nanos(at, self.taker.rate)).chain(due).min()
+        let deed = self.deeds.front().map(|(at, _)| *at);
+        timeout.into_iter().chain(deed).map(|at| nanos(at, self.taker.rate)).chain(due).min()
     }
 
     fn is_interrupted(&self) -> bool {

@@ -1,6 +1,6 @@
 //! A virtual lab from its first instant to its last.
 
-use super::bus::{Bus, Due};
+use super::bus::{Bus, Deed, Due};
 use super::init;
 use kernel::{Kernels, RunError, StartError, Station, Wire};
 use medium::{BitInstant, ConfigError, Input, StationId};
@@ -9,7 +9,6 @@ use sim::files::record::End;
 use sim::run::observer::Observer;
 use sim::scenario::plan::{Plan, StationPlan};
 use sim::words::configuration::WrittenConfig;
-use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,6 +20,9 @@ use std::time::{Duration, Instant};
 /// send at one instant.
 const BEGINNING: u64 = 10_000_000;
 
+/// How long after a kernel that boots could not be told of a command it is tried again.
+const BOOTING: u64 = 1_000_000;
+
 /// How a lab is to be run.
 #[derive(Debug)]
 pub struct Wishes {
@@ -30,6 +32,8 @@ pub struct Wishes {
     pub until: Option<Duration>,
     /// Virtual seconds that may pass in a real one; as fast as possible if none.
     pub pace: Option<f64>,
+    /// What is done to the lab beside what its scenario says, each at its instant.
+    pub deeds: Vec<(BitInstant, Deed)>,
     /// How long a kernel may run without letting time pass.
     pub patience: Duration,
     /// The folder of the consoles, if they are wanted.
@@ -165,6 +169,8 @@ pub(super) struct Lab<'a, O: Observer> {
     /// Whether it is known that a kernel has ended.
     has_ended: Vec<bool>,
     ended: Vec<(String, u64, String)>,
+    /// How many commands from outside have begun in each station.
+    commands: Vec<usize>,
 }
 
 /// Runs a plan's programs in its stations until all have ended.
@@ -178,6 +184,14 @@ where
     let mut lab = Lab::start(plan, wishes, observer)?;
     let interrupted = lab.until_its_end(wishes)?;
     lab.outcome(interrupted)
+}
+
+/// What a scenario does to the medium, in order of time.
+pub(super) fn planned(plan: &Plan) -> Vec<(BitInstant, Input)> {
+    let faults = plan.faults().map(|(station, fault)| {
+        (BitInstant::ZERO, Input::SetFault { station: StationId::new(station), fault: Some(fault) })
+    });
+    faults.chain(plan.changes.iter().copied()).collect()
 }
 
 /// Whether a station can boot from its root file system.
@@ -270,16 +284,16 @@ where
         let folder = Folder::new().map_err(temporary)?;
         let stations = stations(plan, wishes, &folder.0)?;
         let macs = plan.stations.iter().map(|station| station.mac.octets());
-        let faults = plan.faults().map(|(station, fault)| {
-            (BitInstant::ZERO, Input::SetFault { station: StationId::new(station), fault: Some(fault) })
-        });
-        let changes: VecDeque<_> = faults.chain(plan.changes.iter().copied()).collect();
-        let bus = Bus::new(&plan.medium, macs, changes, observer, wishes.interrupted.clone())?;
+        let planned = planned(plan).into_iter().map(|(at, input)| (at, Deed::Input(input)));
+        let mut deeds: Vec<(BitInstant, Deed)> = planned.chain(wishes.deeds.iter().cloned()).collect();
+        deeds.sort_by_key(|(at, _)| *at);
+        let bus = Bus::new(&plan.medium, macs, deeds.into(), observer, wishes.interrupted.clone())?;
         let clock_cost = plan.clock_cost.as_nanos() as u64;
         let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
         let is_done = plan.stations.iter().map(|it| it.kernel.programs.iter().all(|it| it.is_service)).collect();
         let has_ended = vec![false; plan.stations.len()];
-        Ok(Lab { plan, folder, kernels, bus, now: 0, is_done, has_ended, ended: Vec::new() })
+        let commands = vec![0; plan.stations.len()];
+        Ok(Lab { plan, folder, kernels, bus, now: 0, is_done, has_ended, ended: Vec::new(), commands })
     }
 
     /// Runs to the end; gives whether the user wanted it.
@@ -360,9 +374,47 @@ where
                     // Frames that wait in the station's ring have room now.
                     self.kernels.send(station, &mut self.bus);
                 }
+                Due::Command { station, number, command } => self.begin(station, number, command)?,
             }
         }
         Ok(())
+    }
+
+    /// Has a station begin a command from outside.
+    fn begin(
+        &mut self,
+        station: usize,
+        number: Option<usize>,
+        command: String,
+    ) -> Result<(), LabError<O::Error>> {
+        let number = number.unwrap_or_else(|| {
+            self.commands[station] += 1;
+            self.commands[station]
+        });
+        let path = self.file(station, &init::command_file(number));
+        fs::write(&path, &command).map_err(|source| LabError::Write { path, source })?;
+        let told = self.kernels.tell(station, &format!("{number}\n")).map_err(LabError::Run)?;
+        if !told && self.kernels.is_alive(station) {
+            // It boots: its console is not there yet.
+            let again = Due::Command { station, number: Some(number), command };
+            self.bus.put_off(self.now + BOOTING, again);
+        }
+        Ok(())
+    }
+
+    /// How many commands from outside have begun in a station; they are numbered from 1.
+    pub fn commands(&self, station: usize) -> usize {
+        self.commands[station]
+    }
+
+    /// A file of a station's own folder.
+    pub fn file(&self, station: usize, name: &str) -> PathBuf {
+        self.folder.0.join(format!("station{station}/{name}"))
+    }
+
+    /// Whether a station's kernel has ended.
+    pub fn has_ended(&self, station: usize) -> bool {
+        self.has_ended[station]
     }
 
     /// Notes that a station's programs or its kernel have ended.
@@ -374,14 +426,14 @@ where
             self.ended.push((self.plan.stations[station].name.clone(), self.now, status));
         }
         if !self.is_done[station] {
-            self.is_done[station] = self.folder.0.join(format!("station{station}/{}", init::DONE)).exists();
+            self.is_done[station] = self.file(station, init::DONE).exists();
         }
     }
 
     fn explained(&self, error: RunError) -> LabError<O::Error> {
         let RunError::NeverYields { station, .. } = &error else { return LabError::Run(error) };
         let number = self.plan.stations.iter().position(|it| it.name == *station).unwrap_or_default();
-        let begun = fs::read_to_string(self.folder.0.join(format!("station{number}/{}", init::BEGUN)));
+        let begun = fs::read_to_string(self.file(number, init::BEGUN));
         let programs = begun.unwrap_or_default().lines().map(str::to_owned).collect();
         LabError::NeverYields { why: error, programs }
     }
@@ -412,7 +464,7 @@ where
         let mut programs = Vec::new();
         for (number, station) in self.plan.stations.iter().enumerate() {
             for (program, what) in station.kernel.programs.iter().enumerate().filter(|(_, it)| !it.is_service) {
-                let code = fs::read_to_string(self.folder.0.join(format!("station{number}/{program}.exit")));
+                let code = fs::read_to_string(self.file(number, &format!("{program}.exit")));
                 let code = code.ok().and_then(|text| text.trim().parse().ok());
                 programs.push(Ended { station: station.name.clone(), command: what.command.clone(), code });
             }

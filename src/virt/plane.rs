@@ -9,6 +9,9 @@
 //! What is asked changes nothing in the lab, except for changes. A change gets the first bit instant after now, before which
 //! no kernel has gone on, so the run is the one in which that instant was planned.
 
+use super::bus::Deed;
+use super::commands::Command;
+use super::init;
 use super::lab::{Lab, LabError, Wishes};
 use crate::live::plane::protocol::{Change, Request, Told};
 use crate::live::plane::seen::{Batch, Seen};
@@ -66,6 +69,10 @@ impl<F: Observer> Observer for Observed<F> {
         self.files.event(event)
     }
 
+    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), F::Error> {
+        self.files.command(at, station, command)
+    }
+
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), F::Error> {
         self.files.emulator(event)
     }
@@ -116,6 +123,8 @@ struct Plane<'a, F: Observer> {
     lab: Lab<'a, Observed<F>>,
     ends: Ends,
     clock: Clock,
+    /// Those that run.
+    commands: Vec<Command>,
     /// A kernel was interrupted, so no kernel can go on: the supervisor asks for the end.
     is_over: bool,
     next_housekeeping: Instant,
@@ -140,7 +149,7 @@ where
     let now = Instant::now();
     let clock = Clock { pace: wishes.pace.unwrap_or(1.0), since: now, from: 0, is_paused: false };
     let (next_housekeeping, next_flush) = (now + HOUSEKEEPING, now + FLUSH);
-    Plane { plan, lab, ends, clock, is_over: false, next_housekeeping, next_flush }.until_its_end()
+    Plane { plan, lab, ends, clock, commands: Vec::new(), is_over: false, next_housekeeping, next_flush }.until_its_end()
 }
 
 impl<F: Observer> Plane<'_, F>
@@ -208,7 +217,8 @@ where
             Request::Watch(watched) => self.lab.bus.parts().1.seen.watch(watched),
             Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
             Request::Change { station, change } => self.change(StationId::new(station), change)?,
-            Request::Cable(cut) => self.intervene(Input::SetCut { cut: cut.map(Into::into) })?,
+            Request::Cable(cut) => self.intervene(Deed::Input(Input::SetCut { cut: cut.map(Into::into) }))?,
+            Request::Command(station, command) => self.command(station, command, stream)?,
             Request::Pause => self.clock.is_paused = true,
             Request::Resume if self.clock.is_paused => self.clock.begin_at(self.lab.now()),
             Request::Step(bits) if self.clock.is_paused => self.step(bits.map(BitTimes::new))?,
@@ -257,13 +267,33 @@ where
             Change::Plca(settings) => (Input::SetPlca { station, settings: settings.into() }, None),
         };
         told.into_iter().for_each(|told| self.tell(told));
-        self.intervene(input)
+        self.intervene(Deed::Input(input))
     }
 
-    /// Gives the medium an input at the next bit instant, and runs up to that.
-    fn intervene(&mut self, input: Input) -> Result<(), LabError<F::Error>> {
-        let at = self.lab.bus.change_after(self.lab.now(), input);
+    fn command(
+        &mut self,
+        station: u16,
+        command: String,
+        stream: Option<OwnedFd>,
+    ) -> Result<(), LabError<F::Error>> {
+        self.intervene(Deed::Command { station: StationId::new(station), command })?;
+        let station = usize::from(station);
+        let file = self.lab.file(station, &init::command_file(self.lab.commands(station)));
+        let begun = stream.and_then(|stream| Command::new(station, file, self.lab.now(), stream));
+        self.commands.extend(begun);
+        Ok(())
+    }
+
+    /// Has something done at the next bit instant, and runs up to that.
+    fn intervene(&mut self, deed: Deed) -> Result<(), LabError<F::Error>> {
+        let at = self.lab.bus.do_after(self.lab.now(), deed);
         self.run_to(at)
+    }
+
+    /// Passes on what commands print.
+    fn look_at_commands(&mut self) {
+        let (lab, now) = (&self.lab, self.lab.now());
+        self.commands.retain_mut(|command| command.go_on(now, lab.has_ended(command.station)));
     }
 
     fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
@@ -281,6 +311,7 @@ where
         }
         self.next_housekeeping = now + HOUSEKEEPING;
         self.pass();
+        self.look_at_commands();
         let at = self.lab.bus.end_at(self.lab.now());
         let observed = self.lab.bus.parts().1;
         observed.captures.look(monotonic_nanos(), at, || Some(at));
@@ -297,6 +328,7 @@ where
 
     fn end(mut self) -> Result<(), LabError<F::Error>> {
         self.pass();
+        self.look_at_commands();
         let Plane { lab, ends, .. } = self;
         let results = lab.outcome(true)?.results;
         // A supervisor that has gone reads none.

@@ -5,7 +5,7 @@ use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_resul
 use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, WindowArgs};
 use crate::cli::windows::{self, named, takes_stdout};
 use crate::show::{say, show, table};
-use crate::virt::again::{AgainError, Against};
+use crate::virt::again::{AgainError, Against, interventions};
 use crate::virt::lab::{Ended, LabError, Outcome as Ran, Wishes, run as run_lab};
 use crate::virt::{build, machine};
 use sim::files::event_log::{EventLog, Header};
@@ -67,7 +67,7 @@ pub fn run(args: &RunArgs) -> Outcome {
     let programs = args.record.as_ref().map(|_| {
         let machine = machine::of(&plan, &kernel).map_err(unreadable)?;
         let until_ns = args.until.map(|until| until.as_nanos() as u64);
-        Ok::<_, CommandError>(Programs { scenario, until_ns, machine })
+        Ok::<_, CommandError>(Programs { scenario, until_ns, stays_up: false, machine })
     });
     let files = FileOptions {
         scenario: Some(&args.scenario),
@@ -80,6 +80,7 @@ pub fn run(args: &RunArgs) -> Outcome {
         kernel,
         until: args.until,
         pace: args.kernels.pace,
+        deeds: Vec::new(),
         patience: args.kernels.patience.unwrap_or(PATIENCE),
         consoles: args.kernels.consoles.clone(),
         interrupted,
@@ -99,6 +100,7 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
         return Err(VirtualError::NoPrograms { record: args.record.clone() }.into());
     };
     let plan = plan(&args.record, programs.scenario, Some(header.configuration.seed()))?;
+    let (deeds, end) = if programs.stays_up { interventions(&args.record, &plan)? } else { (Vec::new(), None) };
     let recorded = Path::new(&programs.machine.kernel);
     let kernel = kernel::find_kernel(Some(recorded).filter(|path| path.is_file())).map_err(VirtualError::from)?;
     let now = machine::of(&plan, &kernel).map_err(unreadable)?;
@@ -112,8 +114,9 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
     let (windows, trailing) = open_windows(&plan, &header, windows::open(&args.windows, &header.stations, &others)?)?;
     let wishes = Wishes {
         kernel,
-        until: programs.until_ns.map(Duration::from_nanos),
+        until: programs.until_ns.map(Duration::from_nanos).or(end),
         pace: None,
+        deeds,
         patience: PATIENCE,
         consoles: args.consoles.clone(),
         interrupted,

@@ -89,7 +89,7 @@ type Files = (Observers, Vec<Trailing>);
 fn files(args: &UpArgs, plan: &Plan, scenario: Option<String>, kernel: &Path) -> Result<Files, CommandError> {
     let programs = args.record.as_ref().and(scenario).map(|scenario| {
         let machine = machine::of(plan, kernel).map_err(unreadable)?;
-        Ok::<_, CommandError>(Programs { scenario, until_ns: None, machine })
+        Ok::<_, CommandError>(Programs { scenario, until_ns: None, stays_up: true, machine })
     });
     let options = FileOptions {
         scenario: args.scenario.as_deref(),
@@ -146,7 +146,8 @@ fn start(
     let patience = args.patience.unwrap_or(PATIENCE);
     let (own, pace, consoles) = (plan.clone(), args.pace, args.consoles.clone());
     let plane = DataPlane::within(patience, move |ends| {
-        let wishes = Wishes { kernel, until: None, pace, patience, consoles, interrupted: ends.ending.clone() };
+        let interrupted = ends.ending.clone();
+        let wishes = Wishes { kernel, until: None, pace, deeds: Vec::new(), patience, consoles, interrupted };
         plane::run(&own, &wishes, (files, captures), ends).map_err(|error| with_causes(&error))
     })?;
     let system = |source| CommandError::System { what: "listen for requests", source };

@@ -305,7 +305,7 @@ impl Serving<'_> {
     }
 
     fn answer(&mut self, request: Control, answer: Answer) -> Result<End, CommandError> {
-        if let Some(why) = request.of_live_labs().filter(|_| self.is_virtual) {
+        if let Some(why) = request.refusal(self.is_virtual) {
             refuse(answer, why);
             return GO_ON;
         }
@@ -355,6 +355,7 @@ impl Serving<'_> {
             Control::Mend => self.cable(None, answer)?,
             Control::Capture { framing, filter } => self.capture(framing, &filter, answer)?,
             Control::Enter { station } => hand_over(self.record, &station, answer),
+            Control::Exec { station, command } => self.exec(&station, command, answer)?,
             Control::Panic if cfg!(debug_assertions) => panic!("asked to panic"),
             Control::Trespass if cfg!(debug_assertions) => self.plane.ask(Request::Trespass)?,
             Control::BusPanic if cfg!(debug_assertions) => self.plane.ask(Request::Panic)?,
@@ -408,6 +409,19 @@ impl Serving<'_> {
                 answer.refuse(&RpcError::invalid_params(&format!("capture: {why}")));
                 Ok(())
             }
+        }
+    }
+
+    /// Has a station's kernel run a command for the client.
+    fn exec(&mut self, name: &str, command: String, answer: Answer) -> Result<(), SupervisorError> {
+        let Some(station) = self.stations.position(name) else {
+            answer.refuse(&RpcError::no_station(name));
+            return Ok(());
+        };
+        match answer.give_stream(&json!({})) {
+            Ok(stream) => self.plane.command(station as u16, command, &stream),
+            // The client is gone.
+            Err(_) => Ok(()),
         }
     }
 
