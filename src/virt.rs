@@ -10,6 +10,8 @@
 pub mod again;
 pub mod build;
 mod bus;
+mod commands;
 mod init;
 pub mod lab;
 pub mod machine;
+pub mod plane;

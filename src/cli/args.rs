@@ -41,7 +41,7 @@ pub use self::simulation::{
     ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, ReproduceArgs, SimArgs, SimFormat,
     StoryArgs, SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
-pub use self::virtual_lab::{KernelBuildArgs, KernelCommand, RunArgs};
+pub use self::virtual_lab::{BesideVirtual, KernelArgs, KernelBuildArgs, KernelCommand, RunArgs};
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 
 /// Every command by whom it is for, as `--help` and docs/commands.md group them; `-h` shows the first group.

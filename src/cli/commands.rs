@@ -96,6 +96,15 @@ pub enum CommandError {
         /// What went wrong.
         source: link::namespace::UserNamespaceError,
     },
+    /// The station is no namespace.
+    #[error("{station} is a kernel in virtual time, which no program of this machine can enter: write the program into `run` of the scenario")]
+    Kernel {
+        /// The station.
+        station: String,
+    },
+    /// There is no thread for captures.
+    #[error("cannot get ready for captures")]
+    Captures(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The scenario file is wrong.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),

@@ -243,6 +243,51 @@ pub fn capture(name: &str, framing: Framing, filter: &str) -> io::Result<UnixStr
     Ok(stream)
 }
 
+/// What a command in a station of a virtual lab printed: a notification `output`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    /// It went to standard error.
+    pub error: bool,
+    /// The octets, two hexadecimal digits each.
+    pub octets: String,
+}
+
+/// Octets as hexadecimal digits, two each.
+pub fn digits_of(octets: &[u8]) -> String {
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+/// The octets of [`digits_of`], up to a digit that is none.
+pub fn octets_of(digits: &str) -> Vec<u8> {
+    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    digits.as_bytes().chunks(2).map_while(pair).collect()
+}
+
+/// How such a command ended: a notification `ended`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommandEnded {
+    /// Its exit code; none if its station ended before.
+    pub code: Option<u8>,
+    /// The virtual instants at which it began and was known to have ended, in nanoseconds.
+    pub from_ns: u64,
+    /// See `from_ns`.
+    pub until_ns: u64,
+}
+
+/// Asks the lab `name` to run a line of a shell in a station of virtual time; the notifications follow.
+///
+/// # Errors
+/// No lab listens, or it refuses.
+pub fn exec(name: &str, station: &str, command: &str) -> io::Result<BufReader<UnixStream>> {
+    let request = Control::Exec { station: station.to_owned(), command: command.to_owned() };
+    let mut stream = BufReader::new(connect(name, &request)?);
+    let mut line = Vec::new();
+    stream.read_until(b'\n', &mut line)?;
+    stream.get_ref().set_read_timeout(None)?;
+    result::<serde_json::Value>(&line)?;
+    Ok(stream)
+}
+
 /// What a lab answers to [`Control::Down`] when everything is removed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Farewell {

@@ -28,7 +28,7 @@ mod stamp;
 mod threads;
 mod timeline;
 mod watch;
-mod writer;
+pub mod writer;
 
 use coordinator::{Coordinator, Sockets};
 use delivery::Delivery;

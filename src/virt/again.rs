@@ -1,13 +1,19 @@
 //! A run of programs that is compared with its record as it goes on.
 
-use medium::{BitInstant, Event, Input};
+use super::bus::Deed;
+use super::lab::planned;
+use medium::{BitInstant, BitTimes, Event, Input, StationId};
 use sim::files::event_log::EmulatorEvent;
 use sim::files::json_lines::{ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::record::{End, Entry, RecordReader};
+use sim::scenario::plan::Plan;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Why a run cannot go on, or is none that its record tells of.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +66,17 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
         Ok(self.observer.event(event)?)
     }
 
+    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), AgainError> {
+        if let Some(record) = &mut self.record {
+            match record.next_entry()? {
+                Entry::Command { at: then, station: of, command: recorded }
+                    if (then, of, recorded.as_str()) == (at, station, command) => {}
+                _ => return Err(record.wrong(format!("this run differs: a command came at {at} BT instead")).into()),
+            }
+        }
+        Ok(self.observer.command(at, station, command)?)
+    }
+
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), AgainError> {
         Ok(self.observer.emulator(event)?)
     }
@@ -74,6 +91,41 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
         match record.next_entry()? {
             Entry::End { end: recorded, .. } if recorded == end => Ok(()),
             _ => Err(record.wrong(format!("this run ended at {}, and the recorded one did not", end.t)).into()),
+        }
+    }
+}
+
+/// What was done to a lab beside what its scenario says, each at its instant, and the lab's end. A record that was cut off
+/// has no end.
+///
+/// # Errors
+/// The record cannot be read.
+pub fn interventions(
+    path: &Path,
+    plan: &Plan,
+) -> Result<(Vec<(BitInstant, Deed)>, Option<Duration>), ReadError> {
+    let mut record = RecordReader::open(path)?;
+    let mut planned: VecDeque<(BitInstant, Input)> = planned(plan).into();
+    let mut deeds = Vec::new();
+    loop {
+        match record.next_entry()? {
+            Entry::Input { input: Input::Offer { .. }, .. } => {}
+            Entry::Input { at, input, .. } => {
+                // The medium may have got one bit further than the scenario says.
+                let is_due = |(due, change): &(BitInstant, Input)| *change == input && at.since(*due) <= BitTimes::new(1);
+                let is_planned = planned.front().is_some_and(|(due, _)| *due <= at) && planned.front().is_some_and(is_due);
+                match is_planned {
+                    true => _ = planned.pop_front(),
+                    false => deeds.push((at, Deed::Input(input))),
+                }
+            }
+            Entry::Command { at, station, command } => deeds.push((at, Deed::Command { station, command })),
+            Entry::Restart { .. } | Entry::Missing { .. } => {}
+            Entry::End { end, .. } => {
+                // The end is the bit instant after the last one.
+                let last = BitTimes::new(end.t.saturating_sub(1)).at(plan.medium.rate);
+                return Ok((deeds, Some(last)));
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use sim::figures::metrics::Delays;
 use sim::run::observer::Observer;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const SECOND: u128 = 1_000_000_000;
@@ -18,11 +19,28 @@ pub enum Due {
     Receive { station: usize, octets: Arc<[u8]> },
     /// The medium is done with a frame.
     Done { station: usize, head: u16 },
+    /// A command begins, which has a number if its station could not be told before.
+    Command { station: usize, number: Option<usize>, command: String },
+}
+
+/// What is done to a lab at an instant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    /// The medium gets an input that is no frame.
+    Input(Input),
+    /// A command begins in a station.
+    Command {
+        /// The station.
+        station: StationId,
+        /// A line of a shell.
+        command: String,
+    },
 }
 
 /// A frame that the medium has.
 #[derive(Debug)]
 struct Underway {
+    frame: Frame,
     octets: Arc<[u8]>,
     head: u16,
 }
@@ -33,9 +51,9 @@ pub struct Bus<O: Observer> {
     taker: Taker<O>,
     /// Stations by address.
     stations: HashMap<[u8; 6], StationId>,
-    /// Inputs that are no frames, in order of time.
-    changes: VecDeque<(BitInstant, Input)>,
-    interrupted: fn() -> bool,
+    /// What is done to the lab, in order of time.
+    deeds: VecDeque<(BitInstant, Deed)>,
+    interrupted: Arc<AtomicBool>,
 }
 
 /// What becomes of the medium's events.
@@ -56,9 +74,9 @@ impl<O: Observer> Bus<O> {
     pub fn new(
         config: &Config,
         macs: impl IntoIterator<Item = [u8; 6]>,
-        changes: VecDeque<(BitInstant, Input)>,
+        deeds: VecDeque<(BitInstant, Deed)>,
         observer: O,
-        interrupted: fn() -> bool,
+        interrupted: Arc<AtomicBool>,
     ) -> Result<Bus<O>, ConfigError> {
         let taker = Taker {
             observer,
@@ -70,7 +88,7 @@ impl<O: Observer> Bus<O> {
         };
         let medium = Medium::new(Config { keep_events: false, keep_outputs: false, ..config.clone() })?;
         let stations = macs.into_iter().zip((0..).map(StationId::new)).collect();
-        Ok(Bus { medium, taker, stations, changes, interrupted })
+        Ok(Bus { medium, taker, stations, deeds, interrupted })
     }
 
     /// The medium.
@@ -91,11 +109,60 @@ impl<O: Observer> Bus<O> {
         self.taker.failed.take().map_or(Ok(&mut self.taker.observer), Err)
     }
 
+    /// The observer.
+    pub fn observer(&self) -> &O {
+        &self.taker.observer
+    }
+
+    /// The medium, and the observer to be changed.
+    pub fn parts(&mut self) -> (&Medium, &mut O) {
+        (&self.medium, &mut self.taker.observer)
+    }
+
+    /// The frames that the medium has, in order of their stations and numbers.
+    pub fn held(&self) -> Vec<(FrameId, Frame, Arc<[u8]>)> {
+        let ends = |frame: &FrameId| self.taker.ending.iter().any(|(_, ending)| ending == frame);
+        let held = self.taker.underway.iter().filter(|(frame, _)| !ends(frame));
+        let mut held: Vec<_> = held.map(|(id, it)| (*id, it.frame, it.octets.clone())).collect();
+        held.sort_by_key(|(id, ..)| (id.station, id.serial));
+        held
+    }
+
+    /// Has something done at the first bit instant after `now`, and gives that in nanoseconds.
+    ///
+    /// Whatever ran up to `now` would have run the same if the deed had been known from the beginning.
+    pub fn do_after(&mut self, now: u64, deed: Deed) -> u64 {
+        let at = self.bit_before(now).max(self.medium.now()) + BitTimes::new(1);
+        let place = self.deeds.partition_point(|(known, _)| *known <= at);
+        self.deeds.insert(place, (at, deed));
+        nanos(at, self.taker.rate)
+    }
+
+    /// Has a card do something later.
+    pub fn put_off(&mut self, until: u64, due: Due) {
+        let place = self.taker.due.partition_point(|(at, _)| *at <= until);
+        self.taker.due.insert(place, (until, due));
+    }
+
+    /// The instant `bits` bit times after `now`, in nanoseconds.
+    pub fn later(&self, now: u64, bits: BitTimes) -> u64 {
+        nanos(self.bit_before(now) + bits, self.taker.rate)
+    }
+
     /// Runs everything up to `now`, in nanoseconds; all kernels wait.
     pub fn run_to(&mut self, now: u64) {
         let at = self.bit_before(now);
-        while let Some((_, input)) = self.changes.pop_front_if(|(change, _)| *change <= at) {
-            self.give(at, input, None);
+        while let Some((_, deed)) = self.deeds.pop_front_if(|(deed, _)| *deed <= at) {
+            match deed {
+                Deed::Input(input) => self.give(at, input, None),
+                Deed::Command { station, command } => {
+                    if self.taker.failed.is_none() {
+                        self.taker.failed = self.taker.observer.command(at, station, &command).err();
+                    }
+                    let due = Due::Command { station: station.index(), number: None, command };
+                    self.taker.due.push_front((now, due));
+                }
+            }
         }
         if self.is_busy() || self.medium.now() < at {
             self.advance(at + BitTimes::new(1));
@@ -154,19 +221,19 @@ impl<O: Observer> Wire for Bus<O> {
         let octets: Arc<[u8]> = octets.into();
         self.advance(at);
         let id = self.medium.next_frame_id(station);
-        self.taker.underway.insert(id, Underway { octets: octets.clone(), head });
+        self.taker.underway.insert(id, Underway { frame, octets: octets.clone(), head });
         self.give(at, Input::Offer { station, frame }, Some(&octets));
     }
 
     fn next(&self) -> Option<u64> {
         let due = self.taker.due.front().map(|(at, _)| *at);
         let timeout = self.medium.next_timeout().filter(|_| self.is_busy());
-        let change = self.changes.front().map(|(at, _)| *at);
-        timeout.into_iter().chain(change).map(|at| nanos(at, self.taker.rate)).chain(due).min()
+        let deed = self.deeds.front().map(|(at, _)| *at);
+        timeout.into_iter().chain(deed).map(|at| nanos(at, self.taker.rate)).chain(due).min()
     }
 
     fn is_interrupted(&self) -> bool {
-        (self.interrupted)()
+        self.interrupted.load(Ordering::Relaxed)
     }
 }
 

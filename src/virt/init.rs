@@ -25,10 +25,30 @@ pub const DONE: &str = "done";
 /// The file that lists the programs that have begun.
 pub const BEGUN: &str = "begun";
 
+/// The file of a command from outside, whose number is told at the station's console.
+pub fn command_file(number: usize) -> String {
+    format!("command{number}")
+}
+
+/// The files of what such a command writes, and that of its exit code: their names after the command's own.
+pub const OUTPUTS: [&str; 2] = [".out", ".err"];
+/// See [`OUTPUTS`].
+pub const CODE: &str = ".code";
+
+/// What reads the numbers of commands at the console, and begins them.
+fn listener() -> String {
+    let [out, err] = OUTPUTS;
+    let file = format!("{INSIDE}/{}", command_file(0).trim_end_matches('0'));
+    format!(
+        "(while read n; do (f={file}$n; sh $f > $f{out} 2> $f{err} < /dev/null; echo $? > $f{CODE}) & done) \
+         < /dev/hvc0 &\n"
+    )
+}
+
 /// The kernel's command for init: it mounts the station's folder, whose own shell program does the rest.
 pub fn command(number: usize) -> String {
     format!(
-        "mount -t tmpfs none /tmp && mkdir {INSIDE} && mount -t hostfs -o /proc/self/cwd/station{number} none {INSIDE} \
+        "mount -t tmpfs none /tmp && mkdir {INSIDE} && mount -t hostfs -o sync,/proc/self/cwd/station{number} none {INSIDE} \
          && exec /bin/sh {INSIDE}/init"
     )
 }
@@ -71,6 +91,7 @@ ip link set lo up
         writeln!(text, "ip addr add {}/{} dev eth0{no_test}", network.address, network.prefix).expect("a string");
     }
     text += "ip link set eth0 up\ncd /tmp\n";
+    text += &listener();
     // The lab's first instant is a round time of day, so the clock tells how long there is to wait.
     text += "until_then() {
     rest=$(($1 - $(date +%s%N)))

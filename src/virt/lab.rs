@@ -1,24 +1,27 @@
 //! A virtual lab from its first instant to its last.
 
-use super::bus::{Bus, Due};
+use super::bus::{Bus, Deed, Due};
 use super::init;
 use kernel::{Kernels, RunError, StartError, Station, Wire};
 use medium::{BitInstant, ConfigError, Input, StationId};
-use sim::figures::metrics::Delays;
 use sim::figures::results::{ConfigResults, Results, Snapshot, Start};
 use sim::files::record::End;
 use sim::run::observer::Observer;
 use sim::scenario::plan::{Plan, StationPlan};
 use sim::words::configuration::WrittenConfig;
-use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The stations' kernels begin within this time, each at an instant drawn from the seed: kernels that boot at one instant
 /// send at one instant.
 const BEGINNING: u64 = 10_000_000;
+
+/// How long after a kernel that boots could not be told of a command it is tried again.
+const BOOTING: u64 = 1_000_000;
 
 /// How a lab is to be run.
 #[derive(Debug)]
@@ -29,12 +32,14 @@ pub struct Wishes {
     pub until: Option<Duration>,
     /// Virtual seconds that may pass in a real one; as fast as possible if none.
     pub pace: Option<f64>,
+    /// What is done to the lab beside what its scenario says, each at its instant.
+    pub deeds: Vec<(BitInstant, Deed)>,
     /// How long a kernel may run without letting time pass.
     pub patience: Duration,
     /// The folder of the consoles, if they are wanted.
     pub consoles: Option<PathBuf>,
     /// Whether the user wants the end.
-    pub interrupted: fn() -> bool,
+    pub interrupted: Arc<AtomicBool>,
 }
 
 /// Why a virtual lab could not be run to its end.
@@ -152,16 +157,20 @@ impl Drop for Folder {
 }
 
 /// A lab that runs.
-struct Lab<'a, O: Observer> {
+pub(super) struct Lab<'a, O: Observer> {
     plan: &'a Plan,
     folder: Folder,
     kernels: Kernels,
-    bus: Bus<O>,
+    pub bus: Bus<O>,
+    /// The instant, in nanoseconds: everything before it has happened.
+    now: u64,
     /// Whether each station's programs have ended, or there are none to wait for.
     is_done: Vec<bool>,
     /// Whether it is known that a kernel has ended.
     has_ended: Vec<bool>,
     ended: Vec<(String, u64, String)>,
+    /// How many commands from outside have begun in each station.
+    commands: Vec<usize>,
 }
 
 /// Runs a plan's programs in its stations until all have ended.
@@ -172,23 +181,17 @@ pub fn run<O: Observer>(plan: &Plan, wishes: &Wishes, observer: O) -> Result<Out
 where
     O::Error: std::error::Error + 'static,
 {
-    plan.stations.iter().try_for_each(check_root)?;
-    let temporary = |source| LabError::Write { path: std::env::temp_dir(), source };
-    let folder = Folder::new().map_err(temporary)?;
-    let stations = stations(plan, wishes, &folder.0)?;
-    let macs = plan.stations.iter().map(|station| station.mac.octets());
+    let mut lab = Lab::start(plan, wishes, observer)?;
+    let interrupted = lab.until_its_end(wishes)?;
+    lab.outcome(interrupted)
+}
+
+/// What a scenario does to the medium, in order of time.
+pub(super) fn planned(plan: &Plan) -> Vec<(BitInstant, Input)> {
     let faults = plan.faults().map(|(station, fault)| {
         (BitInstant::ZERO, Input::SetFault { station: StationId::new(station), fault: Some(fault) })
     });
-    let changes: VecDeque<_> = faults.chain(plan.changes.iter().copied()).collect();
-    let bus = Bus::new(&plan.medium, macs, changes, observer, wishes.interrupted)?;
-    let clock_cost = plan.clock_cost.as_nanos() as u64;
-    let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
-    let is_done = plan.stations.iter().map(|it| it.kernel.programs.iter().all(|it| it.is_service)).collect();
-    let has_ended = vec![false; plan.stations.len()];
-    let mut lab = Lab { plan, folder, kernels, bus, is_done, has_ended, ended: Vec::new() };
-    let (end, interrupted) = lab.until_its_end(wishes)?;
-    lab.outcome(end, interrupted)
+    faults.chain(plan.changes.iter().copied()).collect()
 }
 
 /// Whether a station can boot from its root file system.
@@ -267,45 +270,94 @@ impl Draw {
     }
 }
 
-impl<O: Observer> Lab<'_, O>
+impl<'a, O: Observer> Lab<'a, O>
 where
     O::Error: std::error::Error + 'static,
 {
-    /// Runs to the end; gives the last instant, and whether the user wanted it.
-    fn until_its_end(&mut self, wishes: &Wishes) -> Result<(u64, bool), LabError<O::Error>> {
+    /// Starts the kernels of a plan; all wait to be switched on.
+    ///
+    /// # Errors
+    /// A root file system that lacks something, kernels that do not start.
+    pub fn start(plan: &'a Plan, wishes: &Wishes, observer: O) -> Result<Lab<'a, O>, LabError<O::Error>> {
+        plan.stations.iter().try_for_each(check_root)?;
+        let temporary = |source| LabError::Write { path: std::env::temp_dir(), source };
+        let folder = Folder::new().map_err(temporary)?;
+        let stations = stations(plan, wishes, &folder.0)?;
+        let macs = plan.stations.iter().map(|station| station.mac.octets());
+        let planned = planned(plan).into_iter().map(|(at, input)| (at, Deed::Input(input)));
+        let mut deeds: Vec<(BitInstant, Deed)> = planned.chain(wishes.deeds.iter().cloned()).collect();
+        deeds.sort_by_key(|(at, _)| *at);
+        let bus = Bus::new(&plan.medium, macs, deeds.into(), observer, wishes.interrupted.clone())?;
+        let clock_cost = plan.clock_cost.as_nanos() as u64;
+        let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
+        let is_done = plan.stations.iter().map(|it| it.kernel.programs.iter().all(|it| it.is_service)).collect();
+        let has_ended = vec![false; plan.stations.len()];
+        let commands = vec![0; plan.stations.len()];
+        Ok(Lab { plan, folder, kernels, bus, now: 0, is_done, has_ended, ended: Vec::new(), commands })
+    }
+
+    /// Runs to the end; gives whether the user wanted it.
+    fn until_its_end(&mut self, wishes: &Wishes) -> Result<bool, LabError<O::Error>> {
         let until = wishes.until.map_or(u64::MAX, |until| until.as_nanos() as u64);
         let begin = Instant::now();
-        let mut now = 0;
         loop {
             if self.is_done.iter().all(|done| *done) && wishes.until.is_none() {
-                return Ok((now, false));
+                return Ok(false);
             }
-            let kernel = self.kernels.next();
-            let device = self.bus.next();
-            let Some(next) = device.into_iter().chain(kernel.map(|(at, _)| at)).min().map(|at| at.max(now)) else {
-                return Ok((now, false));
-            };
+            let Some(next) = self.next() else { return Ok(false) };
             if next >= until {
-                return Ok((until, false));
+                self.now = until;
+                return Ok(false);
             }
-            if (wishes.interrupted)() {
-                return Ok((now, true));
+            if wishes.interrupted.load(Ordering::Relaxed) {
+                return Ok(true);
             }
             wishes.pace.into_iter().for_each(|pace| keep_pace(begin, next, pace));
-            now = next;
-            match (device, kernel) {
-                (device, Some((at, station))) if device.is_none_or(|device| at < device) => {
-                    match self.kernels.run(station, now, &mut self.bus) {
-                        Err(RunError::Interrupted) => return Ok((self.kernels.now(), true)),
-                        other => other.map_err(|error| self.explained(error))?,
-                    }
-                    now = now.max(self.kernels.now());
-                    self.look_at(station, now);
-                }
-                _ => self.step(now)?,
+            if !self.go_on()? {
+                return Ok(true);
             }
-            self.bus.check().map_err(LabError::Observer)?;
         }
+    }
+
+    /// The instant, in nanoseconds.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// When something happens next: not before now.
+    pub fn next(&self) -> Option<u64> {
+        let kernel = self.kernels.next().map(|(at, _)| at);
+        self.bus.next().into_iter().chain(kernel).min().map(|at| at.max(self.now))
+    }
+
+    /// It becomes `instant`, before which nothing happens.
+    pub fn pass_to(&mut self, instant: u64) {
+        self.now = self.now.max(instant.min(self.next().unwrap_or(instant)));
+    }
+
+    /// Does what happens next; whether it could: a kernel that does not let time pass was interrupted otherwise.
+    ///
+    /// # Errors
+    /// A program that never yields, files that cannot be written.
+    pub fn go_on(&mut self) -> Result<bool, LabError<O::Error>> {
+        let (device, kernel) = (self.bus.next(), self.kernels.next());
+        self.now = self.next().unwrap_or(self.now);
+        match kernel {
+            Some((at, station)) if device.is_none_or(|device| at < device) => {
+                match self.kernels.run(station, self.now, &mut self.bus) {
+                    Err(RunError::Interrupted) => {
+                        self.now = self.kernels.now();
+                        return Ok(false);
+                    }
+                    other => other.map_err(|error| self.explained(error))?,
+                }
+                self.now = self.now.max(self.kernels.now());
+                self.look_at(station);
+            }
+            _ => self.step(self.now)?,
+        }
+        self.bus.check().map_err(LabError::Observer)?;
+        Ok(true)
     }
 
     /// What the medium has to do at `now`; all kernels wait.
@@ -322,48 +374,97 @@ where
                     // Frames that wait in the station's ring have room now.
                     self.kernels.send(station, &mut self.bus);
                 }
+                Due::Command { station, number, command } => self.begin(station, number, command)?,
             }
         }
         Ok(())
     }
 
+    /// Has a station begin a command from outside.
+    fn begin(
+        &mut self,
+        station: usize,
+        number: Option<usize>,
+        command: String,
+    ) -> Result<(), LabError<O::Error>> {
+        let number = number.unwrap_or_else(|| {
+            self.commands[station] += 1;
+            self.commands[station]
+        });
+        let path = self.file(station, &init::command_file(number));
+        fs::write(&path, &command).map_err(|source| LabError::Write { path, source })?;
+        let told = self.kernels.tell(station, &format!("{number}\n")).map_err(LabError::Run)?;
+        if !told && self.kernels.is_alive(station) {
+            // It boots: its console is not there yet.
+            let again = Due::Command { station, number: Some(number), command };
+            self.bus.put_off(self.now + BOOTING, again);
+        }
+        Ok(())
+    }
+
+    /// How many commands from outside have begun in a station; they are numbered from 1.
+    pub fn commands(&self, station: usize) -> usize {
+        self.commands[station]
+    }
+
+    /// A file of a station's own folder.
+    pub fn file(&self, station: usize, name: &str) -> PathBuf {
+        self.folder.0.join(format!("station{station}/{name}"))
+    }
+
+    /// Whether a station's kernel has ended.
+    pub fn has_ended(&self, station: usize) -> bool {
+        self.has_ended[station]
+    }
+
     /// Notes that a station's programs or its kernel have ended.
-    fn look_at(&mut self, station: usize, now: u64) {
+    fn look_at(&mut self, station: usize) {
         if !self.kernels.is_alive(station) && !self.has_ended[station] {
             let status = self.kernels.end_of(station).map_or_else(String::new, |status| status.to_string());
             self.has_ended[station] = true;
             self.is_done[station] = true;
-            self.ended.push((self.plan.stations[station].name.clone(), now, status));
+            self.ended.push((self.plan.stations[station].name.clone(), self.now, status));
         }
         if !self.is_done[station] {
-            self.is_done[station] = self.folder.0.join(format!("station{station}/{}", init::DONE)).exists();
+            self.is_done[station] = self.file(station, init::DONE).exists();
         }
     }
 
     fn explained(&self, error: RunError) -> LabError<O::Error> {
         let RunError::NeverYields { station, .. } = &error else { return LabError::Run(error) };
         let number = self.plan.stations.iter().position(|it| it.name == *station).unwrap_or_default();
-        let begun = fs::read_to_string(self.folder.0.join(format!("station{number}/{}", init::BEGUN)));
+        let begun = fs::read_to_string(self.file(number, init::BEGUN));
         let programs = begun.unwrap_or_default().lines().map(str::to_owned).collect();
         LabError::NeverYields { why: error, programs }
     }
 
+    /// Counters and metrics so far. Nothing runs for them: a run is the same whether they are asked for or not.
+    pub fn results(&self) -> Results {
+        let names = self.plan.station_names();
+        let start = Start { at: BitInstant::ZERO, queued: vec![0; names.len()] };
+        let at = self.bus.end_at(self.now);
+        let snapshot = Snapshot::take(self.bus.medium(), &start, at, self.bus.delays(), None);
+        let config = ConfigResults::new(&WrittenConfig::from(&self.plan.medium), &self.plan.name);
+        Results::new(config, self.plan.medium.seed, &names, &snapshot)
+    }
+
+    /// Kernels that have ended since the last look: each station, when, and how.
+    pub fn take_ended(&mut self) -> Vec<(String, u64, String)> {
+        std::mem::take(&mut self.ended)
+    }
+
     /// Ends the files, and tells what there was.
-    fn outcome(mut self, end: u64, interrupted: bool) -> Result<Outcome, LabError<O::Error>> {
+    pub fn outcome(mut self, interrupted: bool) -> Result<Outcome, LabError<O::Error>> {
+        let end = self.now;
         let at = self.bus.end_at(end);
         self.bus.advance(at);
         let run_to = at.get().saturating_sub(1);
         self.bus.check().and_then(|observer| observer.end(End { t: at.get(), run_to })).map_err(LabError::Observer)?;
-        let names = self.plan.station_names();
-        let start = Start { at: BitInstant::ZERO, queued: vec![0; names.len()] };
-        let delays: &Delays = self.bus.delays();
-        let snapshot = Snapshot::take(self.bus.medium(), &start, at, delays, None);
-        let config = ConfigResults::new(&WrittenConfig::from(&self.plan.medium), &self.plan.name);
-        let results = Results::new(config, self.plan.medium.seed, &names, &snapshot);
+        let results = self.results();
         let mut programs = Vec::new();
         for (number, station) in self.plan.stations.iter().enumerate() {
             for (program, what) in station.kernel.programs.iter().enumerate().filter(|(_, it)| !it.is_service) {
-                let code = fs::read_to_string(self.folder.0.join(format!("station{number}/{program}.exit")));
+                let code = fs::read_to_string(self.file(number, &format!("{program}.exit")));
                 let code = code.ok().and_then(|text| text.trim().parse().ok());
                 programs.push(Ended { station: station.name.clone(), command: what.command.clone(), code });
             }

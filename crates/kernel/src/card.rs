@@ -1,10 +1,11 @@
-//! A kernel's network card: a vhost-user device with notifications in band, so that no descriptor has to be polled.
+//! A kernel's devices, its network card and its console: vhost-user with notifications in band, so that no descriptor has
+//! to be polled.
 //!
 //! The crates `vhost` and `vhost-user-backend` of rust-vmm notify through descriptors only, so the few messages are
 //! here; the rings are theirs (`virtio-queue`).
 
 use crate::message::{HEAD, Head, Request, Wrong, interrupt, reply};
-use crate::rings::{RECEIVES, Rings, SENDS, Sent};
+use crate::rings::{BEFORE_FRAMES, RECEIVES, Rings, SENDS, Sent};
 use crate::sys;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -53,7 +54,7 @@ impl From<Wrong> for CardError {
     }
 }
 
-/// A network card.
+/// A network card, or a console.
 #[derive(Debug)]
 pub struct Card {
     listener: UnixListener,
@@ -61,12 +62,15 @@ pub struct Card {
     /// Where interrupts go.
     channel: Option<UnixStream>,
     rings: Rings,
-    mac: [u8; 6],
+    /// A network card's address.
+    mac: Option<[u8; 6]>,
 }
 
 impl Card {
-    pub fn new(listener: UnixListener, mac: [u8; 6]) -> Card {
-        Card { listener, socket: None, channel: None, rings: Rings::new(), mac }
+    /// A network card with this address, or without one a console.
+    pub fn new(listener: UnixListener, mac: Option<[u8; 6]>) -> Card {
+        let rings = Rings::new(if mac.is_some() { BEFORE_FRAMES } else { 0 });
+        Card { listener, socket: None, channel: None, rings, mac }
     }
 
     /// What is readable when the kernel says something.
@@ -117,7 +121,8 @@ impl Card {
     fn answer(&mut self, request: Request, mut files: Vec<OwnedFd>) -> Result<Option<Vec<u8>>, Wrong> {
         match request {
             Request::Features => {
-                return Ok(Some((VERSION_1 | PROTOCOL_FEATURES | HAS_MAC).to_le_bytes().to_vec()));
+                let own = if self.mac.is_some() { HAS_MAC } else { 0 };
+                return Ok(Some((VERSION_1 | PROTOCOL_FEATURES | own).to_le_bytes().to_vec()));
             }
             Request::ProtocolFeatures => return Ok(Some(PROTOCOL.to_le_bytes().to_vec())),
             Request::Channel => {
@@ -133,7 +138,7 @@ impl Card {
             Request::Enable { queue, on } => self.rings.enable(queue, on)?,
             Request::Configuration { offset, size, head } => {
                 let mut all = [0; 256];
-                all[..6].copy_from_slice(&self.mac);
+                all[..6].copy_from_slice(&self.mac.unwrap_or_default());
                 return Ok(Some([&head[..], &all[offset..offset + size]].concat()));
             }
             Request::Kick { .. } | Request::Other => {}
@@ -144,6 +149,13 @@ impl Card {
     /// The next frame in the sending ring.
     pub fn next(&mut self) -> Option<Sent> {
         self.rings.next()
+    }
+
+    /// Lets go of all that is in the sending ring. Nothing interrupts the kernel, which waits for it.
+    pub fn drain(&mut self) {
+        while let Some(sent) = self.rings.next() {
+            self.rings.done(sent.head);
+        }
     }
 
     /// The wire is done with a frame; all kernels wait. `Ok(false)`: the kernel is gone.

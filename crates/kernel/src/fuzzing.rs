@@ -1,7 +1,7 @@
 //! The doors for the fuzzer: what a kernel may say, and what may be in its memory.
 
 use crate::message::{Calendar, HEAD, Head, QUEUES, Region, Request};
-use crate::rings::Rings;
+use crate::rings::{BEFORE_FRAMES, Rings};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fs::File;
 use std::io::Write;
@@ -27,7 +27,8 @@ pub fn rings(octets: &[u8]) {
     let mut file = File::from(memfd_create(c"fuzz", MFdFlags::MFD_CLOEXEC).expect("memory"));
     file.set_len(MEMORY).expect("memory");
     file.write_all(&content[..content.len().min(MEMORY as usize)]).expect("memory");
-    let mut rings = Rings::new();
+    // Those of a card, or of a console.
+    let mut rings = Rings::new(if place[0] & 0x10 == 0 { BEFORE_FRAMES } else { 0 });
     let region = Region { guest: 0, size: MEMORY, offset: 0 };
     rings.remember(&[region], vec![file.into()]).expect("a region that is there");
     let word = |at: usize| u64::from(u16::from_le_bytes([place[at], place[at + 1]]));

@@ -105,6 +105,8 @@ struct Kernel {
     process: Child,
     calendar: UnixStream,
     card: Card,
+    /// Where commands reach it.
+    console: Card,
     /// The instant at which it is switched on, and from which it counts its own time.
     begins: u64,
     /// Its START, until then.
@@ -143,10 +145,13 @@ impl Kernels {
         let common = Common { kernel, folder, clock_cost };
         let mut started = Started(Vec::new());
         for (number, station) in stations.iter().enumerate() {
-            let card =
-                UnixListener::bind(folder.join(format!("card{}", number + 1))).map_err(system("make a socket"))?;
+            let device = |name: &str, mac| {
+                let socket = UnixListener::bind(folder.join(format!("{name}{}", number + 1)));
+                socket.map(|socket| Card::new(socket, mac)).map_err(system("make a socket"))
+            };
+            let (card, console) = (device("card", Some(station.mac))?, device("console", None)?);
             let process = process::start(&common, number, station).map_err(system("start a kernel"))?;
-            started.0.push((process, Card::new(card, station.mac)));
+            started.0.push((process, card, console));
         }
         let mut starts: Vec<Option<(UnixStream, Calendar)>> = stations.iter().map(|_| None).collect();
         while starts.iter().any(Option::is_none) {
@@ -158,11 +163,11 @@ impl Kernels {
         }
         let nowhere = File::options().write(true).open("/dev/null").map_err(system("open /dev/null"))?;
         let mut kernels = Vec::with_capacity(stations.len());
-        for ((station, (process, card)), start) in stations.into_iter().zip(std::mem::take(&mut started.0)).zip(starts)
-        {
+        let all = stations.into_iter().zip(std::mem::take(&mut started.0)).zip(starts);
+        for ((station, (process, card, console)), start) in all {
             let (calendar, start) = start.expect("each has started");
-            let (name, begins) = (station.name, station.begins);
-            kernels.push(Kernel { name, process, calendar, card, begins, start: Some(start), is_alive: true });
+            let (name, begins, start) = (station.name, station.begins, Some(start));
+            kernels.push(Kernel { name, process, calendar, card, console, begins, start, is_alive: true });
         }
         Ok(Kernels { page, kernels, nowhere, patience, runs: 0 })
     }
@@ -236,7 +241,8 @@ impl Kernels {
             let kernel = &mut self.kernels[station];
             let system = |source: io::Error| RunError::System { station: kernel.name.clone(), source };
             let source = |fd| PollFd::new(fd, PollFlags::POLLIN);
-            let mut sources = [source(kernel.card.source()), source(kernel.calendar.as_fd())];
+            let (card, console) = (source(kernel.card.source()), source(kernel.console.source()));
+            let mut sources = [card, console, source(kernel.calendar.as_fd())];
             match poll(&mut sources, PollTimeout::from(LOOK)) {
                 Ok(0) | Err(nix::Error::EINTR) => {
                     if wire.is_interrupted() {
@@ -255,9 +261,13 @@ impl Kernels {
                 Err(error) => return Err(system(error.into())),
                 Ok(_) => {}
             }
-            let [from_card, _] = sources.map(|source| source.any().unwrap_or(true));
+            let [from_card, from_console, _] = sources.map(|source| source.any().unwrap_or(true));
             if from_card {
                 self.serve_card(station, wire)?;
+                continue;
+            }
+            if from_console {
+                self.serve_console(station)?;
                 continue;
             }
             let mut octets = [0; CALENDAR];
@@ -287,6 +297,31 @@ impl Kernels {
             self.kernels[station].card.acknowledge(answer).map_err(|error| self.wrong(station, error.into()))?;
         }
         Ok(())
+    }
+
+    /// What a kernel writes to its console is the echo of what it was told.
+    fn serve_console(&mut self, station: usize) -> Result<(), RunError> {
+        let console = &mut self.kernels[station].console;
+        let served = console.serve().and_then(|wants| {
+            if let Wants::Send(answer) = wants {
+                console.drain();
+                console.acknowledge(answer)?;
+            }
+            Ok(())
+        });
+        served.map_err(|error| self.wrong(station, error))
+    }
+
+    /// Has a station read a line from its console, while all kernels wait: whether it had room for it.
+    ///
+    /// # Errors
+    /// Its socket fails.
+    pub fn tell(&mut self, station: usize, line: &str) -> Result<bool, RunError> {
+        if !self.kernels[station].is_alive {
+            return Ok(false);
+        }
+        let received = self.kernels[station].console.receive(line.as_bytes());
+        self.received(station, received)
     }
 
     /// Gives the wire the frames in a station's ring that it has room for.
@@ -325,6 +360,10 @@ impl Kernels {
             return Ok(false);
         }
         let received = self.kernels[station].card.receive(frame);
+        self.received(station, received)
+    }
+
+    fn received(&mut self, station: usize, received: io::Result<Option<bool>>) -> Result<bool, RunError> {
         let taken = !matches!(received, Ok(None));
         self.answered(station, received.map(|alive| alive.unwrap_or(true)))?;
         Ok(taken)
@@ -362,7 +401,7 @@ impl Drop for Kernels {
 }
 
 /// Kernels that have been started; they end with it.
-struct Started(Vec<(Child, Card)>);
+struct Started(Vec<(Child, Card, Card)>);
 
 impl Started {
     /// The next kernel that asks for the calendar.
@@ -398,7 +437,7 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        self.0.iter_mut().for_each(|(process, _)| end(process));
+        self.0.iter_mut().for_each(|(process, ..)| end(process));
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// What packaging/kernel/build.sh calls the kernel that it builds from its present configuration and patches.
-pub const NAME: &str = "linux-b9f78424bf81";
+pub const NAME: &str = "linux-5834b68f0c52";
 /// Where a package puts it.
 const PACKAGED: &str = "/usr/lib/ethbus";
 
@@ -75,6 +75,7 @@ pub fn find_kernel(named: Option<&Path>) -> Result<PathBuf, KernelError> {
         ("time-travel-clock-external", "time travel (CONFIG_UML_TIME_TRAVEL_SUPPORT)"),
         ("clock-read-cost=", "parameter `clock-read-cost` (1-clock-cost.patch)"),
         ("random-seed=", "parameter `random-seed` (2-seed.patch)"),
+        ("virtio_console", "virtio console (CONFIG_VIRTIO_CONSOLE)"),
     ] {
         if !has(option) {
             return Err(KernelError::Unfit { path, lacks });
@@ -138,12 +139,15 @@ fn arguments(common: &Common<'_>, number: usize, station: &Station) -> Vec<OsStr
         format!("mem={}M", station.memory),
         format!("time-travel=ext:{client}:calendar"),
         format!("virtio_uml.device=card{client}:1"),
+        format!("virtio_uml.device=console{client}:3"),
         format!("random-seed={}", station.seed),
         format!("clock-read-cost={}", common.clock_cost),
         "quiet".into(),
         "loglevel=3".into(),
         format!("umid=k{client}"),
         "uml_dir=.".into(),
+        // The console for commands is no console for what the station prints.
+        "console=tty0".into(),
         "con=null".into(),
         "con0=null,fd:1".into(),
         "root=/dev/root".into(),

@@ -1,7 +1,7 @@
-//! The rings of a network card in a kernel's memory: frames out of one, frames into the other.
+//! The rings of a device in a kernel's memory: frames, or text, out of one and into the other.
 //!
-//! Chains of descriptors, their bounds and their loops are checked by `virtio-queue` and `vm-memory`. Before each frame
-//! there are twelve octets of virtio-net, which say nothing here: the card offers no offloads.
+//! Chains of descriptors, their bounds and their loops are checked by `virtio-queue` and `vm-memory`. Before each frame of a
+//! network card there are twelve octets of virtio-net, which say nothing here: the card offers no offloads.
 
 use crate::message::{QUEUES, Region, Wrong};
 use std::fs::File;
@@ -11,7 +11,7 @@ use virtio_queue::{Queue, QueueT};
 use vm_memory::{Bytes, FileOffset, GuestAddress, GuestMemoryMmap, GuestRegionMmap, MmapRegion};
 
 /// Octets before each frame: virtio_net_hdr of VIRTIO_F_VERSION_1.
-const BEFORE: usize = 12;
+pub const BEFORE_FRAMES: usize = 12;
 /// Where that says how many buffers the frame has.
 const BUFFERS: usize = 10;
 /// The most entries of a ring.
@@ -22,11 +22,13 @@ const LONGEST: usize = 65_535;
 pub const RECEIVES: usize = 0;
 pub const SENDS: usize = 1;
 
-/// Memory and rings of one card.
+/// Memory and rings of one device.
 #[derive(Debug)]
 pub struct Rings {
     memory: GuestMemoryMmap,
     queues: [Queue; QUEUES],
+    /// Octets before each frame.
+    before: usize,
 }
 
 /// A frame that a kernel sends, and the number of its descriptor.
@@ -37,9 +39,10 @@ pub struct Sent {
 }
 
 impl Rings {
-    pub fn new() -> Rings {
+    /// Those of a device that has `before` octets of its own before each frame.
+    pub fn new(before: usize) -> Rings {
         let queue = || Queue::new(MOST_ENTRIES).expect("a power of two");
-        Rings { memory: GuestMemoryMmap::new(), queues: [queue(), queue()] }
+        Rings { memory: GuestMemoryMmap::new(), queues: [queue(), queue()], before }
     }
 
     /// Takes the memory that the kernel names; one file for each region.
@@ -109,15 +112,15 @@ impl Rings {
             let (head, mut octets, mut sound) = (chain.head_index(), Vec::new(), true);
             for part in chain {
                 let (begin, length) = (octets.len(), part.len() as usize);
-                if part.is_write_only() || begin + length > BEFORE + LONGEST {
+                if part.is_write_only() || begin + length > self.before + LONGEST {
                     sound = false;
                     break;
                 }
                 octets.resize(begin + length, 0);
                 sound &= self.memory.read_slice(&mut octets[begin..], part.addr()).is_ok();
             }
-            if sound && octets.len() > BEFORE {
-                octets.drain(..BEFORE);
+            if sound && octets.len() > self.before {
+                octets.drain(..self.before);
                 return Some(Sent { head, octets });
             }
             self.done(head);
@@ -133,8 +136,8 @@ impl Rings {
     pub fn receive(&mut self, frame: &[u8]) -> Option<bool> {
         let chain = self.queues[RECEIVES].pop_descriptor_chain(&self.memory)?;
         let head = chain.head_index();
-        let mut rest = vec![0; BEFORE];
-        rest[BUFFERS] = 1;
+        let mut rest = vec![0; self.before];
+        rest.get_mut(BUFFERS).into_iter().for_each(|buffers| *buffers = 1);
         rest.extend_from_slice(frame);
         let mut done = 0;
         for part in chain {

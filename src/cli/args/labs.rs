@@ -1,6 +1,6 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
-use super::{Format, Overruled, WindowArgs};
+use super::{BesideVirtual, Format, Overruled, WindowArgs};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use sim::settings::options::UP;
@@ -72,7 +72,7 @@ pub struct UpArgs {
     /// Keep the last seconds of events for `--on` and `ethbus keep`
     ///
     /// Written to FILE-00001 and so on, each a log for `ethbus explain`; in the binary form where the name ends in .ebe.
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with = "is_virtual")]
     pub keep: Option<PathBuf>,
     /// How much of the bus's time is kept [default: 10s]
     ///
@@ -91,29 +91,37 @@ pub struct UpArgs {
     /// Serve metrics for Prometheus: `9610` [default: none]
     ///
     /// At http://127.0.0.1:PORT/metrics, unless an address is said, as in `0.0.0.0:9610`. `ethbus metrics` serves all labs.
-    #[arg(long, value_name = "[ADDRESS:]PORT", hide_short_help = true)]
+    #[arg(long, value_name = "[ADDRESS:]PORT", hide_short_help = true, conflicts_with = "is_virtual")]
     pub metrics: Option<String>,
     /// Lend an interface of this machine to the lab
     ///
     /// As a station. A network card, or a virtual machine's TAP; may be given again. The station is named after it. It belongs to the lab until its end, and then
     /// comes back as it was; see docs/ports.md.
-    #[arg(long, alias = "attach", value_name = "INTERFACE")]
+    #[arg(long, alias = "attach", value_name = "INTERFACE", conflicts_with = "is_virtual")]
     pub lend: Vec<String>,
     /// Lend even an interface with a default route
     ///
     /// This machine may lose its network.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, conflicts_with = "is_virtual")]
     pub even_default_route: bool,
     /// What a trusted lab may be off by [default: 1%]
     ///
     /// A part: of the time in which the medium's clock was stopped, and of frames that were late or lost.
-    #[arg(long, value_name = "PART", default_value = "1%", hide_default_value = true, value_parser = tolerance, hide_short_help = true)]
+    #[arg(long, value_name = "PART", default_value = "1%", hide_default_value = true, value_parser = tolerance, hide_short_help = true, conflicts_with = "is_virtual")]
     pub tolerance: f64,
     /// End with 3 if the lab is not to be trusted
     ///
     /// With --background it is `ethbus down` that ends so.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, hide_short_help = true, conflicts_with = "is_virtual")]
     pub strict: bool,
+    /// Stations are kernels in virtual time, as `ethbus run` has them
+    ///
+    /// The same run each time, until something is done to it; see docs/virtual.md.
+    #[arg(long = "virtual")]
+    pub is_virtual: bool,
+    /// How its kernels run.
+    #[command(flatten)]
+    pub kernels: BesideVirtual,
     /// Go on in the background until `ethbus down`
     #[arg(short = 'b', short_alias = 'd', long, alias = "detach")]
     pub background: bool,

@@ -1,7 +1,7 @@
 //! Arguments of the commands that run labs of kernels in virtual time.
 
 use super::{Format, WindowArgs};
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use sim::words::units::{duration, seed};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,17 +18,9 @@ pub struct RunArgs {
     /// End at this instant, whatever still runs
     #[arg(short = 'u', long, value_name = "TIME", value_parser = duration)]
     pub until: Option<Duration>,
-    /// Virtual seconds in a real one [default: as fast as possible]
-    ///
-    /// `--pace 1` is for people who watch consoles.
-    #[arg(long, value_name = "N", value_parser = pace)]
-    pub pace: Option<f64>,
-    /// The folder that gets each station's console, as NAME.txt
-    #[arg(long, value_name = "FOLDER")]
-    pub consoles: Option<PathBuf>,
-    /// The kernel [default: that of `ethbus kernel build`]
-    #[arg(long, value_name = "FILE")]
-    pub kernel: Option<PathBuf>,
+    /// How the kernels run.
+    #[command(flatten)]
+    pub kernels: KernelArgs,
     /// Write all events, for `ethbus explain`
     ///
     /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md.
@@ -42,17 +34,61 @@ pub struct RunArgs {
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
-    /// How long a station may run while its clock does not move [default: 30s]
-    ///
-    /// Longer means that a program computes for ever, and ends the run.
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    pub patience: Option<Duration>,
     /// Tell on standard error how long it took
     #[arg(long, hide_short_help = true)]
     pub timing: bool,
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
+}
+
+/// How a lab's kernels run.
+#[derive(Args, Clone, Debug)]
+pub struct KernelArgs {
+    /// Virtual seconds in a real one
+    ///
+    /// `run` goes as fast as possible without it, and `up --virtual` as fast as life, which is 1.
+    #[arg(long, value_name = "N", value_parser = pace)]
+    pub pace: Option<f64>,
+    /// The folder that gets each station's console, as NAME.txt
+    #[arg(long, value_name = "FOLDER")]
+    pub consoles: Option<PathBuf>,
+    /// The kernel [default: that of `ethbus kernel build`]
+    #[arg(long, value_name = "FILE")]
+    pub kernel: Option<PathBuf>,
+    /// How long a station may run while its clock does not move [default: 30s]
+    ///
+    /// Longer means that a program computes for ever, and ends the run.
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
+    pub patience: Option<Duration>,
+}
+
+/// The same beside `--virtual`, which they need.
+#[derive(Clone, Debug)]
+pub struct BesideVirtual(pub KernelArgs);
+
+impl Args for BesideVirtual {
+    fn augment_args(command: Command) -> Command {
+        let options = ["pace", "consoles", "kernel", "patience"];
+        let beside = |command: Command, option| {
+            command.mut_arg(option, |option| option.hide_short_help(true).requires("is_virtual"))
+        };
+        options.into_iter().fold(KernelArgs::augment_args(command), beside)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for BesideVirtual {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        KernelArgs::from_arg_matches(matches).map(BesideVirtual)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
 }
 
 fn pace(text: &str) -> Result<f64, String> {

@@ -4,12 +4,12 @@
 use super::rights::station;
 use super::{CommandError, Outcome, running_lab};
 use crate::cli::args::{ExecArgs, ShellArgs};
-use crate::live::control;
-use crate::live::lab::inventory::Inventory;
+use crate::live::control::{self, CommandEnded, Notification, Output};
+use crate::live::lab::inventory::{Content, Inventory};
 use crate::show::program::{program as ethbus, quoted};
 use crate::show::say;
 use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
+use std::io::{self, BufRead, ErrorKind, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -40,6 +40,9 @@ pub fn shell(args: &ShellArgs) -> Outcome {
 fn enter(given: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
     let lab = running_lab(given)?;
     let content = Inventory::of_running(&lab)?;
+    if content.is_virtual {
+        return in_kernel(&lab, &content, name, command);
+    }
     let hosts = Inventory::hosts(&lab)?;
     // A lab of an earlier version has no such stream.
     let discards = control::discards(&lab, name).ok();
@@ -78,6 +81,39 @@ fn enter(given: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
             NOT_EXECUTABLE
         }
     }))
+}
+
+/// Has a kernel in virtual time run a program, and passes on what it prints and its exit code.
+fn in_kernel(lab: &str, content: &Content, station: &str, command: &[OsString]) -> Outcome {
+    if !content.stations.iter().any(|port| port.name == station) {
+        let stations = super::station_names(content);
+        return Err(CommandError::NoStation { lab: lab.to_owned(), station: station.to_owned(), stations });
+    }
+    let command = command.strip_prefix(&[OsString::from("--")]).unwrap_or(command);
+    let words: Vec<String> = command.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+    if words.is_empty() {
+        return Err(CommandError::Kernel { station: station.to_owned() });
+    }
+    let lines = control::exec(lab, station, &words.join(" ")).map_err(|error| CommandError::of_lab(lab, error))?;
+    for line in lines.lines() {
+        let line = line.map_err(|source| CommandError::Control { name: lab.to_owned(), source })?;
+        if let Ok(Notification { params, .. }) = serde_json::from_str::<Notification<CommandEnded>>(&line) {
+            let Some(code) = params.code else {
+                say(&format!("ethbus: the kernel of {station} ended before the program\n"));
+                return Ok(ExitCode::FAILURE);
+            };
+            return Ok(ExitCode::from(code));
+        }
+        let Ok(Notification { params, .. }) = serde_json::from_str::<Notification<Output>>(&line) else { continue };
+        let octets = control::octets_of(&params.octets);
+        let written = match params.error {
+            true => io::stderr().write_all(&octets),
+            false => io::stdout().write_all(&octets).and_then(|()| io::stdout().flush()),
+        };
+        written.map_err(CommandError::Output)?;
+    }
+    say(&format!("ethbus: the lab `{lab}` ended before the program\n"));
+    Ok(ExitCode::FAILURE)
 }
 
 /// Whether a program's name has in it what a shell reads otherwise: blanks between words, `;`, `|` and the like.

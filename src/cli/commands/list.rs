@@ -19,6 +19,9 @@ struct Lab {
     /// `up`, `left_behind`, or `ended` with a log that says why.
     state: &'static str,
     since_unix_s: Option<u64>,
+    /// Its stations are kernels in virtual time.
+    #[serde(rename = "virtual")]
+    is_virtual: bool,
     rate_bits_per_second: u64,
     /// The control socket, of docs/api.md.
     control: Option<PathBuf>,
@@ -81,6 +84,7 @@ fn lab(listed: Listed, owner: &str) -> Lab {
             State::Ended => "ended",
         },
         since_unix_s: since.and_then(|since| since.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs()),
+        is_virtual: content.is_virtual,
         rate_bits_per_second: content.rate,
         control: Inventory::control_socket(&name).ok(),
         stations: stations.collect(),
@@ -95,7 +99,10 @@ fn told(labs: &[Lab]) -> String {
     let mut text = String::new();
     for lab in labs {
         text += &match lab.state {
-            "up" => format!("{}: up{}, {}\n", lab.name, since(lab.since_unix_s), lab.owner),
+            "up" => {
+                let time = if lab.is_virtual { ", virtual time" } else { "" };
+                format!("{}: up{}, {}{time}\n", lab.name, since(lab.since_unix_s), lab.owner)
+            }
             "ended" => format!("{}: ended by itself; `ethbus down {}` says why\n", lab.name, lab.name),
             _ => format!("{}: killed; `ethbus down {}` removes what is left\n", lab.name, lab.name),
         };

@@ -29,11 +29,17 @@ pub fn gain_for_lab(name: &str) -> Result<bool, CommandError> {
         return Ok(owner == Owner::Root);
     }
     owner.make()?;
-    if Inventory::exists(name)? && Inventory::take(name)?.claims() > 0 {
-        remove_left_behind(name)?;
-    }
+    end_left_behind(name)?;
     gain("ethbus up")?;
     Ok(false)
+}
+
+/// Ends what a killed lab called `name` left running, if it did: by another process, which enters that lab's user namespace.
+pub fn end_left_behind(name: &str) -> Result<(), CommandError> {
+    if Inventory::exists(name)? && !missing_capabilities()?.is_empty() && Inventory::take(name)?.claims() > 0 {
+        remove_left_behind(name)?;
+    }
+    Ok(())
 }
 
 fn remove_left_behind(name: &str) -> Result<(), CommandError> {
@@ -50,6 +56,9 @@ fn remove_left_behind(name: &str) -> Result<(), CommandError> {
 /// A station's namespace in a lab that is up, and every right over it.
 pub fn station(lab: &str, content: &Content, name: &str) -> Result<Namespace, CommandError> {
     let is_station = content.stations.iter().any(|port| port.name == name);
+    if is_station && content.is_virtual {
+        return Err(CommandError::Kernel { station: name.to_owned() });
+    }
     let Some(claim) = content.namespaces.iter().find(|claim| is_station && claim.whose == name) else {
         if is_station {
             // A container's, or another that was there before the lab.

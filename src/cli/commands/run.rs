@@ -2,10 +2,10 @@
 
 use super::sim::{DEFAULT_SEED, open_windows};
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_result_beside, refuse_one_file_for_two};
-use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs};
+use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, WindowArgs};
 use crate::cli::windows::{self, named, takes_stdout};
 use crate::show::{say, show, table};
-use crate::virt::again::{AgainError, Against};
+use crate::virt::again::{AgainError, Against, interventions};
 use crate::virt::lab::{Ended, LabError, Outcome as Ran, Wishes, run as run_lab};
 use crate::virt::{build, machine};
 use sim::files::event_log::{EventLog, Header};
@@ -22,11 +22,9 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// Whether the user wants the end.
-static INTERRUPT: AtomicBool = AtomicBool::new(false);
 
 /// Why a virtual lab, or its kernel, is none.
 #[derive(Debug, thiserror::Error)]
@@ -64,21 +62,28 @@ pub fn run(args: &RunArgs) -> Outcome {
     let scenario = file_text(&args.scenario)?;
     let plan = plan(&args.scenario, scenario.clone(), args.seed)?;
     refuse(&plan, args)?;
-    let kernel = kernel::find_kernel(args.kernel.as_deref()).map_err(VirtualError::from)?;
-    note_interrupts()?;
+    let kernel = kernel::find_kernel(args.kernels.kernel.as_deref()).map_err(VirtualError::from)?;
+    let interrupted = note_interrupts()?;
     let programs = args.record.as_ref().map(|_| {
         let machine = machine::of(&plan, &kernel).map_err(unreadable)?;
         let until_ns = args.until.map(|until| until.as_nanos() as u64);
-        Ok::<_, CommandError>(Programs { scenario, until_ns, machine })
+        Ok::<_, CommandError>(Programs { scenario, until_ns, stays_up: false, machine })
     });
-    let (observers, trailing) = observers(&plan, args, programs.transpose()?)?;
+    let files = FileOptions {
+        scenario: Some(&args.scenario),
+        events: args.events.as_deref(),
+        record: args.record.as_deref(),
+        windows: &args.windows,
+    };
+    let (observers, trailing) = observers(&plan, &files, programs.transpose()?)?;
     let wishes = Wishes {
         kernel,
         until: args.until,
-        pace: args.pace,
-        patience: args.patience.unwrap_or(PATIENCE),
-        consoles: args.consoles.clone(),
-        interrupted: || INTERRUPT.load(Ordering::Relaxed),
+        pace: args.kernels.pace,
+        deeds: Vec::new(),
+        patience: args.kernels.patience.unwrap_or(PATIENCE),
+        consoles: args.kernels.consoles.clone(),
+        interrupted,
     };
     let shown = Shown { timing: args.timing, format: args.format, takes_stdout: takes_stdout(&args.windows) };
     let ran = run_and_show(&plan, &wishes, Against::new(observers, None), trailing, &shown)?;
@@ -95,12 +100,13 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
         return Err(VirtualError::NoPrograms { record: args.record.clone() }.into());
     };
     let plan = plan(&args.record, programs.scenario, Some(header.configuration.seed()))?;
+    let (deeds, end) = if programs.stays_up { interventions(&args.record, &plan)? } else { (Vec::new(), None) };
     let recorded = Path::new(&programs.machine.kernel);
     let kernel = kernel::find_kernel(Some(recorded).filter(|path| path.is_file())).map_err(VirtualError::from)?;
     let now = machine::of(&plan, &kernel).map_err(unreadable)?;
     let differences = programs.machine.differences(&now);
     differences.iter().for_each(|one| say(&format!("ethbus: warning: {one}: the run may differ\n")));
-    note_interrupts()?;
+    let interrupted = note_interrupts()?;
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
     let log = args.events.as_deref().map(|path| EventLog::create(path, &[&args.record], &header)).transpose()?;
     let files = log.map(|log| RunFiles { log: log.without_digest().on_a_thread(), record: None });
@@ -108,11 +114,12 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
     let (windows, trailing) = open_windows(&plan, &header, windows::open(&args.windows, &header.stations, &others)?)?;
     let wishes = Wishes {
         kernel,
-        until: programs.until_ns.map(Duration::from_nanos),
+        until: programs.until_ns.map(Duration::from_nanos).or(end),
         pace: None,
+        deeds,
         patience: PATIENCE,
         consoles: args.consoles.clone(),
-        interrupted: || INTERRUPT.load(Ordering::Relaxed),
+        interrupted,
     };
     let shown = Shown { timing: false, format: args.format, takes_stdout: takes_stdout(&args.windows) };
     let observers = Against::new(Both(files, windows), Some(record));
@@ -130,9 +137,9 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
 }
 
 /// How long a station may run while its clock does not move, by default.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-fn unreadable(source: std::io::Error) -> CommandError {
+pub(super) fn unreadable(source: std::io::Error) -> CommandError {
     CommandError::System { what: "read the kernel", source }
 }
 
@@ -146,15 +153,16 @@ fn plan(scenario: &Path, text: String, seed: Option<u64>) -> Result<Plan, Comman
 }
 
 /// Notes an interrupt from now on. Files have threads, so this comes before them.
-fn note_interrupts() -> Result<(), CommandError> {
-    let interrupts = interrupts_of_a_run()?;
+fn note_interrupts() -> Result<Arc<AtomicBool>, CommandError> {
+    let (interrupts, noted) = (interrupts_of_a_run()?, Arc::new(AtomicBool::new(false)));
+    let interrupted = noted.clone();
     let watch = move || {
         if interrupts.recv().is_ok() {
-            INTERRUPT.store(true, Ordering::Relaxed);
+            noted.store(true, Ordering::Relaxed);
         }
     };
     let system = |source| CommandError::System { what: "start a thread", source };
-    std::thread::Builder::new().name("interrupts".to_owned()).spawn(watch).map_err(system).map(|_| ())
+    std::thread::Builder::new().name("interrupts".to_owned()).spawn(watch).map_err(system).map(|_| interrupted)
 }
 
 /// How a run's end is shown.
@@ -193,15 +201,21 @@ fn run_and_show(
     Ok(ran)
 }
 
-/// Refuses what makes no virtual lab.
-fn refuse(plan: &Plan, args: &RunArgs) -> Result<(), CommandError> {
+/// Refuses stations that are no kernels.
+pub(super) fn refuse_hosts(plan: &Plan) -> Result<(), PlanError> {
     if let Some(station) = plan.stations.iter().find(|station| station.host != Host::Veth) {
         let what = format!(
             "{}: every station of a virtual lab is a kernel of its own: leave `kind` and `netns` out",
             station.name
         );
-        return Err(PlanError::option("station", what).into());
+        return Err(PlanError::option("station", what));
     }
+    Ok(())
+}
+
+/// Refuses what makes no virtual lab.
+fn refuse(plan: &Plan, args: &RunArgs) -> Result<(), CommandError> {
+    refuse_hosts(plan)?;
     let awaited = |plan: &Plan| plan.stations.iter().any(|it| it.kernel.programs.iter().any(|it| !it.is_service));
     if args.until.is_none() && !awaited(plan) {
         let what = "nothing would end the run: give --until TIME, or a station a program, like `run = [\"at 1s ping -c 3 st2\"]`";
@@ -219,26 +233,34 @@ fn refuse(plan: &Plan, args: &RunArgs) -> Result<(), CommandError> {
     Ok(refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?)
 }
 
-type Observers = Both<Option<RunFiles>, Option<WindowsBeside>>;
+pub(super) type Observers = Both<Option<RunFiles>, Option<WindowsBeside>>;
 
-/// The files that the options name.
-fn observers(
+/// The files that options name.
+pub(super) struct FileOptions<'a> {
+    pub scenario: Option<&'a Path>,
+    pub events: Option<&'a Path>,
+    pub record: Option<&'a Path>,
+    pub windows: &'a WindowArgs,
+}
+
+/// Makes the files that the options name.
+pub(super) fn observers(
     plan: &Plan,
-    args: &RunArgs,
+    args: &FileOptions<'_>,
     programs: Option<Programs>,
 ) -> Result<(Observers, Vec<Trailing>), CommandError> {
-    let given = [Some(args.scenario.as_path()), args.events.as_deref(), args.record.as_deref()];
+    let given = [args.scenario, args.events, args.record];
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
     let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
-    let opened = windows::open(&args.windows, &header.stations, &others(3))?;
+    let opened = windows::open(args.windows, &header.stations, &others(3))?;
     let (windows, trailing) = open_windows(plan, &header, opened)?;
     let header = Header { programs, ..header };
     let is_wanted = args.events.is_some() || args.record.is_some();
     let files = is_wanted.then(|| {
         let create = |path: &Path| EventLog::create(path, &others(1), &header);
-        let log = args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?;
+        let log = args.events.map_or_else(|| Ok(EventLog::unwritten(&header)), create)?;
         let log = if args.record.is_some() { log } else { log.without_digest() };
-        let record = args.record.as_deref().map(|path| Recorder::create(path, &others(2), &header)).transpose()?;
+        let record = args.record.map(|path| Recorder::create(path, &others(2), &header)).transpose()?;
         Ok::<_, WriteError>(RunFiles { log: log.on_a_thread(), record })
     });
     Ok((Both(files.transpose()?, windows), trailing))

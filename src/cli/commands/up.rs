@@ -2,6 +2,7 @@
 
 mod background;
 mod greeting;
+mod kernels;
 mod returns;
 mod seats;
 mod serve;
@@ -68,6 +69,9 @@ pub fn up(args: &UpArgs) -> Outcome {
     // their other ends.
     let inherited = args.in_background.then(Inherited::look).transpose();
     let inherited = inherited.map_err(|source| CommandError::System { what: "look at own descriptors", source })?;
+    if args.is_virtual {
+        return kernels::up(args, inherited);
+    }
     let mut plan = plan(args)?;
     // Before the lab is made, because another program may have the port.
     let listener = args.metrics.as_deref().map(|text| metrics::port("--metrics", text)).transpose()?;
@@ -77,13 +81,7 @@ pub fn up(args: &UpArgs) -> Outcome {
         existing::adapt(&mut plan)?;
     }
     let interrupts = interrupts()?;
-    let mut record = Inventory::take(&plan.name)?;
-    remove_if_panicking(&plan.name);
-    if record.claims() > 0 {
-        say(&format!("ethbus: removing what a killed lab `{}` had left behind\n", plan.name));
-        record.clear()?;
-    }
-    record.remove_log()?;
+    let mut record = take_record(&plan.name)?;
     if !named {
         record.be_without_names()?;
     }
@@ -93,6 +91,23 @@ pub fn up(args: &UpArgs) -> Outcome {
         inherited.close();
     }
     let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, listener, &mut record, &interrupts));
+    conclude(args, record, kept)
+}
+
+/// Takes the record of a lab that is about to be made, and removes what a killed one of its name had left.
+fn take_record(name: &str) -> Result<Inventory, CommandError> {
+    let mut record = Inventory::take(name)?;
+    remove_if_panicking(name);
+    if record.claims() > 0 {
+        say(&format!("ethbus: removing what a killed lab `{name}` had left behind\n"));
+        record.clear()?;
+    }
+    record.remove_log()?;
+    Ok(record)
+}
+
+/// Removes a lab that has ended, and tells how it ended.
+fn conclude(args: &UpArgs, record: Inventory, kept: Result<Ended, CommandError>) -> Outcome {
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
     let Ended { answer, says, results, whole, failed, trusted } = kept?;
     removed?;
@@ -142,15 +157,20 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     overrides.even_default_route = args.even_default_route;
     let seed = draw_seed()?;
     let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?.in_real_time()?.with_room();
+    refuse_files(args)?;
+    plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    Ok(plan)
+}
+
+fn refuse_files(args: &UpArgs) -> Result<(), PlanError> {
     let [pcapng, perfetto, vcd] = named(&args.windows);
     let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
     refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?;
     if args.background && takes_stdout(&args.windows) {
         let what = "a lab in the background has no standard output: name a file".to_owned();
-        return Err(PlanError::option("--pcapng", what).into());
+        return Err(PlanError::option("--pcapng", what));
     }
-    plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    Ok(plan)
+    Ok(())
 }
 
 /// A panic ends the process at once, so what the lab made is removed from the hook.
@@ -218,35 +238,13 @@ fn keep(
 ) -> Result<Ended, CommandError> {
     lab::keep_least(plan.medium.topology.stations(), plan.filter)?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
-    let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
-    let greeting = match args.format {
-        Format::Table => greeting(plan, &segment.fan_out, record.has_names(), args.in_background),
-        Format::Json => String::new(),
-    };
-    let started = start(plan, outputs, files, segment, record).and_then(|mut started| {
+    let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background);
+    let started = begin(args, plan, takes_stdout, &greeting, record, |record| {
+        let mut started = start(plan, outputs, files, segment, record)?;
         keeper.into_iter().for_each(|keeper| started.plane.keep_with(keeper));
-        // A lab that its user does not know of is useless: a full disk here is an error.
-        match &background {
-            Some(background) => background.leave(&greeting)?,
-            None => {
-                std::io::stderr().write_all(greeting.as_bytes()).map_err(CommandError::Output)?;
-                if args.format == Format::Json && !takes_stdout {
-                    super::list::print_lab(&plan.name)?;
-                }
-            }
-        }
         Ok(started)
-    });
-    let Started { plane, requests, links, prepared, mut schedule } = match (started, background) {
-        (Err(error), Some(background)) => {
-            background.give_up();
-            // The user has already read it.
-            return Err(record.remove_log().map_or_else(CommandError::from, |()| error));
-        }
-        (started, _) => started?,
-    };
-    // The lab must not stop because its terminal does.
-    messages::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
+    })?;
+    let Started { plane, requests, links, prepared, mut schedule } = started;
     for (station, why) in &prepared.left_out {
         say(&format!("ethbus: warning: {station} offers nothing of what the scenario says: {why}\n"));
     }
@@ -270,8 +268,48 @@ fn keep(
         asked: VecDeque::new(),
         watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
         discards: Streams::new(&plan.station_names()),
+        is_virtual: false,
     };
-    let mut ended = serving.until_its_end(&requests, interrupts)?;
+    finish(serving.until_its_end(&requests, interrupts)?, trailing)
+}
+
+/// Has `start` make a lab, and tells the user that it is up.
+fn begin<T>(
+    args: &UpArgs,
+    plan: &Plan,
+    takes_stdout: bool,
+    greeting: &str,
+    record: &mut Inventory,
+    start: impl FnOnce(&mut Inventory) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
+    let greeting = if args.format == Format::Table { greeting } else { "" };
+    let started = start(record).and_then(|started| {
+        // A lab that its user does not know of is useless: a full disk here is an error.
+        match &background {
+            Some(background) => background.leave(greeting)?,
+            None => {
+                std::io::stderr().write_all(greeting.as_bytes()).map_err(CommandError::Output)?;
+                if args.format == Format::Json && !takes_stdout {
+                    super::list::print_lab(&plan.name)?;
+                }
+            }
+        }
+        Ok(started)
+    });
+    if let (Err(_), Some(background)) = (&started, background) {
+        background.give_up();
+        // The user has already read it.
+        record.remove_log()?;
+    }
+    let started = started?;
+    // The lab must not stop because its terminal does.
+    messages::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
+    Ok(started)
+}
+
+/// Ends the files for other tools.
+fn finish(mut ended: Ended, trailing: Vec<Trailing>) -> Result<Ended, CommandError> {
     if let Err(error) = windows::finish(trailing) {
         say(&format!("ethbus: {}\n", with_causes(&error)));
         ended.whole = false;

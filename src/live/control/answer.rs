@@ -155,7 +155,11 @@ impl Asked {
     fn is_last(&self) -> bool {
         matches!(
             self.request,
-            Ok(Control::Subscribe(_) | Control::Capture { .. } | Control::Enter { .. } | Control::Down)
+            Ok(Control::Subscribe(_)
+                | Control::Capture { .. }
+                | Control::Enter { .. }
+                | Control::Exec { .. }
+                | Control::Down)
         )
     }
 }

@@ -104,6 +104,13 @@ pub enum Control {
         /// Its name.
         station: String,
     },
+    /// Run a line of a shell in a station of a virtual lab. What it prints follows the answer, and then how it ended.
+    Exec {
+        /// The station.
+        station: String,
+        /// The line.
+        command: String,
+    },
     /// Panic, so that a test can see the lab cleaned up all the same. Not in release builds.
     Panic,
     /// Have the data plane make a system call that it may not make, for a test again. Not in release builds.
@@ -138,7 +145,7 @@ pub struct Wanted {
 
 impl Control {
     /// The methods that documents have, in their order there.
-    pub const METHODS: [&str; 19] = [
+    pub const METHODS: [&str; 20] = [
         "version",
         "stats",
         "subscribe",
@@ -158,6 +165,7 @@ impl Control {
         "mend",
         "capture",
         "enter",
+        "exec",
     ];
     /// Those for tests.
     const HIDDEN: [&str; 3] = ["panic", "trespass", "bus_panic"];
@@ -183,6 +191,23 @@ impl Control {
         format!("{request}\n")
     }
 
+    /// Why a lab refuses it, in virtual time or in real time, if it does.
+    pub fn refusal(&self, is_virtual: bool) -> Option<&'static str> {
+        match self {
+            Control::Exec { .. } if !is_virtual => {
+                Some("`exec` of a lab in real time needs no request: a program enters the station's namespace")
+            }
+            _ if !is_virtual => None,
+            Control::Add(_) | Control::Remove { .. } => {
+                Some("the stations of a virtual lab are those of its scenario: `unplug` and `plug` take one off and back")
+            }
+            Control::Enter { .. } => Some("a station of a virtual lab is a kernel of its own and no namespace"),
+            Control::Discards { .. } => Some("a virtual lab has no streams of discards: its event log has them"),
+            Control::Keep => Some("a virtual lab keeps no last seconds: bring it up with `--events FILE`"),
+            _ => None,
+        }
+    }
+
     fn check(&self) -> Result<(), String> {
         match self {
             Control::Subscribe(Subscription { events: None, results_every_s: None }) => {
@@ -196,6 +221,9 @@ impl Control {
             Control::Subscribe(Subscription { events: Some(wanted), .. }) => wanted.check(),
             Control::Step { bit_times: Some(bits) } if !(1..=LONGEST_STEP).contains(bits) => {
                 Err(format!("`bit_times` is {bits}: it is from 1 to {LONGEST_STEP}"))
+            }
+            Control::Exec { command, .. } if command.trim().is_empty() || command.contains('\0') => {
+                Err("`command` is a line of a shell, like `ping -c 3 st2`".to_owned())
             }
             Control::Plca { settings, .. } => {
                 medium::PlcaSettings::from(*settings).check().map_err(|error| error.to_string())
@@ -331,6 +359,7 @@ mod tests {
             Control::Mend,
             Control::Capture { framing: Framing::Plain, filter },
             Control::Enter { station: station() },
+            Control::Exec { station: station(), command: "ping -c 3 st2".to_owned() },
         ]
     }
 

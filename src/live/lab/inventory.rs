@@ -279,6 +279,11 @@ impl Inventory {
         Ok(())
     }
 
+    /// Notes that the stations are kernels in virtual time, which have no namespaces.
+    pub fn be_virtual(&mut self) {
+        self.content.is_virtual = true;
+    }
+
     /// Whether the lab's namespaces get names in `/run/netns`.
     pub fn has_names(&self) -> bool {
         self.content.user_namespace.is_none()

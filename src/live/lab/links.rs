@@ -18,7 +18,7 @@ use sim::scenario::plan::{Plan, StationPlan};
 use std::collections::HashMap;
 
 /// Where to look.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Links {
     bus: Option<Claim>,
     stations: Vec<Station>,

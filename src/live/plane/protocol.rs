@@ -113,6 +113,13 @@ pub struct Port {
     pub watched: Option<Watched>,
 }
 
+impl Port {
+    /// That of a kernel in virtual time, which leads to no interface.
+    pub fn of_kernel(name: &str, mac: [u8; 6]) -> Port {
+        Port { name: name.to_owned(), index: 0, mac, outside: false, watched: None }
+    }
+}
+
 impl Setup {
     /// What is said of a plan whose ports, and hubs if it has any, have been made.
     pub fn new(name: &str, config: &Config, ports: Vec<Port>, hubs: Vec<u32>) -> Setup {
@@ -181,6 +188,9 @@ pub enum Request {
     Discards(u16, bool),
     /// Begin a capture. The stream that it goes to comes with the request.
     Capture(Wish),
+    /// Begin a command in a station of a virtual lab: its number, and a line of a shell. The stream that gets what it prints
+    /// comes with the request.
+    Command(u16, String),
     /// Write the last seconds.
     Keep,
     /// Tell the results, and end.

@@ -4,7 +4,7 @@
 
 use super::discards::Batch;
 use super::protocol::{Request, Setup, Told};
-use super::seen::{Seen, Written};
+use super::seen::Seen;
 use super::threads;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use link::channel::Arriving;
@@ -102,9 +102,7 @@ fn write_reports(mut stream: UnixStream, reports: &Receiver<Report>, setup: &Set
                 continue;
             }
             Report::Told(told) => told,
-            Report::Seen(missed, now, notes) => {
-                Told::Seen(Seen { missed, now: now.get(), notes: notes.iter().map(Written::from).collect() })
-            }
+            Report::Seen(missed, now, notes) => Told::Seen(Seen::of((missed, now, notes))),
             Report::Discards(station, batch) => Told::Discards(batch.written(station)),
             Report::Snapshot(snapshot) => Told::Results(Box::new(Results::new(
                 setup.config_results(),

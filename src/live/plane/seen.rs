@@ -129,6 +129,11 @@ impl Done {
 }
 
 impl Seen {
+    /// What a batch has: how many notes are missing before it, how far the medium was run, and the notes.
+    pub fn of((missed, now, notes): (u64, BitInstant, Vec<Note>)) -> Seen {
+        Seen { missed, now: now.get(), notes: notes.iter().map(Written::from).collect() }
+    }
+
     /// Nothing happened, and nothing is missing.
     pub fn is_empty(&self) -> bool {
         self.missed == 0 && self.notes.is_empty()
@@ -240,7 +245,7 @@ impl Written {
 
 /// The next batch, if a viewer watches.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub struct Batch {
     watched: bool,
     notes: Vec<Note>,
     /// Before these.
@@ -255,6 +260,7 @@ impl Batch {
         *self = Batch { watched, ..Batch::default() };
     }
 
+    /// Takes an event, if there is room.
     #[inline]
     pub fn event(&mut self, event: &Event) {
         match self.notes.len() < MOST {
@@ -264,6 +270,7 @@ impl Batch {
         }
     }
 
+    /// Takes an input.
     #[inline]
     pub fn input(&mut self, at: BitInstant, input: &Input) {
         if self.watched && Done::of(input).is_some() {

@@ -71,6 +71,17 @@ pub(crate) fn kind(input: &Input) -> &'static str {
     }]
 }
 
+/// Appends a command that begins in a station, likewise.
+pub(super) fn write_command(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, command: &str) {
+    line.extend_from_slice(b"{\"t\":");
+    push_number(line, at.get());
+    string(line, "kind", "command");
+    string(line, "station", names.escaped(station));
+    line.extend_from_slice(b",\"command\":");
+    serde_json::to_writer(&mut *line, command).expect("a string");
+    line.push(b'}');
+}
+
 /// Appends an input, without the line's end; nothing for the passing of time.
 pub(crate) fn write(
     line: &mut Vec<u8>,

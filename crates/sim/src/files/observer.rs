@@ -7,7 +7,7 @@
 
 use crate::files::event_log::EmulatorEvent;
 use crate::files::record::End;
-use medium::{BitInstant, Event, Input};
+use medium::{BitInstant, Event, Input, StationId};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -31,6 +31,15 @@ pub trait Observer {
     /// Something happened to the emulator of a live bus.
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Self::Error> {
         let _ = event;
+        Ok(())
+    }
+
+    /// A command from outside begins in a station of a virtual lab.
+    ///
+    /// # Errors
+    /// As [`Observer::input`].
+    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), Self::Error> {
+        let _ = (at, station, command);
         Ok(())
     }
 
@@ -85,6 +94,10 @@ impl<O: Observer> Observer for Option<O> {
         self.as_mut().map_or(Ok(()), |observer| observer.emulator(event))
     }
 
+    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), O::Error> {
+        self.as_mut().map_or(Ok(()), |observer| observer.command(at, station, command))
+    }
+
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), O::Error> {
         self.as_mut().map_or(Ok(()), |observer| observer.restart(run_to, at))
     }
@@ -124,6 +137,11 @@ impl<A: Observer, B: Observer<Error = A::Error>> Observer for Both<A, B> {
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), A::Error> {
         self.0.emulator(event)?;
         self.1.emulator(event)
+    }
+
+    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), A::Error> {
+        self.0.command(at, station, command)?;
+        self.1.command(at, station, command)
     }
 
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), A::Error> {

@@ -12,6 +12,9 @@ pub struct Programs {
     /// The run's `--until`, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ns: Option<u64>,
+    /// The lab stayed up until it was taken down: its record has what was done to it, and its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stays_up: bool,
     /// What the programs run on.
     pub machine: Machine,
 }

@@ -98,6 +98,15 @@ impl Recorder {
         Ok(())
     }
 
+    /// A command from outside begins in a station of a virtual lab.
+    ///
+    /// # Errors
+    /// As [`Recorder::input`].
+    pub fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), WriteError> {
+        let names = &self.names;
+        self.output.line(|line| inputs::write_command(line, names, at, station, command))
+    }
+
     /// The tally starts from zero at `at`, everything due up to `run_to` having been run.
     ///
     /// # Errors
@@ -157,6 +166,7 @@ enum Line {
     SetFault { t: u64, station: String, fault: Option<FaultName> },
     SetPlca { t: u64, station: String, plca: SettingsText },
     SetCut { t: u64, cut: Option<Cut> },
+    Command { t: u64, station: String, command: String },
     Restart { t: u64, run_to: u64 },
     Missing { count: u64 },
     End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
@@ -173,6 +183,15 @@ pub enum Entry {
         input: Input,
         /// Of a frame that had octets, those without FCS.
         octets: Option<Vec<u8>>,
+    },
+    /// A command from outside begins in a station of a virtual lab.
+    Command {
+        /// When.
+        at: BitInstant,
+        /// The station.
+        station: StationId,
+        /// A line of a shell.
+        command: String,
     },
     /// The tally starts from zero.
     Restart {
@@ -290,6 +309,9 @@ impl<R: BufRead> RecordReader<R> {
                 let cut = cut.map(Place::from);
                 cut.map_or(Ok(()), |cut| self.topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
                 input(t, Input::SetCut { cut })
+            }
+            Line::Command { t, station, command } => {
+                Ok(Entry::Command { at: instant(t)?, station: self.station(&station)?, command })
             }
             Line::Restart { t, run_to } => Ok(Entry::Restart { run_to: instant(run_to)?, at: instant(t)? }),
             Line::Missing { count } => Ok(Entry::Missing { count }),
@@ -410,6 +432,8 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
                 medium.give(at, input, &mut listener);
                 listener.kept()?;
             }
+            // What it made its station send comes as inputs.
+            Entry::Command { .. } => {}
             Entry::Restart { run_to, at } => {
                 run_through(&mut medium, run_to, &mut listener)?;
                 medium.restart_tally();

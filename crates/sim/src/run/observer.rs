@@ -5,7 +5,7 @@ pub use crate::files::observer::{Both, Observer};
 use crate::files::event_log::{EmulatorEvent, EventLog};
 use crate::files::json_lines::WriteError;
 use crate::files::record::{End, Recorder};
-use medium::{BitInstant, Event, Input};
+use medium::{BitInstant, Event, Input, StationId};
 use std::sync::Arc;
 
 /// The event log takes the events of both layers; inputs tell it of destinations, faults and cuts.
@@ -43,6 +43,10 @@ impl Observer for Recorder {
         Ok(())
     }
 
+    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), WriteError> {
+        Recorder::command(self, at, station, command)
+    }
+
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), WriteError> {
         Recorder::restart(self, run_to, at)
     }
@@ -77,6 +81,10 @@ impl Observer for RunFiles {
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
         Observer::emulator(&mut self.log, event)
+    }
+
+    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), WriteError> {
+        Observer::command(&mut self.record, at, station, command)
     }
 
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), WriteError> {

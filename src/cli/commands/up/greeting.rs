@@ -42,18 +42,43 @@ pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool, in_background:
     let others: String = plan.stations.iter().filter_map(|station| how_to_be(ethbus, &name, station)).collect();
     let own = if name.is_empty() { String::new() } else { format!(" {}", name.trim_end()) };
     let (lab, rate, seed) = (&plan.name, plan.medium.rate, plan.medium.seed);
-    let (ends, elsewhere) = match in_background {
-        true => ("ends", "Next"),
-        false => ("or an interrupt (Ctrl-C) ends", "In another terminal"),
-    };
+    let (ends, elsewhere) = ends(in_background);
     let is_up = format!("ethbus: lab `{lab}` is up at {rate}, {fan_out}, seed {seed};\n");
     format!(
-        "{}\n{}`{ethbus} down{own}` {ends} it. {elsewhere}:\n{}{others}  {ethbus} stats{own}\n{}",
+        "{}\n{}`{ethbus} down{own}` {ends}. {elsewhere}:\n{}{others}  {ethbus} stats{own}\n{}",
         plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
         fold(&is_up, USUAL),
         ping.unwrap_or_default(),
         fold(limits, USUAL)
     )
+}
+
+/// That of a lab in virtual time.
+pub fn greeting_of_kernels(plan: &Plan, in_background: bool) -> String {
+    let rows = plan.stations.iter().map(|station| {
+        let address =
+            |index: usize| station.addresses.get(index).map_or(String::new(), |network| network.address.to_string());
+        [station.name.clone(), station.mac.to_string(), address(0), address(1)]
+    });
+    let own = if plan.name == DEFAULT_NAME { String::new() } else { format!(" {}", plan.name) };
+    let (lab, rate, seed, ethbus) = (&plan.name, plan.medium.rate, plan.medium.seed, program());
+    let is_up = format!("ethbus: lab `{lab}` is up at {rate} in virtual time, seed {seed};\n");
+    let ends = ends(in_background);
+    format!(
+        "{}\n{}`{ethbus} down{own}` {}. {}:\n  {ethbus} watch{own}\n  {ethbus} stats{own}\n",
+        plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
+        fold(&is_up, USUAL),
+        ends.0,
+        ends.1
+    )
+}
+
+/// What ends a lab, and where to type what comes next.
+fn ends(in_background: bool) -> (&'static str, &'static str) {
+    match in_background {
+        true => ("ends it", "Next"),
+        false => ("or an interrupt (Ctrl-C) ends it", "In another terminal"),
+    }
 }
 
 /// How a program or a machine becomes the host of a station that is no namespace with a kernel's stack.

@@ -56,6 +56,11 @@ impl Schedule {
         Schedule { begin: Instant::now(), rate, paused: None, changes: plan.changes.iter().copied().collect() }
     }
 
+    /// Nothing is due: in virtual time the lab itself has the changes.
+    pub fn of_pauses(plan: &Plan) -> Schedule {
+        Schedule { changes: VecDeque::new(), ..Schedule::new(plan) }
+    }
+
     /// The medium's clock is stopped: nothing is due until it runs again.
     fn pause(&mut self) {
         self.paused.get_or_insert_with(Instant::now);
@@ -158,6 +163,8 @@ pub struct Serving<'a> {
     pub asked: Asked,
     pub watchers: Watchers,
     pub discards: Streams,
+    /// Its stations are kernels in virtual time.
+    pub is_virtual: bool,
 }
 
 /// The lab ends; the client that asked for it waits for the answer.
@@ -175,7 +182,7 @@ impl Serving<'_> {
         let looks = tick(LOOK);
         let fills = if self.offers.ask_for_queues() { tick(FILL) } else { never() };
         let answer = loop {
-            let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
+            let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + self.plane.patience()));
             let due = self.schedule.next().map_or_else(never, at);
             let results_due = self.watchers.results_due().map_or_else(never, at);
             let next = select! {
@@ -223,7 +230,7 @@ impl Serving<'_> {
 
     /// The data plane did not answer: says so to those who wait for it.
     fn silent(&mut self) -> SupervisorError {
-        let error = SupervisorError::Silent;
+        let error = SupervisorError::Silent { patience: self.plane.patience() };
         let asked = std::mem::take(&mut self.asked);
         for (_, asker) in asked {
             if let Asker::Client(answer) = asker {
@@ -298,6 +305,10 @@ impl Serving<'_> {
     }
 
     fn answer(&mut self, request: Control, answer: Answer) -> Result<End, CommandError> {
+        if let Some(why) = request.refusal(self.is_virtual) {
+            refuse(answer, why);
+            return GO_ON;
+        }
         match request {
             Control::Version => {
                 let (program, api) = (concat!("ethbus ", env!("CARGO_PKG_VERSION")), request::VERSION);
@@ -344,6 +355,7 @@ impl Serving<'_> {
             Control::Mend => self.cable(None, answer)?,
             Control::Capture { framing, filter } => self.capture(framing, &filter, answer)?,
             Control::Enter { station } => hand_over(self.record, &station, answer),
+            Control::Exec { station, command } => self.exec(&station, command, answer)?,
             Control::Panic if cfg!(debug_assertions) => panic!("asked to panic"),
             Control::Trespass if cfg!(debug_assertions) => self.plane.ask(Request::Trespass)?,
             Control::BusPanic if cfg!(debug_assertions) => self.plane.ask(Request::Panic)?,
@@ -397,6 +409,19 @@ impl Serving<'_> {
                 answer.refuse(&RpcError::invalid_params(&format!("capture: {why}")));
                 Ok(())
             }
+        }
+    }
+
+    /// Has a station's kernel run a command for the client.
+    fn exec(&mut self, name: &str, command: String, answer: Answer) -> Result<(), SupervisorError> {
+        let Some(station) = self.stations.position(name) else {
+            answer.refuse(&RpcError::no_station(name));
+            return Ok(());
+        };
+        match answer.give_stream(&json!({})) {
+            Ok(stream) => self.plane.command(station as u16, command, &stream),
+            // The client is gone.
+            Err(_) => Ok(()),
         }
     }
 

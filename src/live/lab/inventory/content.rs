@@ -25,6 +25,9 @@ pub struct Content {
     /// The lab is being taken down: programs in its stations are ended, and no command may start another.
     #[serde(default)]
     pub(super) ending: bool,
+    /// Its stations are kernels in virtual time.
+    #[serde(default)]
+    pub is_virtual: bool,
     /// The user namespace of a lab without root, whose namespaces have no names: device and inode.
     #[serde(default)]
     pub(super) user_namespace: Option<(u64, u64)>,

@@ -10,7 +10,7 @@ use super::{Coordinator, Held, SHORTEST_SPIN};
 use crossbeam_channel::TrySendError;
 use link::clock::RealtimeNanos;
 use link::netlink::{LinkChange, MonitorError};
-use medium::{BitInstant, BitTimes, Event, FrameId, Input, Joiner, Kind, Method, StationId};
+use medium::{BitInstant, BitTimes, FrameId, Input, Joiner, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
 use sim::files::observer::{Both, Observer};
@@ -190,28 +190,9 @@ impl Coordinator {
             let of = move |held: &Held| (FrameId { station, serial: held.serial }, held.frame, held.octets.clone());
             held.range(held.len().saturating_sub(medium.queued(station))..).map(of)
         });
-        let configured = |station: StationId| match &medium.config().method {
-            Method::Plca(plca) => plca.nodes.get(station.index()).map(|node| node.settings),
-            _ => None,
-        };
-        let changes = stations().flat_map(|station| {
-            let settings = medium.plca_settings(station).filter(|settings| configured(station) != Some(*settings));
-            let fault = medium.fault(station);
-            [
-                wires.ports.joiner(station).map(|who| Input::Join { station, who }),
-                (!medium.attached(station)).then_some(Input::Detach { station }),
-                fault.map(|_| Input::SetFault { station, fault }),
-                settings.map(|settings| Input::SetPlca { station, settings }),
-            ]
-        });
-        let cut = medium.cut();
-        let changes = changes.chain([cut.map(|_| Input::SetCut { cut })]).flatten();
+        let joiners: Vec<_> = stations().map(|station| (station, wires.ports.joiner(station))).collect();
         let at = medium.now().max(*run_to);
-        let states = stations().filter_map(|station| {
-            let (frame, kind) = (FrameId { station, serial: 0 }, Kind::PlcaStatus { ok: medium.plca_status(station)? });
-            Some(Event { at, station, frame, kind })
-        });
-        captures.begin(stream, wish, at, held.collect(), changes, states);
+        captures.begin(stream, wish, at, medium, held.collect(), &joiners);
     }
 
     fn restart(&mut self, now: BitInstant) -> Result<(), BusError> {
@@ -293,6 +274,8 @@ impl Coordinator {
             Request::Step(bits) if self.pause.is_some() => self.step(bits.map(BitTimes::new)),
             // The supervisor knows that the clock is stopped.
             Request::Step(_) => {}
+            // Of a virtual lab.
+            Request::Command(..) => {}
             Request::Trespass => trespass(),
             Request::Panic if cfg!(debug_assertions) => panic!("asked to panic \u{1b}[31m"),
             Request::Panic => {}

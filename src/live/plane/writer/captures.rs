@@ -10,7 +10,7 @@ use super::notes::{Note, tell};
 use super::{Ends, Files, PAUSE, StartError, Wanted, Writer, threads, waiting};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use link::channel::is_over;
-use medium::{BitInstant, Event, Frame, FrameId, Input};
+use medium::{BitInstant, Event, Frame, FrameId, Input, Joiner, Kind, Medium, Method, StationId};
 use sim::files::event_log::EmulatorEvent;
 use sim::files::json_lines::WriteError;
 use sim::files::observer::Observer;
@@ -76,16 +76,17 @@ impl Captures {
         Ok(Captures { known, idle, present: Vec::new() })
     }
 
-    /// Begins a capture on `stream`, at `now`, with the frames that the medium has, what was done to it before, and
-    /// which states its stations are in. Without an idle thread, the stream just ends.
+    /// Begins a capture on `stream`, at `now`, with the frames that the medium has (`held`), what was done to it before,
+    /// which of its seats are taken and by whom, and which states its stations are in. Without an idle thread, the stream
+    /// just ends.
     pub fn begin(
         &mut self,
         stream: OwnedFd,
         wish: Wish,
         now: BitInstant,
+        medium: &Medium,
         held: Vec<(FrameId, Frame, Arc<[u8]>)>,
-        done: impl Iterator<Item = Input>,
-        states: impl Iterator<Item = Event>,
+        joiners: &[(StationId, Option<Joiner>)],
     ) {
         let Some(thread) = self.idle.pop() else { return };
         let wanted = Wanted::new("the capture", WindowKind::Pcapng(wish).holds());
@@ -97,11 +98,16 @@ impl Captures {
             return;
         }
         writer.note(Note::Held(now, held));
+        let cut = medium.cut().map(|cut| Input::SetCut { cut: Some(cut) });
+        let done = joiners.iter().flat_map(|(station, joiner)| done_to(medium, *station, *joiner)).chain(cut);
         for input in done {
             let Ok(()) = writer.input(now, &input, None);
         }
-        for event in states {
-            let Ok(()) = writer.event(&event);
+        for (station, _) in joiners.iter().copied() {
+            if let Some(ok) = medium.plca_status(station) {
+                let frame = FrameId { station, serial: 0 };
+                let Ok(()) = writer.event(&Event { at: now, station, frame, kind: Kind::PlcaStatus { ok } });
+            }
         }
         self.present.push(Present { thread, writer, asked, until: None });
     }
@@ -132,6 +138,23 @@ impl Captures {
     fn each(&mut self, tell: impl Fn(&mut Writer) -> Result<(), Infallible>) -> Result<(), Infallible> {
         self.present.iter_mut().try_for_each(|present| tell(&mut present.writer))
     }
+}
+
+/// What was done to a station before now, as inputs.
+fn done_to(medium: &Medium, station: StationId, joiner: Option<Joiner>) -> impl Iterator<Item = Input> {
+    let configured = match &medium.config().method {
+        Method::Plca(plca) => plca.nodes.get(station.index()).map(|node| node.settings),
+        _ => None,
+    };
+    let settings = medium.plca_settings(station).filter(|settings| configured != Some(*settings));
+    let fault = medium.fault(station);
+    let all = [
+        joiner.map(|who| Input::Join { station, who }),
+        (!medium.attached(station)).then_some(Input::Detach { station }),
+        fault.map(|_| Input::SetFault { station, fault }),
+        settings.map(|settings| Input::SetPlca { station, settings }),
+    ];
+    all.into_iter().flatten()
 }
 
 /// The coordinator is never stopped: what finds no room is counted.

@@ -1,0 +1,159 @@
+//! `ethbus up --virtual`: a lab of kernels in virtual time that stays up. It is served as a live bus is; only the plane is
+//! another one.
+
+use super::super::run::{FileOptions, Observers, PATIENCE, VirtualError, observers, refuse_hosts, unreadable};
+use super::super::sim::DEFAULT_SEED;
+use super::super::{CommandError, Outcome, interrupts, rights};
+use super::greeting::greeting_of_kernels;
+use super::seats::Seats;
+use super::serve::{Schedule, Serving};
+use super::{Ended, addresses, begin, conclude, finish, refuse_files, take_record};
+use crate::cli::args::{KernelArgs, UpArgs};
+use crate::cli::windows::takes_stdout;
+use crate::live::control::server::{self, Requests};
+use crate::live::discards::Streams;
+use crate::live::driver::scenario::Prepared;
+use crate::live::lab::inventory::Inventory;
+use crate::live::lab::links::Links;
+use crate::live::plane::protocol::Port;
+use crate::live::plane::writer::captures::Captures;
+use crate::live::supervisor::DataPlane;
+use crate::live::watchers::Watchers;
+use crate::show::{say, with_causes};
+use crate::virt::lab::Wishes;
+use crate::virt::{machine, plane};
+use crossbeam_channel::Receiver;
+use link::confine::Inherited;
+use link::signals::Signal;
+use sim::files::event_log::Header;
+use sim::files::programs::Programs;
+use sim::scenario::file::file_text;
+use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::windows::{Known, Trailing};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The options of settings that are a live bus's alone.
+const LIVE: [&str; 3] = ["capacity", "time-scale", "latency"];
+/// The options of settings that a record has beside the scenario file.
+const IN_A_RECORD: [&str; 1] = ["seed"];
+
+/// Brings a virtual lab up.
+pub fn up(args: &UpArgs, inherited: Option<Inherited>) -> Outcome {
+    refuse(args)?;
+    let scenario = args.scenario.as_deref().map(file_text).transpose()?;
+    let plan = plan(args, scenario.as_deref())?;
+    let kernel = kernel::find_kernel(args.kernels.0.kernel.as_deref()).map_err(VirtualError::from)?;
+    rights::end_left_behind(&plan.name)?;
+    let interrupts = interrupts()?;
+    let mut record = take_record(&plan.name)?;
+    record.be_virtual();
+    let files = files(args, &plan, scenario, &kernel);
+    // The outputs may have been named by a descriptor, and are open now.
+    inherited.into_iter().for_each(Inherited::close);
+    let kept = files.and_then(|files| keep(&plan, args, files, kernel, &mut record, &interrupts));
+    conclude(args, record, kept)
+}
+
+/// Refuses options of a live bus.
+fn refuse(args: &UpArgs) -> Result<(), CommandError> {
+    if let Some(long) = LIVE.into_iter().find(|long| args.over.get(long).is_some()) {
+        let what = "it is of a lab in real time: leave it out, or leave out --virtual".to_owned();
+        return Err(PlanError::option(&format!("--{long}"), what).into());
+    }
+    let mut others = args.over.given().map(|(long, _)| long).filter(|long| !IN_A_RECORD.contains(long));
+    let other = others.next().map(|long| format!("write `--{long}` into the scenario file"));
+    let other = other.or_else(|| args.scenario.is_none().then(|| "name a scenario file".to_owned()));
+    if let Some(remedy) = other.filter(|_| args.record.is_some()) {
+        let what = format!("the record of a virtual lab has its scenario file and its seed: {remedy}");
+        return Err(PlanError::option("--record", what).into());
+    }
+    Ok(refuse_files(args)?)
+}
+
+fn plan(args: &UpArgs, scenario: Option<&str>) -> Result<Plan, CommandError> {
+    let overrides = Overrides::of(args.over.given())?;
+    let plan = match (args.scenario.as_deref(), scenario) {
+        (Some(path), Some(text)) => Plan::of_text(path, text.to_owned(), &overrides, DEFAULT_SEED)?,
+        _ => Plan::read(None, &overrides, DEFAULT_SEED)?,
+    };
+    let plan = plan.of_programs()?;
+    refuse_hosts(&plan)?;
+    plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    Ok(plan)
+}
+
+type Files = (Observers, Vec<Trailing>);
+
+fn files(args: &UpArgs, plan: &Plan, scenario: Option<String>, kernel: &Path) -> Result<Files, CommandError> {
+    let programs = args.record.as_ref().and(scenario).map(|scenario| {
+        let machine = machine::of(plan, kernel).map_err(unreadable)?;
+        Ok::<_, CommandError>(Programs { scenario, until_ns: None, stays_up: true, machine })
+    });
+    let options = FileOptions {
+        scenario: args.scenario.as_deref(),
+        events: args.events.as_deref(),
+        record: args.record.as_deref(),
+        windows: &args.windows,
+    };
+    observers(plan, &options, programs.transpose()?)
+}
+
+/// Starts the kernels and serves the lab until its end.
+fn keep(
+    plan: &Plan,
+    args: &UpArgs,
+    (files, trailing): Files,
+    kernel: PathBuf,
+    record: &mut Inventory,
+    interrupts: &Receiver<Signal>,
+) -> Result<Ended, CommandError> {
+    let greeting = greeting_of_kernels(plan, args.in_background);
+    let (plane, requests) = begin(args, plan, takes_stdout(&args.windows), &greeting, record, |record| {
+        start(plan, &args.kernels.0, files, kernel, record)
+    })?;
+    let serving = Serving {
+        plan,
+        plane,
+        record,
+        links: Links::default(),
+        schedule: Schedule::of_pauses(plan),
+        stations: Seats::new(plan),
+        tolerance: args.tolerance,
+        format: args.format,
+        offers: Prepared::default().begin()?,
+        asked: VecDeque::new(),
+        watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
+        discards: Streams::new(&plan.station_names()),
+        is_virtual: true,
+    };
+    finish(serving.until_its_end(&requests, interrupts)?, trailing)
+}
+
+/// Starts the plane, and notes that the lab is up.
+fn start(
+    plan: &Plan,
+    args: &KernelArgs,
+    files: Observers,
+    kernel: PathBuf,
+    record: &mut Inventory,
+) -> Result<(DataPlane, Requests), CommandError> {
+    let macs: Vec<[u8; 6]> = plan.stations.iter().map(|station| station.mac.octets()).collect();
+    let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
+    let known = Arc::new(Known { header, macs: macs.clone(), epoch: None });
+    let captures = Captures::start(known).map_err(|error| CommandError::Captures(Box::new(error)))?;
+    let patience = args.patience.unwrap_or(PATIENCE);
+    let (own, pace, consoles) = (plan.clone(), args.pace, args.consoles.clone());
+    let plane = DataPlane::within(patience, move |ends| {
+        let interrupted = ends.ending.clone();
+        let wishes = Wishes { kernel, until: None, pace, deeds: Vec::new(), patience, consoles, interrupted };
+        plane::run(&own, &wishes, (files, captures), ends).map_err(|error| with_causes(&error))
+    })?;
+    let system = |source| CommandError::System { what: "listen for requests", source };
+    let requests = server::listen(&plan.name).map_err(system)?;
+    record.be_reached_at(addresses(plan))?;
+    let ports: Vec<Port> = plan.stations.iter().zip(macs).map(|(station, mac)| Port::of_kernel(&station.name, mac)).collect();
+    record.up(&ports, plan.medium.rate.get())?;
+    Ok((plane, requests))
+}

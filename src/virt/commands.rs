@@ -1,0 +1,87 @@
+//! Commands from outside that run in stations: what they print goes to the clients that asked for them.
+//!
+//! A station writes to files of its own folder, which are read here now and then. No thread waits for a client: output that
+//! finds no room stays in its file until there is some.
+
+use super::init;
+use crate::live::control::{CommandEnded, Notification, Output, digits_of};
+use crate::live::watchers::writer;
+use crossbeam_channel::{Sender, TrySendError};
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Lines that wait for their reader.
+const WAITING: usize = 64;
+/// Octets in a line at most.
+const PIECE: u64 = 1 << 14;
+
+/// A command that runs.
+#[derive(Debug)]
+pub struct Command {
+    /// The number of its station.
+    pub station: usize,
+    /// The file of the command itself; those of its output are beside it.
+    file: PathBuf,
+    /// The virtual instant at which it began.
+    from: u64,
+    /// How much of its outputs the client has.
+    told: [u64; init::OUTPUTS.len()],
+    lines: Sender<Arc<[u8]>>,
+}
+
+impl Command {
+    /// One that has begun at `from`, for the client at `stream`; none if there is no thread for the client.
+    pub fn new(station: usize, file: PathBuf, from: u64, stream: OwnedFd) -> Option<Command> {
+        let lines = writer(UnixStream::from(stream), WAITING)?;
+        Some(Command { station, file, from, told: [0; init::OUTPUTS.len()], lines })
+    }
+
+    /// Tells the client what is new at `now`; whether there may be more. `is_over`: its station has ended.
+    pub fn go_on(&mut self, now: u64, is_over: bool) -> bool {
+        // Before the output: what is written then is all.
+        let code = fs::read_to_string(self.beside(init::CODE)).ok().and_then(|code| code.trim().parse().ok());
+        for number in 0..init::OUTPUTS.len() {
+            match self.tell(number) {
+                Ok(()) => {}
+                Err(TrySendError::Full(_)) => return true,
+                Err(TrySendError::Disconnected(_)) => return false,
+            }
+        }
+        if code.is_none() && !is_over {
+            return true;
+        }
+        let ended = CommandEnded { code, from_ns: self.from, until_ns: now };
+        matches!(self.lines.try_send(Notification::line("ended", ended).into()), Err(TrySendError::Full(_)))
+    }
+
+    fn tell(&mut self, number: usize) -> Result<(), TrySendError<Arc<[u8]>>> {
+        loop {
+            let octets = piece(&self.beside(init::OUTPUTS[number]), self.told[number]).unwrap_or_default();
+            if octets.is_empty() {
+                return Ok(());
+            }
+            let output = Output { error: number == 1, octets: digits_of(&octets) };
+            self.lines.try_send(Notification::line("output", output).into())?;
+            self.told[number] += octets.len() as u64;
+        }
+    }
+
+    fn beside(&self, end: &str) -> PathBuf {
+        let mut name = self.file.clone().into_os_string();
+        name.push(end);
+        name.into()
+    }
+}
+
+/// Some octets of a file from a place on.
+fn piece(path: &PathBuf, from: u64) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut octets = Vec::new();
+    file.take(PIECE).read_to_end(&mut octets)?;
+    Ok(octets)
+}

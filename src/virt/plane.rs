@@ -1,0 +1,348 @@
+//! The plane of a virtual lab that is up: it answers the supervisor as the data plane of a live bus does, and goes on with
+//! the lab in between.
+//!
+//! ```text
+//!   supervisor ──Request──► this thread ── next, go on ──► lab.rs
+//!        ▲                    │ sleeps for the pace; stands still in a pause
+//!        └───────Told─────────┘
+//! ```
+//! What is asked changes nothing in the lab, except for changes. A change gets the first bit instant after now, before which
+//! no kernel has gone on, so the run is the one in which that instant was planned.
+
+use super::bus::Deed;
+use super::commands::Command;
+use super::init;
+use super::lab::{Lab, LabError, Wishes};
+use crate::live::plane::protocol::{Change, Request, Told};
+use crate::live::plane::seen::{Batch, Seen};
+use crate::live::plane::writer::captures::Captures;
+use crate::live::supervisor::thread::{Asked, Ends};
+use crossbeam_channel::{RecvTimeoutError, SendTimeoutError, TryRecvError};
+use link::clock::monotonic_nanos;
+use medium::{BitInstant, BitTimes, Event, Input, StationId};
+use sim::files::event_log::EmulatorEvent;
+use sim::files::record::End;
+use sim::run::observer::Observer;
+use sim::scenario::plan::Plan;
+use sim::windows::capture::Wish;
+use sim::words::choices::PortState;
+use sim::words::fault::FaultName;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often viewers and captures get what happened, in real time.
+const HOUSEKEEPING: Duration = Duration::from_millis(50);
+/// How often files do.
+const FLUSH: Duration = Duration::from_secs(1);
+/// The longest sleep.
+const LONGEST_SLEEP: Duration = HOUSEKEEPING;
+/// How far `step` goes where nothing happens, in nanoseconds of virtual time.
+const LONGEST_STEP: u64 = 1_000_000_000;
+
+/// What observes a lab that is up.
+#[derive(Debug)]
+pub struct Observed<F> {
+    /// The run's own files.
+    files: F,
+    captures: Captures,
+    /// The next notes for viewers.
+    seen: Batch,
+    /// How many events there were.
+    events: u64,
+}
+
+impl<F: Observer> Observer for Observed<F> {
+    type Error = F::Error;
+
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), F::Error> {
+        let Ok(()) = self.captures.input(at, input, octets);
+        self.seen.input(at, input);
+        self.files.input(at, input, octets)
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), F::Error> {
+        self.events += 1;
+        let Ok(()) = self.captures.event(event);
+        self.seen.event(event);
+        self.files.event(event)
+    }
+
+    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), F::Error> {
+        self.files.command(at, station, command)
+    }
+
+    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), F::Error> {
+        self.files.emulator(event)
+    }
+
+    fn flush(&mut self) -> Result<(), F::Error> {
+        self.files.flush()
+    }
+
+    fn end(&mut self, end: End) -> Result<(), F::Error> {
+        let Ok(()) = self.captures.end(end);
+        self.files.end(end)
+    }
+}
+
+/// Virtual time beside real time.
+#[derive(Debug)]
+struct Clock {
+    /// Virtual seconds in a real one.
+    pace: f64,
+    /// A real instant, and the virtual one that belongs to it.
+    since: Instant,
+    from: u64,
+    is_paused: bool,
+}
+
+impl Clock {
+    /// The virtual instant that real time has reached, if the clock runs.
+    fn reached(&self) -> Option<u64> {
+        (!self.is_paused).then(|| self.from + (self.since.elapsed().as_secs_f64() * self.pace * 1e9) as u64)
+    }
+
+    /// How long it is to a virtual instant.
+    fn rest(&self, until: u64) -> Duration {
+        let wanted = until.saturating_sub(self.from) as f64 / 1e9 / self.pace;
+        // A year is as good as for ever.
+        Duration::from_secs_f64(wanted.min(3e7)).saturating_sub(self.since.elapsed())
+    }
+
+    /// Runs from `now` on.
+    fn begin_at(&mut self, now: u64) {
+        *self = Clock { since: Instant::now(), from: now, is_paused: false, ..*self };
+    }
+}
+
+/// See the module.
+struct Plane<'a, F: Observer> {
+    plan: &'a Plan,
+    lab: Lab<'a, Observed<F>>,
+    ends: Ends,
+    clock: Clock,
+    /// Those that run.
+    commands: Vec<Command>,
+    /// A kernel was interrupted, so no kernel can go on: the supervisor asks for the end.
+    is_over: bool,
+    next_housekeeping: Instant,
+    next_flush: Instant,
+}
+
+/// Runs a lab that is up until the supervisor says stop, or is gone.
+///
+/// # Errors
+/// As [`super::lab::run`].
+pub fn run<F: Observer>(
+    plan: &Plan,
+    wishes: &Wishes,
+    (files, captures): (F, Captures),
+    ends: Ends,
+) -> Result<(), LabError<F::Error>>
+where
+    F::Error: std::error::Error + 'static,
+{
+    let observed = Observed { files, captures, seen: Batch::default(), events: 0 };
+    let lab = Lab::start(plan, wishes, observed)?;
+    let now = Instant::now();
+    let clock = Clock { pace: wishes.pace.unwrap_or(1.0), since: now, from: 0, is_paused: false };
+    let (next_housekeeping, next_flush) = (now + HOUSEKEEPING, now + FLUSH);
+    Plane { plan, lab, ends, clock, commands: Vec::new(), is_over: false, next_housekeeping, next_flush }.until_its_end()
+}
+
+impl<F: Observer> Plane<'_, F>
+where
+    F::Error: std::error::Error + 'static,
+{
+    fn until_its_end(mut self) -> Result<(), LabError<F::Error>> {
+        self.tell(Told::Ready);
+        self.clock.begin_at(0);
+        loop {
+            let rest = self.rest();
+            let asked = match rest {
+                Some(rest) => self.ends.requests.recv_timeout(rest.min(LONGEST_SLEEP)),
+                None => self.ends.requests.try_recv().map_err(|error| match error {
+                    TryRecvError::Empty => RecvTimeoutError::Timeout,
+                    TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+                }),
+            };
+            match asked {
+                Ok((Request::Stop, _)) => return self.end(),
+                Ok(asked) => self.answer(asked)?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) if rest.is_none() => self.go_on()?,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.keep_house()?;
+        }
+    }
+
+    /// How long nothing is to be done; `None` if something is.
+    fn rest(&self) -> Option<Duration> {
+        let next = self.lab.next().filter(|_| !self.clock.is_paused && !self.is_over);
+        let rest = next.map_or(LONGEST_SLEEP, |next| self.clock.rest(next));
+        (rest > Duration::ZERO).then_some(rest)
+    }
+
+    fn go_on(&mut self) -> Result<(), LabError<F::Error>> {
+        self.is_over |= !self.lab.go_on()?;
+        for (station, at, how) in self.lab.take_ended() {
+            self.tell(Told::Trouble(format!("the kernel of {station} ended at {:.6} s ({how})", at as f64 / 1e9)));
+        }
+        Ok(())
+    }
+
+    /// Runs everything up to `until`, and stops there.
+    fn run_to(&mut self, until: u64) -> Result<(), LabError<F::Error>> {
+        while !self.is_over && self.lab.next().is_some_and(|next| next <= until) {
+            self.go_on()?;
+        }
+        self.lab.pass_to(until);
+        Ok(())
+    }
+
+    /// It is as late as real time says.
+    fn pass(&mut self) {
+        if let Some(reached) = self.clock.reached() {
+            self.lab.pass_to(reached);
+        }
+    }
+
+    fn answer(&mut self, (request, stream): Asked) -> Result<(), LabError<F::Error>> {
+        self.pass();
+        match request {
+            Request::Report => self.tell(Told::Results(Box::new(self.lab.results()))),
+            Request::Watch(watched) => self.lab.bus.parts().1.seen.watch(watched),
+            Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
+            Request::Change { station, change } => self.change(StationId::new(station), change)?,
+            Request::Cable(cut) => self.intervene(Deed::Input(Input::SetCut { cut: cut.map(Into::into) }))?,
+            Request::Command(station, command) => self.command(station, command, stream)?,
+            Request::Pause => self.clock.is_paused = true,
+            Request::Resume if self.clock.is_paused => self.clock.begin_at(self.lab.now()),
+            Request::Step(bits) if self.clock.is_paused => self.step(bits.map(BitTimes::new))?,
+            // Of a live bus alone; the supervisor asks no virtual lab for these.
+            Request::Restart
+            | Request::Progress
+            | Request::Queues
+            | Request::Discards(..)
+            | Request::Keep
+            | Request::Trespass
+            | Request::Panic
+            | Request::Join { .. }
+            | Request::Leave(_)
+            | Request::Resume
+            | Request::Step(_)
+            | Request::Stop => {}
+        }
+        Ok(())
+    }
+
+    /// Lets the stopped clock go on for this long, or up to the next event.
+    fn step(&mut self, bits: Option<BitTimes>) -> Result<(), LabError<F::Error>> {
+        let now = self.lab.now();
+        let Some(bits) = bits else {
+            let (before, end) = (self.lab.bus.observer().events, now + LONGEST_STEP);
+            while !self.is_over
+                && self.lab.bus.observer().events == before
+                && self.lab.next().is_some_and(|next| next <= end)
+            {
+                self.go_on()?;
+            }
+            return Ok(());
+        };
+        self.run_to(self.lab.bus.later(now, bits))
+    }
+
+    fn change(&mut self, station: StationId, change: Change) -> Result<(), LabError<F::Error>> {
+        let attached = self.lab.bus.medium().attached(station);
+        let port = |state| Told::Port { station: self.plan.stations[station.index()].name.clone(), state };
+        let (input, told) = match change {
+            Change::Attach if attached => return Ok(()),
+            Change::Detach if !attached => return Ok(()),
+            Change::Attach => (Input::Attach { station }, Some(port(PortState::Attached))),
+            Change::Detach => (Input::Detach { station }, Some(port(PortState::Detached))),
+            Change::Fault(fault) => (Input::SetFault { station, fault: fault.map(|FaultName(fault)| fault) }, None),
+            Change::Plca(settings) => (Input::SetPlca { station, settings: settings.into() }, None),
+        };
+        told.into_iter().for_each(|told| self.tell(told));
+        self.intervene(Deed::Input(input))
+    }
+
+    fn command(
+        &mut self,
+        station: u16,
+        command: String,
+        stream: Option<OwnedFd>,
+    ) -> Result<(), LabError<F::Error>> {
+        self.intervene(Deed::Command { station: StationId::new(station), command })?;
+        let station = usize::from(station);
+        let file = self.lab.file(station, &init::command_file(self.lab.commands(station)));
+        let begun = stream.and_then(|stream| Command::new(station, file, self.lab.now(), stream));
+        self.commands.extend(begun);
+        Ok(())
+    }
+
+    /// Has something done at the next bit instant, and runs up to that.
+    fn intervene(&mut self, deed: Deed) -> Result<(), LabError<F::Error>> {
+        let at = self.lab.bus.do_after(self.lab.now(), deed);
+        self.run_to(at)
+    }
+
+    /// Passes on what commands print.
+    fn look_at_commands(&mut self) {
+        let (lab, now) = (&self.lab, self.lab.now());
+        self.commands.retain_mut(|command| command.go_on(now, lab.has_ended(command.station)));
+    }
+
+    fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
+        let held = self.lab.bus.held();
+        let at = self.lab.bus.end_at(self.lab.now());
+        let (medium, observed) = self.lab.bus.parts();
+        let stations: Vec<_> = (0..self.plan.stations.len() as u16).map(|number| (StationId::new(number), None)).collect();
+        observed.captures.begin(stream, wish, at, medium, held, &stations);
+    }
+
+    fn keep_house(&mut self) -> Result<(), LabError<F::Error>> {
+        let now = Instant::now();
+        if now < self.next_housekeeping {
+            return Ok(());
+        }
+        self.next_housekeeping = now + HOUSEKEEPING;
+        self.pass();
+        self.look_at_commands();
+        let at = self.lab.bus.end_at(self.lab.now());
+        let observed = self.lab.bus.parts().1;
+        observed.captures.look(monotonic_nanos(), at, || Some(at));
+        observed.captures.keep_house();
+        if let Some(batch) = observed.seen.tell(at) {
+            self.tell(Told::Seen(Seen::of(batch)));
+        }
+        if now >= self.next_flush {
+            self.next_flush = now + FLUSH;
+            self.lab.bus.parts().1.flush().map_err(LabError::Observer)?;
+        }
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<(), LabError<F::Error>> {
+        self.pass();
+        self.look_at_commands();
+        let Plane { lab, ends, .. } = self;
+        let results = lab.outcome(true)?.results;
+        // A supervisor that has gone reads none.
+        let _ = ends.told.send(Told::Results(Box::new(results)));
+        Ok(())
+    }
+
+    /// Tells the supervisor, and waits until there is room, with virtual time.
+    fn tell(&self, mut told: Told) {
+        while let Err(SendTimeoutError::Timeout(back)) = self.ends.told.send_timeout(told, HOUSEKEEPING) {
+            if self.ends.ending.load(Ordering::Relaxed) {
+                return;
+            }
+            told = back;
+        }
+    }
+}
