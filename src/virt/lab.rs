@@ -180,7 +180,8 @@ where
     let faults = plan.faults().map(|(station, fault)| {
         (BitInstant::ZERO, Input::SetFault { station: StationId::new(station), fault: Some(fault) })
     });
-    let changes: VecDeque<_> = faults.chain(plan.changes.iter().copied()).collect();
+    let changes = plan.changes.iter().filter_map(|(at, deed)| Some((*at, deed.input()?)));
+    let changes: VecDeque<_> = faults.chain(changes).collect();
     let bus = Bus::new(&plan.medium, macs, changes, observer, wishes.interrupted)?;
     let clock_cost = plan.clock_cost.as_nanos() as u64;
     let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;

@@ -57,6 +57,8 @@ pub enum Control {
     },
     /// Have a station join, and tell what it has.
     Add(Map<String, Value>),
+    /// Set what a station offers, the length of queues, the filter or the lab's end, and tell the results after that.
+    Set(Map<String, Value>),
     /// Have a station leave, and tell the results after that.
     Remove {
         /// Its name.
@@ -138,7 +140,7 @@ pub struct Wanted {
 
 impl Control {
     /// The methods that documents have, in their order there.
-    pub const METHODS: [&str; 19] = [
+    pub const METHODS: [&str; 20] = [
         "version",
         "stats",
         "subscribe",
@@ -148,6 +150,7 @@ impl Control {
         "attach",
         "detach",
         "add",
+        "set",
         "remove",
         "fault",
         "plca",
@@ -308,7 +311,10 @@ mod tests {
         let station = || "a-name-of-15.oc".to_owned();
         let settings = SettingsText::from(PlcaSettings { burst_count: 255, ..PlcaSettings::off() });
         let keys = ["name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault"];
-        let added = keys.into_iter().chain(["ipv4", "ipv6"]).map(|key| (key.to_owned(), json!("a"))).collect();
+        let more = ["ipv4", "ipv6", "arrivals", "frame_size", "destination"];
+        let added = keys.into_iter().chain(more).map(|key| (key.to_owned(), json!("a"))).collect();
+        let keys = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "until"];
+        let set = keys.map(|key| (key.to_owned(), json!("a"))).into_iter().collect();
         let wanted = Wanted { stations: vec![station()], kinds: vec!["collision".to_owned()] };
         let filter = "collisions,station=a-name-of-15.oc,address=02:eb:00:00:00:01".to_owned();
         vec![
@@ -321,6 +327,7 @@ mod tests {
             Control::Attach { station: station() },
             Control::Detach { station: station() },
             Control::Add(added),
+            Control::Set(set),
             Control::Remove { station: station() },
             Control::Fault { station: station(), fault: Some(FaultName(Fault::BadFcs)) },
             Control::Plca { station: station(), settings },

@@ -65,8 +65,9 @@ struct Host {
 }
 
 impl Hosts {
-    /// Hosts of `stations` stations that have offered nothing yet; `sources` are in order of station.
-    pub fn new(stations: usize, mut sources: Vec<Source>) -> Hosts {
+    /// Hosts of `stations` stations that have offered nothing yet; `sources` are in order of station. What stations offer
+    /// [changes](Hosts::change) only if `changing` says so.
+    pub fn new(stations: usize, mut sources: Vec<Source>, changing: bool) -> Hosts {
         assert!(sources.is_sorted_by_key(Source::station), "sources are in order of station");
         let mut hosts: Vec<Host> = (0..stations).map(|_| Host::default()).collect();
         let mut windows = Windows::default();
@@ -77,6 +78,7 @@ impl Hosts {
             if let [source] = own
                 && source.offers_when_idle()
                 && !windows.have_answers()
+                && !changing
             {
                 hosts[source.station().index()].saturated_alone = Some(index);
             }
@@ -86,16 +88,40 @@ impl Hosts {
         let arrivals = BinaryHeap::with_capacity(sources.len());
         let mut hosts =
             Hosts { sources, arrivals, waiting, stations: hosts, saturated: HashMap::new(), windows, pauses: false };
-        for index in 0..hosts.sources.len() {
-            if let Some(pause) = hosts.sources[index].pause() {
-                hosts.pauses |= !hosts.sources[index].is_saturated();
-                let first = hosts.sources[index].next_frame();
-                hosts.wait_until(BitInstant::ZERO + pause, index, first);
-            } else {
-                hosts.expect_arrival(index);
-            }
-        }
+        (0..hosts.sources.len()).for_each(|index| hosts.begin(index));
         hosts
+    }
+
+    /// Expects the first frame of a source, unless that has a window.
+    fn begin(&mut self, index: usize) {
+        if let Some(pause) = self.sources[index].pause() {
+            self.pauses |= !self.sources[index].is_saturated();
+            let first = self.sources[index].next_frame();
+            self.wait_until(self.sources[index].begin() + pause, index, first);
+        } else {
+            self.expect_arrival(index);
+        }
+    }
+
+    /// A station offers what `source` has, and nothing else. Frames that it has handed over stay where they are.
+    pub fn change(&mut self, mut source: Source) {
+        let station = source.station();
+        let first = self.sources.partition_point(|own| own.station() < station);
+        let own = first..self.sources.partition_point(|own| own.station() <= station);
+        assert!(!own.is_empty(), "every station has a source, if only a silent one");
+        self.arrivals.retain(|Reverse(arrival)| !own.contains(&arrival.source()));
+        self.saturated.retain(|_, index| !own.contains(index));
+        self.windows.close(&own);
+        let host = &mut self.stations[station.index()];
+        host.without_frame.clear();
+        host.held = 0;
+        for index in own {
+            self.waiting[index] = None;
+            self.sources[index] = Source::silent(station);
+        }
+        self.windows.begin(first, &mut source);
+        self.sources[first] = source;
+        self.begin(first);
     }
 
     /// When a host does something next: no frame is handed over before.

@@ -11,6 +11,7 @@ use crate::traffic::Source;
 use medium::{BitInstant, BitTimes, Destination, Event, Frame, FrameId, Octets, StationId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::ops::Range;
 
 /// What a host does when it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,15 +50,22 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Opens the window of `source`, if it has one, at instant 0.
+    /// Opens the window of `source`, if it has one, where the source's time begins.
     pub fn begin(&mut self, index: usize, source: &mut Source) {
-        let station = source.station();
+        let (station, begin) = (source.station(), source.begin());
         let Some(window) = source.closed_loop() else { return };
         self.answered |= window.reply.is_some();
         for _ in 0..window.frames {
-            let at = BitInstant::ZERO + window.pause();
+            let at = begin + window.pause();
             self.expect(at, station, Due::Request { index });
         }
+    }
+
+    /// Closes the windows of the sources with these indices: what is under way is not waited for any more.
+    pub fn close(&mut self, own: &Range<usize>) {
+        self.requests.retain(|_, under_way| !own.contains(&under_way.index));
+        self.what.retain(|_, due| !matches!(due, Due::Request { index } if own.contains(index)));
+        self.due.retain(|Reverse((.., order))| self.what.contains_key(order));
     }
 
     /// Whether hosts answer frames.
