@@ -121,7 +121,8 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
     });
     let (stations, signals, events) = (stations.collect(), Vec::new(), Vec::new());
     let gone = Vec::new();
-    let mut model = Model { config, stations, signals, gone, cut: None, episodes: 0, now: 0, events };
+    let queue_limit = config.queue_limit;
+    let mut model = Model { config, queue_limit, stations, signals, gone, cut: None, episodes: 0, now: 0, events };
     let mut inputs = inputs.iter().peekable();
     for now in 0..until {
         model.now = now;

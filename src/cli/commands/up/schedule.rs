@@ -145,7 +145,7 @@ fn done(deed: &Deed, course: &Course) -> Option<String> {
         // The data plane tells of a cable that is pulled or put back, and joins and leaves are told wherever they come from.
         Deed::Input(_) | Deed::Join(_) => None,
         Deed::Traffic(LaterTraffic { station, spec, .. }) => {
-            Some(format!("{} offers {} from now on", course.station(*station).name, spec.arrivals))
+            Some(format!("the traffic of {} is `{}` from now on", course.station(*station).name, spec.arrivals))
         }
         Deed::Filter(filter) => Some(format!("the filter is `{}` from now on", filter.word())),
         Deed::Until(_) => None,

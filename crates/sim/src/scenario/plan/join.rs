@@ -21,8 +21,8 @@ const ADDED: [&str; 16] = [
     "name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault",
     "ipv4", "ipv6", "arrivals", "frame_size", "destination",
 ];
-/// The keys of what can be set while a lab is up, and that of a station that joins.
-const SET: [&str; 8] = ["add", "station", "arrivals", "frame_size", "destination", "queue", "filter", "until"];
+/// The keys of `[[at]]` that can be set while a lab is up. Of its other keys there are commands of their own.
+pub const SET: [&str; 7] = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "until"];
 
 impl Plan {
     /// The plan of a lab that stations can join: 64 more, unless the scenario says otherwise.
@@ -45,17 +45,7 @@ impl Plan {
     /// # Errors
     /// Keys that no command has, bad values, or values that another station has.
     pub fn doing(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<Deed>, PlanError> {
-        let added = section.get("add").and_then(Value::as_object).into_iter().flat_map(Map::keys);
-        for (mut given, known) in [(added.collect::<Vec<_>>(), &ADDED[..]), (section.keys().collect(), &SET[..])] {
-            given.retain(|key| !known.contains(&key.as_str()));
-            if let Some(other) = given.first() {
-                let what = match known == ADDED {
-                    true => format!("a station that joins has no such key: write one of {}", ADDED.join(", ")),
-                    false => format!("it cannot be set while a lab is up: write one of {}", SET[1..].join(", ")),
-                };
-                return Err(Wrong { place: None, name: (*other).clone(), what }.into());
-            }
-        }
+        check_keys(section)?;
         let text = text(section).map_err(|what| Wrong { place: None, name: "at".to_owned(), what })?;
         let read = Scenario::from_text(Path::new("command"), text).map_err(|error| match error {
             ScenarioError::Content(wrongs) => without_place(wrongs),
@@ -66,8 +56,15 @@ impl Plan {
         let overrides = Overrides::default();
         let planner = Planner::new(&scenario, Some(&source), &overrides, &[]);
         let deeds = scenario.at.iter().map(|section| planner.deeds(BitInstant::ZERO, section, course, &self.medium));
-        let deeds = Planner::all(deeds).map_err(|PlanError(wrongs)| without_place(wrongs))?;
-        Ok(deeds.into_iter().flatten().collect())
+        let mut deeds = Planner::all(deeds).map_err(|PlanError(wrongs)| without_place(wrongs))?.concat();
+        // Programs are what a station is added for, unless the command says otherwise.
+        let own = scenario.at.iter().any(|section| section.get_ref().add.as_ref().is_some_and(has_arrivals));
+        deeds.iter_mut().for_each(|deed| {
+            if let Deed::Join(joining) = deed {
+                joining.has_traffic &= own;
+            }
+        });
+        Ok(deeds)
     }
 }
 
@@ -152,6 +149,21 @@ pub(super) fn with_seats(topology: Topology, seats: usize, cable: f64) -> Topolo
         }
         Topology::Segments(segments) => Topology::Segments(segments),
     }
+}
+
+fn has_arrivals(section: &Spanned<StationSection>) -> bool {
+    section.get_ref().arrivals.is_some()
+}
+
+/// A command has the keys of a station that joins, in `add`, or those of what can be set.
+fn check_keys(section: &Map<String, Value>) -> Result<(), PlanError> {
+    let (given, known, whose) = match section.get("add") {
+        Some(Value::Object(added)) => (added, &ADDED[..], "a station that joins has no such key"),
+        _ => (section, &SET[..], "no such key can be set"),
+    };
+    let Some(other) = given.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
+    let what = format!("{whose} while a lab is up: write one of {}", known.join(", "));
+    Err(Wrong { place: None, name: other.clone(), what }.into())
 }
 
 /// The section as a scenario has it.
