@@ -12,7 +12,7 @@ const SECOND: u64 = 10_000_000;
 fn saturated(stations: usize, distance: u64) -> Simulator {
     let config = Config::new(BitRate::MBIT_10, Topology::star(stations, distance), 1);
     let sources = sources(&vec![TrafficSpec::default(); stations], config.rate, config.seed).expect("valid");
-    Simulator::new(config, sources).expect("valid")
+    Simulator::new(config, sources, Vec::new()).expect("valid")
 }
 
 fn run(mut simulator: Simulator) -> u64 {

@@ -56,6 +56,7 @@ fn main() -> ExitCode {
         Some(Command::Remove(args)) => commands::add::remove(args),
         Some(Command::Plug(args)) => commands::change::plug(args),
         Some(Command::Unplug(args)) => commands::change::unplug(args),
+        Some(Command::Set(args)) => commands::change::set(args),
         Some(Command::Fault(args)) => commands::change::fault(args),
         Some(Command::Plan(args)) => commands::plan::plan(args),
         Some(Command::Plca(args)) => commands::plca::plca(args),

@@ -29,8 +29,8 @@ mod windows;
 
 pub use self::labs::{
     AddArgs, CutArgs, DockerArgs, DownArgs, ExecArgs, FAULTS, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs,
-    PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StatsArgs,
-    StepArgs, UpArgs, WatchArgs,
+    PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, SetArgs, ShellArgs,
+    StatsArgs, StepArgs, UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
@@ -51,8 +51,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Engineering: a lab that is up",
         &[
-            "shell", "capture", "send", "receive", "add", "remove", "plug", "unplug", "fault", "cut", "mend", "plca",
-            "pause", "step", "resume", "keep", "metrics", "docker",
+            "shell", "capture", "send", "receive", "add", "remove", "plug", "unplug", "set", "fault", "cut", "mend",
+            "plca", "pause", "step", "resume", "keep", "metrics", "docker",
         ],
     ),
     (
@@ -207,6 +207,14 @@ pub enum Command {
     /// What it sends is discarded and counted, and it hears nothing, until `ethbus plug`.
     #[command(alias = "detach", after_help = "Example:\n  ethbus unplug st3")]
     Unplug(PortArgs),
+    /// Set what stations offer, how long queues are, the filter, or when a lab ends
+    ///
+    /// The keys and values are those of `[[at]]` in a scenario: `arrivals`, `frame_size` and `destination` of a station, or
+    /// without one of all together; `queue`, `filter` and `until` of the lab.
+    #[command(
+        after_help = "Examples:\n  ethbus set st1 arrivals=poisson:0.4 frame_size=200\n  ethbus set queue=50\n  ethbus set until=60s"
+    )]
+    Set(SetArgs),
     /// Make a station faulty on purpose, or right again
     #[command(after_help = "Examples:\n  ethbus fault st2 deaf\n  ethbus fault st2 none")]
     Fault(FaultArgs),

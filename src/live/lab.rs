@@ -42,7 +42,6 @@ use outside::Surroundings;
 use sim::scenario::file::Network;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Plan, StationPlan};
-use sim::words::choices::FilterChoice;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -171,13 +170,10 @@ const KEPT: [Capability; 8] = [
 ///
 /// # Errors
 /// A kernel that refuses.
-pub fn keep_least(stations: usize, filter: FilterChoice) -> Result<(), MakeError> {
+pub fn keep_least(stations: usize, watches: bool) -> Result<(), MakeError> {
     // A namespace, and for the demonstration a socket, for each station; the rest fits into the usual limit.
     raise_descriptor_limit(2 * stations as u64 + 256).map_err(MakeError::Descriptors)?;
-    let watching: &[Capability] = match filter {
-        FilterChoice::None => &[],
-        FilterChoice::Address => &[Capability::NetBroadcast],
-    };
+    let watching: &[Capability] = if watches { &[Capability::NetBroadcast] } else { &[] };
     Ok(keep_capabilities(&[&KEPT, watching].concat())?)
 }
 

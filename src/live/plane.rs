@@ -43,7 +43,6 @@ use link::packet::{Receiver, RingSize, Sender};
 use precedence::Precedence;
 use protocol::Setup;
 use sim::files::observer::Both;
-use sim::words::choices::FilterChoice;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -96,7 +95,7 @@ pub fn run() -> Result<(), BusError> {
     let _ = link::memory::lock_present();
     // Each drops its own capabilities.
     let copiers = copiers(&setup, memories, &sender)?;
-    let filter = watch.map(|watch| Filter::new(&setup.ports, LinkWatch::from_fd(watch)));
+    let filter = watch.map(|watch| Filter::new(&setup.ports, LinkWatch::from_fd(watch), setup.filter));
     let delivery = Delivery::new(sender, copiers, setup.ports.len(), filter.unwrap_or_default());
     // Before there are other threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
@@ -187,6 +186,6 @@ fn receive_setup(stdin: OwnedFd) -> Result<(Setup, Descriptors), BusError> {
         if found.len() == wanted { Ok(found) } else { Err(BusError::NoSupervisor) }
     };
     let memories = next(setup.hubs.len())?;
-    let watch = next(usize::from(setup.filter == FilterChoice::Address))?.pop();
+    let watch = next(usize::from(setup.watched))?.pop();
     Ok((setup, Descriptors { sockets, memories, watch, files: others.collect() }))
 }

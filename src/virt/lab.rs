@@ -191,7 +191,8 @@ pub(super) fn planned(plan: &Plan) -> Vec<(BitInstant, Input)> {
     let faults = plan.faults().map(|(station, fault)| {
         (BitInstant::ZERO, Input::SetFault { station: StationId::new(station), fault: Some(fault) })
     });
-    faults.chain(plan.changes.iter().copied()).collect()
+    let changes = plan.changes.iter().filter_map(|(at, deed)| Some((*at, deed.input()?)));
+    faults.chain(changes).collect()
 }
 
 /// Whether a station can boot from its root file system.

@@ -88,6 +88,7 @@ impl<A: FastPath> Engine<A> {
             Input::SetPlca { station, settings } => A::set_plca(self, station, settings, host),
             Input::SetFault { station, fault } => self.set_fault(station, fault),
             Input::SetCut { cut } => self.set_cut(cut),
+            Input::SetQueue { limit } => self.set_queue(limit),
         }
         self.feed(host);
     }
@@ -153,6 +154,11 @@ impl<A: FastPath> Engine<A> {
         } else {
             self.core.line.heal(station);
         }
+    }
+
+    fn set_queue(&mut self, limit: usize) {
+        assert!(limit > 0, "a queue that holds no frame");
+        self.core.config.queue_limit = limit;
     }
 
     fn set_cut(&mut self, cut: Option<Place>) {

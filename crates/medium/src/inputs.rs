@@ -64,15 +64,32 @@ pub enum Input {
         /// The place: stations at it and beyond it are on the far side.
         cut: Option<Place>,
     },
+    /// Transmit queues hold this number of frames from now on. A longer queue keeps its frames, and takes no other one
+    /// until it is below the limit.
+    SetQueue {
+        /// How many, at least 1.
+        limit: usize,
+    },
 }
 
 impl Input {
+    /// The station that it is about, if it is not about all of them.
+    pub fn station(&self) -> Option<StationId> {
+        match *self {
+            Input::Offer { station, .. } | Input::Attach { station } | Input::Detach { station } => Some(station),
+            Input::SetFault { station, .. } | Input::SetPlca { station, .. } => Some(station),
+            Input::Join { station, .. } | Input::Leave { station } => Some(station),
+            Input::SetCut { .. } | Input::SetQueue { .. } => None,
+        }
+    }
+
     /// The station that comes onto the medium (`true`) or goes off it.
     pub fn plugs(&self) -> Option<(StationId, bool)> {
         match *self {
             Input::Attach { station } | Input::Join { station, .. } => Some((station, true)),
             Input::Detach { station } | Input::Leave { station } => Some((station, false)),
-            Input::Offer { .. } | Input::SetFault { .. } | Input::SetPlca { .. } | Input::SetCut { .. } => None,
+            Input::Offer { .. } | Input::SetFault { .. } | Input::SetPlca { .. } => None,
+            Input::SetCut { .. } | Input::SetQueue { .. } => None,
         }
     }
 }

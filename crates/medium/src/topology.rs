@@ -214,6 +214,35 @@ impl Topology {
         }
     }
 
+    /// Where a station is on a cable; nothing on a star.
+    pub fn place(&self, station: StationId) -> Option<Place> {
+        match self {
+            Topology::Star { .. } => None,
+            Topology::Bus { positions } => Some(Place { segment: 0, position: positions[station.index()] }),
+            Topology::Segments(segments) => Some(segments.stations()[station.index()]),
+        }
+    }
+
+    /// The same cable with a station elsewhere on it; nothing on a star, and beyond a bus's only segment.
+    ///
+    /// # Errors
+    /// A place that is too far away, or on no segment.
+    pub fn with_place(&self, station: StationId, place: Place) -> Result<Option<Topology>, TopologyError> {
+        Ok(match self {
+            Topology::Bus { positions } if place.segment == 0 => {
+                let mut positions = positions.clone();
+                positions[station.index()] = place.position;
+                Some(Topology::Bus { positions })
+            }
+            Topology::Star { .. } | Topology::Bus { .. } => None,
+            Topology::Segments(segments) => {
+                let mut places = segments.stations().to_vec();
+                places[station.index()] = place;
+                Some(Topology::Segments(Segments::new(places, segments.repeaters())?))
+            }
+        })
+    }
+
     /// How long a signal takes from `a` to `b`.
     #[inline]
     pub fn distance(&self, a: StationId, b: StationId) -> BitTimes {

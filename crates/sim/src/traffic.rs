@@ -26,7 +26,7 @@ use crate::words::configuration::slot;
 use arrivals::Process;
 use backoff::Generator;
 use destination::DestinationDraws;
-use medium::{BitInstant, BitRate, BitTimes, Config, Frame, Method, Octets, Parameters, StationId};
+use medium::{BitInstant, BitRate, BitTimes, Config, Destination, Frame, Method, Octets, Parameters, StationId};
 use shares::Share;
 use sizes::SizeDraws;
 use std::sync::Arc;
@@ -212,6 +212,36 @@ pub fn all_sources(
     Ok(sources)
 }
 
+/// What a station offers from some instant on, in place of what it offered before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaterTraffic {
+    /// The station's number.
+    pub station: usize,
+    /// What it offers.
+    pub spec: TrafficSpec,
+    /// The sources that the station had before: each has streams of random numbers of its own.
+    pub number: usize,
+    /// How many stations there are or were.
+    pub stations: usize,
+}
+
+impl LaterTraffic {
+    /// The source, whose time begins at `at`, or on a slotted medium with the next slot.
+    ///
+    /// # Errors
+    /// A value out of its range, a destination that there is not.
+    ///
+    /// # Panics
+    /// If it is a replay: its instants are those of the whole run.
+    pub fn source(&self, at: BitInstant, config: &Config, seed: u64) -> Result<Source, TrafficError> {
+        assert!(!matches!(self.spec.arrivals, Arrivals::Replay { .. }), "the plan has refused it");
+        let maker = Maker::on(config, self.stations, seed);
+        let slot = maker.slot.filter(|_| maker.slotted).map_or(1, BitTimes::get);
+        let begin = BitInstant::new(at.get().next_multiple_of(slot));
+        Ok(Source { begin, ..maker.source(&self.spec, self.station, self.number, Share::new())? })
+    }
+}
+
 /// Makes sources, each from its own streams.
 struct Maker {
     stations: usize,
@@ -263,6 +293,7 @@ impl Maker {
         let stream = |stream: Stream| stream.of(self.seed, station, number);
         Ok(Source {
             station: destination::station(station),
+            begin: BitInstant::ZERO,
             kind: self.kind(spec, &sizes, share, stream),
             sizes: SizeDraws::new(&sizes, stream(Stream::Sizes)),
             destinations: DestinationDraws::new(to, station, self.stations, stream(Stream::Destinations)),
@@ -385,6 +416,8 @@ pub struct Connection {
 #[derive(Clone, Debug)]
 pub struct Source {
     station: StationId,
+    /// Where its time begins.
+    begin: BitInstant,
     kind: Kind,
     sizes: SizeDraws,
     destinations: DestinationDraws,
@@ -412,6 +445,22 @@ enum Kind {
 }
 
 impl Source {
+    /// One of `station` that never has a frame.
+    pub fn silent(station: StationId) -> Source {
+        Source {
+            station,
+            begin: BitInstant::ZERO,
+            kind: Kind::Silent,
+            sizes: SizeDraws::new(&Sizes::default(), Generator::stream(0, 0)),
+            destinations: DestinationDraws::Always(Destination::Nobody),
+        }
+    }
+
+    /// Where its time begins: it has no frame before.
+    pub fn begin(&self) -> BitInstant {
+        self.begin
+    }
+
     /// Whose host it belongs to.
     pub fn station(&self) -> StationId {
         self.station
@@ -472,8 +521,8 @@ impl Source {
         match &mut self.kind {
             Kind::Silent | Kind::Saturated | Kind::Slots { .. } | Kind::Loop(_) | Kind::Tcp(_) => None,
             Kind::Process(process) => {
-                let arrival = process.next()?;
-                Some((arrival, self.next_frame()))
+                let since = process.next()?.get();
+                Some((BitInstant::new(self.begin.get().checked_add(since)?), self.next_frame()))
             }
             Kind::Replay { share, next, readdressed } => {
                 let (arrival, mut frame) = *share.get(*next)?;

@@ -71,6 +71,13 @@ impl Known {
         let macs = (0..stations).map(|index| default_mac(&header.name, index).octets()).collect();
         Known { header, macs, epoch: None }
     }
+
+    /// The same with the addresses of the first stations. Seats have theirs when stations join.
+    pub fn with_macs(self, first: impl IntoIterator<Item = [u8; 6]>) -> Known {
+        let mut macs = self.macs;
+        macs.iter_mut().zip(first).for_each(|(mac, own)| *mac = own);
+        Known { macs, ..self }
+    }
 }
 
 /// What a window makes.

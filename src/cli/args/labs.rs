@@ -375,6 +375,17 @@ pub struct PlcaSetArgs {
     pub settings: Vec<String>,
 }
 
+/// Options of `set`.
+#[derive(Args, Clone, Debug)]
+pub struct SetArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// A station's name, if it is about one; and KEY=VALUE, like `queue=50`
+    #[arg(value_name = "SETTING", required = true, num_args = 1..)]
+    pub settings: Vec<String>,
+}
+
 /// Options of `cut`.
 #[derive(Args, Clone, Debug)]
 pub struct CutArgs {

@@ -9,7 +9,6 @@ use crate::live::bench::{Context, Logs, Report, State, names, run, table};
 use crate::live::lab;
 use crate::show::{say, show};
 use sim::scenario::plan::PlanError;
-use sim::words::choices::FilterChoice;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -24,7 +23,7 @@ pub fn live(args: &BenchLiveArgs) -> Outcome {
     check_rows(&args.only)?;
     rights::gain("ethbus bench")?;
     let interrupts = interrupts()?;
-    lab::keep_least(STATIONS, FilterChoice::Address)?;
+    lab::keep_least(STATIONS, true)?;
     let seed = args.seed.map_or_else(draw_seed, Ok)?;
     say(&format!("ethbus: measuring a live bus, seed {seed}; what else this machine does is measured too\n"));
     let logs = args.logs.as_deref().map(Logs::new);

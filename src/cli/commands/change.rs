@@ -1,12 +1,13 @@
-//! `ethbus plug`, `unplug`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs; `ethbus keep`.
+//! `ethbus plug`, `unplug`, `set`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs; `ethbus keep`.
 
 use super::{CommandError, Outcome, print, running_lab, station_names};
-use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs};
+use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs, SetArgs};
 use crate::live::control;
 use crate::live::control::request::Control;
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
 use crate::show::say;
+use serde_json::{Map, Value, json};
 use sim::figures::results::{Results, StationResults};
 use sim::scenario::plan::PlanError;
 use sim::words::cable::Cut;
@@ -59,6 +60,37 @@ pub fn fault(args: &FaultArgs) -> Outcome {
         change(&lab, &port.name, Change::Fault(fault))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Sets what a station, or the whole lab, is to have.
+///
+/// # Errors
+/// As [`plug`]; keys or values that make no sense.
+pub fn set(args: &SetArgs) -> Outcome {
+    let section = section(&args.settings).map_err(|what| PlanError::option("KEY=VALUE", what))?;
+    let lab = running_lab(args.lab.name.as_deref())?;
+    Inventory::of_running(&lab)?;
+    ask(&lab, &Control::Set(section))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What an `[[at]]` section of a scenario would say, from the words of a command line.
+fn section(words: &[String]) -> Result<Map<String, Value>, String> {
+    let mut section = Map::new();
+    for (place, word) in words.iter().enumerate() {
+        let (key, value) = match word.split_once('=') {
+            Some((key, value)) => (key.to_owned(), value.parse::<u64>().map_or_else(|_| json!(value), Value::from)),
+            None if place == 0 => ("station".to_owned(), json!(word)),
+            None => return Err(format!("`{word}` sets nothing: write it like `queue=50`, and a station first")),
+        };
+        if section.insert(key.clone(), value).is_some() {
+            return Err(format!("`{word}`: `{key}` is there twice: leave one of them out"));
+        }
+    }
+    if words.len() == 1 && section.contains_key("station") {
+        return Err(format!("`{}` alone sets nothing: write what it is to have, like `arrivals=poisson:0.4`", words[0]));
+    }
+    Ok(section)
 }
 
 /// Cuts the cable between two stations.

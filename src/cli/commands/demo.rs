@@ -57,7 +57,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     };
     let mut plan = Plan::new(&Scenario::default(), None, &overrides, args.seed.map_or_else(draw_seed, Ok)?)?;
     plan.require_real_time()?;
-    lab::keep_least(plan.stations.len(), plan.filter)?;
+    lab::keep_least(plan.stations.len(), plan.watches())?;
     let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;

@@ -59,6 +59,8 @@ enum Kind {
     Filter(Option<String>),
     /// A key and values, as `--set` takes them.
     Set,
+    /// What `ethbus set` takes.
+    Setting,
 }
 
 /// What the last word may be, after those before it.
@@ -130,6 +132,7 @@ fn kind_of(command: &Command, argument: &Arg, first: &str) -> Option<Kind> {
         "FILTER" if command.get_name() == "convert" => Some(Kind::Filter(Some(first.to_owned()))),
         "FILTER" if command.get_name() == "capture" => Some(Kind::Filter(None)),
         "KEY=VALUES" => Some(Kind::Set),
+        "SETTING" => Some(Kind::Setting),
         "LAB" if command.get_name() == "down" => Some(Kind::AnyLab),
         "LAB" | "LAB|LOG" => Some(Kind::Lab),
         "STATION" | "OTHER" => Some(Kind::Station),
@@ -156,6 +159,7 @@ fn candidates(wanted: &Wanted) -> Vec<String> {
         Kind::Filter(Some(log)) => values::of_filter(wanted.begun, &stations_of(log)),
         Kind::Filter(None) => values::of_filter(wanted.begun, &stations()),
         Kind::Set => values::of_set(wanted.begun),
+        Kind::Setting => [values::of_setting(wanted.begun), stations()].concat(),
     };
     names.retain(|name| name.starts_with(wanted.begun));
     names
@@ -215,6 +219,7 @@ mod tests {
         assert_eq!(kind("ethbus convert run.events --filter "), Some(Kind::Filter(Some("run.events".to_owned()))));
         assert_eq!(kind("ethbus capture --filter "), Some(Kind::Filter(None)));
         assert_eq!(kind("ethbus sweep --set "), Some(Kind::Set));
+        assert_eq!(kind("ethbus set "), Some(Kind::Setting));
         for line in
             ["ethbus ", "ethbus sim ", "ethbus up --name ", "ethbus exec --", "ethbus exec st1 -", "ls ", "ethbus up "]
         {

@@ -175,13 +175,13 @@ type Observers = Both<Option<RunFiles>, Both<Option<WindowsBeside>, Both<Option<
 fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Trailing>)>, CommandError> {
     let given = [&args.scenario, &args.events, &args.record, &args.frames, &args.series_out].map(Option::as_deref);
     let files =
-        windows::open(&args.windows, &plan.station_names(), &given.into_iter().flatten().collect::<Vec<&Path>>())?;
+        windows::open(&args.windows, &plan.all_names(), &given.into_iter().flatten().collect::<Vec<&Path>>())?;
     let others = [args.events.is_some(), args.record.is_some(), args.frames.is_some(), args.series.is_some()];
     if files.is_empty() && !others.contains(&true) {
         return Ok(None);
     }
-    let names = plan.station_names();
-    let header = Header::new(&plan.name, &plan.medium, &names);
+    let names = plan.all_names();
+    let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
     let (windows, trailing) = open_windows(plan, &header, files)?;
     // Those before the output with this number.
     let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
@@ -221,8 +221,8 @@ pub(super) fn open_windows(
     header: &Header,
     files: WindowFiles,
 ) -> Result<(Option<WindowsBeside>, Vec<Trailing>), WriteError> {
-    let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
-    let (windows, trailing) = files.begin(&Known { header: header.clone(), macs, epoch: None })?;
+    let macs = plan.stations.iter().map(|station| station.mac.octets());
+    let (windows, trailing) = files.begin(&Known::of(header.clone()).with_macs(macs))?;
     Ok(((!windows.0.is_empty()).then(|| windows.on_a_thread()), trailing))
 }
 

@@ -4,6 +4,7 @@ mod background;
 mod greeting;
 mod kernels;
 mod returns;
+mod schedule;
 mod seats;
 mod serve;
 
@@ -35,7 +36,8 @@ use greeting::greeting;
 use link::confine::Inherited;
 use link::signals::Signal;
 use seats::Seats;
-use serve::{Schedule, Serving};
+use schedule::Schedule;
+use serve::Serving;
 use sim::figures::results::Results;
 use sim::files::event_log::Header;
 use sim::files::json_lines::{WriteError, create};
@@ -201,7 +203,7 @@ fn outputs(args: &UpArgs, plan: &Plan) -> Result<Written, CommandError> {
     let record_file = record.map(|path| create(path, &[])).transpose()?;
     let events_file = events.map(|path| create(path, record.as_slice())).transpose()?;
     let others: Vec<&Path> = [record, events].into_iter().flatten().collect();
-    let windows = windows::open(&args.windows, &plan.station_names(), &others)?;
+    let windows = windows::open(&args.windows, &plan.all_names(), &others)?;
     let takes_stdout = windows.takes_stdout;
     let (windows, window_files, trailing) = windows.hand_over();
     let name = |path: &Path| path.display().to_string();
@@ -236,7 +238,7 @@ fn keep(
     record: &mut Inventory,
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
-    lab::keep_least(plan.medium.topology.stations(), plan.filter)?;
+    lab::keep_least(plan.medium.topology.stations(), plan.watches())?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background);
     let started = begin(args, plan, takes_stdout, &greeting, record, |record| {
@@ -264,7 +266,7 @@ fn keep(
         stations: Seats::new(plan),
         tolerance: args.tolerance,
         format: args.format,
-        offers: prepared.begin()?,
+        offers: prepared.begin(plan)?,
         asked: VecDeque::new(),
         watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
         discards: Streams::new(&plan.station_names()),

@@ -57,6 +57,8 @@ pub enum Control {
     },
     /// Have a station join, and tell what it has.
     Add(Map<String, Value>),
+    /// Set what a station offers, the length of queues, the filter or the lab's end, and tell the results after that.
+    Set(Map<String, Value>),
     /// Have a station leave, and tell the results after that.
     Remove {
         /// Its name.
@@ -155,6 +157,7 @@ impl Control {
         "attach",
         "detach",
         "add",
+        "set",
         "remove",
         "fault",
         "plca",
@@ -201,6 +204,7 @@ impl Control {
             Control::Add(_) | Control::Remove { .. } => {
                 Some("the stations of a virtual lab are those of its scenario: `unplug` and `plug` take one off and back")
             }
+            Control::Set(_) => Some("a virtual lab sets its queues by `[[at]]` in its scenario; programs offer its frames"),
             Control::Enter { .. } => Some("a station of a virtual lab is a kernel of its own and no namespace"),
             Control::Discards { .. } => Some("a virtual lab has no streams of discards: its event log has them"),
             Control::Keep => Some("a virtual lab keeps no last seconds: bring it up with `--events FILE`"),
@@ -336,7 +340,10 @@ mod tests {
         let station = || "a-name-of-15.oc".to_owned();
         let settings = SettingsText::from(PlcaSettings { burst_count: 255, ..PlcaSettings::off() });
         let keys = ["name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault"];
-        let added = keys.into_iter().chain(["ipv4", "ipv6"]).map(|key| (key.to_owned(), json!("a"))).collect();
+        let more = ["ipv4", "ipv6", "arrivals", "frame_size", "destination"];
+        let added = keys.into_iter().chain(more).map(|key| (key.to_owned(), json!("a"))).collect();
+        let keys = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "until"];
+        let set = keys.map(|key| (key.to_owned(), json!("a"))).into_iter().collect();
         let wanted = Wanted { stations: vec![station()], kinds: vec!["collision".to_owned()] };
         let filter = "collisions,station=a-name-of-15.oc,address=02:eb:00:00:00:01".to_owned();
         vec![
@@ -349,6 +356,7 @@ mod tests {
             Control::Attach { station: station() },
             Control::Detach { station: station() },
             Control::Add(added),
+            Control::Set(set),
             Control::Remove { station: station() },
             Control::Fault { station: station(), fault: Some(FaultName(Fault::BadFcs)) },
             Control::Plca { station: station(), settings },

@@ -5,19 +5,20 @@
 
 use super::{Label, blank};
 use crate::live::lab::INTERFACE;
+use crate::show::with_causes;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use link::MacAddr;
 use link::clock::{RealtimeNanos, monotonic_nanos};
 use link::namespace::Namespace;
 use link::packet::{PacketError, SendError};
 use link::station::StationSocket;
 use medium::{BitInstant, BitRate, Destination, Frame, Octets, StationId};
-use sim::scenario::plan::Plan;
+use sim::scenario::plan::{Plan, StationPlan};
 use sim::scenario::plan::host::Host;
 use sim::traffic::{Arrivals, FurtherTraffic, Source, TrafficError, TrafficSpec, all_sources};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -58,31 +59,41 @@ pub struct Offered {
     pub refused: u64,
 }
 
+impl Offered {
+    fn and(self, other: Offered) -> Offered {
+        Offered { frames: self.frames + other.frames, refused: self.refused + other.refused }
+    }
+}
+
+/// Why a station of a lab has no window.
+const NO_WINDOW: &str = "a window needs hosts that answer, which `ethbus sim` has";
+/// Why nothing is offered in a station.
+const OTHER_HOST: &str = "its host is not ethbus's";
+
+/// The stations' addresses, by seat: those of stations that join come later.
+type Macs = Arc<RwLock<Vec<MacAddr>>>;
+
 /// A station's socket, and whom frames may be for.
 #[derive(Debug)]
 struct Driver {
     socket: StationSocket,
     station: StationId,
-    macs: Arc<[MacAddr]>,
+    macs: Macs,
     offered: Offered,
 }
 
 impl Driver {
-    fn open(
-        plan: &Plan,
-        namespace: &Namespace,
-        station: StationId,
-        macs: &Arc<[MacAddr]>,
-    ) -> Result<Driver, OfferError> {
-        let name = || plan.stations[station.index()].name.clone();
+    fn open(name: &str, namespace: &Namespace, station: StationId, macs: &Macs) -> Result<Driver, OfferError> {
         let socket = StationSocket::open_to_send(namespace, INTERFACE)
-            .map_err(|source| OfferError::Socket { station: name(), source })?;
+            .map_err(|source| OfferError::Socket { station: name.to_owned(), source })?;
         Ok(Driver { socket, station, macs: macs.clone(), offered: Offered::default() })
     }
 
     fn octets(&self, frame: &Frame, sequence: u64) -> Vec<u8> {
+        let known = |station: StationId| self.macs.read().ok()?.get(station.index()).copied();
         let to = match frame.destination {
-            Destination::Station(station) => self.macs[station.index()],
+            // A station that is still to join has no address.
+            Destination::Station(station) => known(station).unwrap_or(MacAddr::from(NOBODY)),
             Destination::All => MacAddr::broadcast(),
             Destination::Nobody => MacAddr::from(NOBODY),
         };
@@ -104,10 +115,20 @@ impl Driver {
     }
 }
 
+/// What the thread of paced sources is asked for.
+#[derive(Debug)]
+enum Ask {
+    /// This station offers nothing from now on.
+    Silence(StationId),
+    /// A station offers what this source has.
+    Offer(Driver, Box<Source>),
+}
+
 /// Sources whose frames are due at instants of their own, each with the driver of its station.
 #[derive(Debug)]
 struct Paced {
-    drivers: Vec<Driver>,
+    /// Those of stations that have left, or offer something else now, are gone.
+    drivers: Vec<Option<Driver>>,
     /// Each with the number of its driver.
     sources: Vec<(usize, Source)>,
     /// The next frames, by instant in bit times: the source's number, and its frame.
@@ -115,12 +136,15 @@ struct Paced {
     next: Vec<Option<Frame>>,
     /// Bits in a second of real time.
     rate: BitRate,
+    /// What drivers that are gone have done.
+    before: Offered,
 }
 
 impl Paced {
     fn new(drivers: Vec<Driver>, sources: Vec<(usize, Source)>, rate: BitRate) -> Paced {
         let next = vec![None; sources.len()];
-        let mut paced = Paced { drivers, sources, due: BinaryHeap::new(), next, rate };
+        let drivers = drivers.into_iter().map(Some).collect();
+        let mut paced = Paced { drivers, sources, due: BinaryHeap::new(), next, rate, before: Offered::default() };
         (0..paced.sources.len()).for_each(|source| paced.expect(source));
         paced
     }
@@ -132,6 +156,29 @@ impl Paced {
         }
     }
 
+    fn take(&mut self, ask: Ask) {
+        let (station, new) = match ask {
+            Ask::Silence(station) => (station, None),
+            Ask::Offer(driver, source) => (driver.station, Some((driver, source))),
+        };
+        let Paced { drivers, sources, due, .. } = self;
+        due.retain(|Reverse((_, source))| sources[*source].1.station() != station);
+        for driver in drivers.iter_mut() {
+            let gone = driver.take_if(|driver| driver.station == station);
+            self.before = gone.iter().fold(self.before, |sum, driver| sum.and(driver.offered));
+        }
+        if let Some((driver, source)) = new {
+            self.sources.push((self.drivers.len(), *source));
+            self.drivers.push(Some(driver));
+            self.next.push(None);
+            self.expect(self.sources.len() - 1);
+        }
+    }
+
+    fn offer(&mut self, driver: usize, frames: &[Frame]) {
+        self.drivers[driver].iter_mut().for_each(|driver| driver.offer(frames));
+    }
+
     /// Offers the frames that are due `elapsed` nanoseconds after the beginning; returns when, after the beginning, the
     /// next one is due.
     fn offer_due(&mut self, elapsed: u64) -> Option<u64> {
@@ -141,7 +188,7 @@ impl Paced {
             let due = at.since(BitInstant::ZERO).at(self.rate).as_nanos() as u64;
             let own = self.sources[source].0;
             if !batch.is_empty() && (own != driver || batch.len() == BATCH || due > elapsed) {
-                self.drivers[driver].offer(&batch);
+                self.offer(driver, &batch);
                 batch.clear();
             }
             if due > elapsed {
@@ -153,19 +200,41 @@ impl Paced {
             self.expect(source);
         }
         if !batch.is_empty() {
-            self.drivers[driver].offer(&batch);
+            self.offer(driver, &batch);
         }
         None
     }
 
-    fn run(&mut self, begin: u64, go_on: impl Fn() -> bool) {
-        while go_on() {
+    /// Offers frames until nobody can ask for anything any more.
+    fn run(mut self, begin: u64, asked: &Receiver<Ask>) -> Offered {
+        loop {
             let elapsed = monotonic_nanos().saturating_sub(begin);
-            let Some(due) = self.offer_due(elapsed) else { return };
+            let due = self.offer_due(elapsed).unwrap_or(u64::MAX);
             let elapsed = monotonic_nanos().saturating_sub(begin);
             let sleep = due.saturating_sub(elapsed).clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
-            std::thread::sleep(Duration::from_nanos(sleep));
+            match asked.recv_timeout(Duration::from_nanos(sleep)) {
+                Ok(ask) => self.take(ask),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
         }
+        self.drivers.iter().flatten().fold(self.before, |sum, driver| sum.and(driver.offered))
+    }
+}
+
+/// The thread of paced sources.
+#[derive(Debug)]
+struct Pacer {
+    ask: Sender<Ask>,
+    thread: JoinHandle<Offered>,
+}
+
+impl Pacer {
+    fn start(paced: Paced, begin: u64) -> Result<Pacer, OfferError> {
+        let (ask, asked) = unbounded();
+        let run = move || paced.run(begin, &asked);
+        let thread = std::thread::Builder::new().name("traffic".to_owned()).spawn(run).map_err(OfferError::Thread)?;
+        Ok(Pacer { ask, thread })
     }
 }
 
@@ -174,7 +243,7 @@ impl Paced {
 struct Saturated {
     driver: Driver,
     source: Source,
-    /// Frames that its station's queue is kept filled to.
+    /// Frames that its station's queue is kept filled to, if it holds twice as many.
     level: u64,
 }
 
@@ -182,8 +251,17 @@ struct Saturated {
 #[derive(Debug)]
 pub struct Offers {
     saturated: Vec<Saturated>,
-    go_on: Arc<AtomicBool>,
-    paced: Option<JoinHandle<Vec<Driver>>>,
+    pacer: Option<Pacer>,
+    /// The scenario's first instant.
+    begin: u64,
+    /// Bits in a second of real time.
+    rate: BitRate,
+    /// Frames that a station's queue holds.
+    queue_limit: u64,
+    min_frame_size: Octets,
+    macs: Macs,
+    /// What drivers that are gone have done.
+    before: Offered,
 }
 
 /// Drivers of a lab's stations that have not begun yet.
@@ -191,6 +269,7 @@ pub struct Offers {
 pub struct Prepared {
     saturated: Vec<Saturated>,
     paced: Option<Paced>,
+    macs: Macs,
     /// Stations that offer nothing here though the scenario says so, each with the reason.
     pub left_out: Vec<(String, &'static str)>,
 }
@@ -202,29 +281,27 @@ impl Prepared {
     /// Traffic that cannot be had, or a socket.
     pub fn new(plan: &Plan, stations: &[Namespace]) -> Result<Prepared, OfferError> {
         let mut prepared = Prepared::default();
-        let macs: Arc<[MacAddr]> = plan.stations.iter().map(|station| MacAddr::from(station.mac.octets())).collect();
-        let rate = plan.pace.rate(plan.medium.rate);
+        let macs: Vec<MacAddr> = plan.stations.iter().map(|station| MacAddr::from(station.mac.octets())).collect();
+        let (macs, rate) = (Arc::new(RwLock::new(macs)), plan.pace.rate(plan.medium.rate));
         let (mut drivers, mut sources): (Vec<Driver>, Vec<(usize, Source)>) = (Vec::new(), Vec::new());
         for mut source in written(plan)? {
             let station = source.station();
-            let name = || plan.stations[station.index()].name.clone();
-            let why = match plan.stations[station.index()].host {
-                _ if source.closed_loop().is_some() => Some("a window needs hosts that answer, which `ethbus sim` has"),
+            let StationPlan { name, host, .. } = &plan.stations[station.index()];
+            let why = match host {
+                _ if source.closed_loop().is_some() => Some(NO_WINDOW),
                 _ if source.connection().is_some() => Some("TCP connections are `ethbus sim`'s: run `iperf3` in the station"),
                 Host::Veth => None,
-                Host::Existing(_) | Host::Tap | Host::Interface(_) | Host::Bridge(_) | Host::Vxlan(_) => {
-                    Some("its host is not ethbus's")
-                }
+                Host::Existing(_) | Host::Tap | Host::Interface(_) | Host::Bridge(_) | Host::Vxlan(_) => Some(OTHER_HOST),
             };
             if let Some(why) = why {
-                prepared.left_out.push((name(), why));
+                prepared.left_out.push((name.clone(), why));
             } else if source.is_saturated() {
-                let driver = Driver::open(plan, &stations[station.index()], station, &macs)?;
-                let level = level(plan, station);
+                let driver = Driver::open(name, &stations[station.index()], station, &macs)?;
+                let level = level(&plan.traffic[station.index()], plan.medium.parameters.min_frame_size, rate);
                 prepared.saturated.push(Saturated { driver, source, level });
             } else {
                 if drivers.last().is_none_or(|driver| driver.station != station) {
-                    drivers.push(Driver::open(plan, &stations[station.index()], station, &macs)?);
+                    drivers.push(Driver::open(name, &stations[station.index()], station, &macs)?);
                 }
                 sources.push((drivers.len() - 1, source));
             }
@@ -233,25 +310,26 @@ impl Prepared {
         if !sources.is_empty() {
             prepared.paced = Some(Paced::new(drivers, sources, rate));
         }
+        prepared.macs = macs;
         Ok(prepared)
     }
 
-    /// Begins; the scenario's first instant is now.
+    /// Begins; the first instant of `plan` is now.
     ///
     /// # Errors
     /// No thread.
-    pub fn begin(self) -> Result<Offers, OfferError> {
-        let go_on = Arc::new(AtomicBool::new(true));
-        let paced = self.paced.map(|mut paced| {
-            let go_on = go_on.clone();
-            let begin = monotonic_nanos();
-            let run = move || {
-                paced.run(begin, || go_on.load(Ordering::Relaxed));
-                paced.drivers
-            };
-            std::thread::Builder::new().name("traffic".to_owned()).spawn(run)
-        });
-        Ok(Offers { saturated: self.saturated, go_on, paced: paced.transpose().map_err(OfferError::Thread)? })
+    pub fn begin(self, plan: &Plan) -> Result<Offers, OfferError> {
+        let begin = monotonic_nanos();
+        Ok(Offers {
+            saturated: self.saturated,
+            pacer: self.paced.map(|paced| Pacer::start(paced, begin)).transpose()?,
+            begin,
+            rate: plan.pace.rate(plan.medium.rate),
+            queue_limit: plan.medium.queue_limit as u64,
+            min_frame_size: plan.medium.parameters.min_frame_size,
+            macs: self.macs,
+            before: Offered::default(),
+        })
     }
 }
 
@@ -268,13 +346,11 @@ fn written(plan: &Plan) -> Result<Vec<Source>, TrafficError> {
     Ok(all.into_iter().filter(|source| !source.is_silent()).collect())
 }
 
-/// How many frames are kept in a saturated station's queue: those that the medium sends in 10 ms, or fewer, so that the
-/// queue does not overflow while frames are on their way to it.
-fn level(plan: &Plan, station: StationId) -> u64 {
-    let sizes = plan.traffic[station.index()].sizes.clone().unwrap_or_default();
-    let mean = sizes.mean_bit_times(plan.medium.parameters.min_frame_size) / 8.0;
-    let wanted = super::sender::saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(mean as u32));
-    wanted.clamp(1, (plan.medium.queue_limit as u64 / 2).max(1))
+/// How many frames are kept in a saturated station's queue: those that the medium sends in 10 ms.
+fn level(spec: &TrafficSpec, min_frame_size: Octets, rate: BitRate) -> u64 {
+    let sizes = spec.sizes.clone().unwrap_or_default();
+    let mean = sizes.mean_bit_times(min_frame_size) / 8.0;
+    super::sender::saturating_level(rate, Octets::new(mean as u32))
 }
 
 impl Offers {
@@ -283,26 +359,86 @@ impl Offers {
         !self.saturated.is_empty()
     }
 
-    /// Fills the queues of saturated stations, whose lengths these are.
+    /// Fills the queues of saturated stations, whose lengths these are: not so far that they overflow while frames are on
+    /// their way to them.
     pub fn fill(&mut self, queued: &[u64]) {
+        let most = (self.queue_limit / 2).max(1);
         for Saturated { driver, source, level } in &mut self.saturated {
-            let queued = queued.get(driver.station.index()).copied().unwrap_or(*level);
-            let frames: Vec<Frame> = (queued..*level).map(|_| source.next_frame()).collect();
+            let level = (*level).clamp(1, most);
+            let queued = queued.get(driver.station.index()).copied().unwrap_or(level);
+            let frames: Vec<Frame> = (queued..level).map(|_| source.next_frame()).collect();
             driver.offer(&frames);
+        }
+    }
+
+    /// Queues hold this number of frames from now on.
+    pub fn limit(&mut self, queue_limit: u64) {
+        self.queue_limit = queue_limit;
+    }
+
+    /// A station has joined at this place.
+    pub fn knows(&mut self, seat: usize, mac: sim::words::MacAddr) {
+        let Ok(mut macs) = self.macs.write() else { return };
+        let places = macs.len().max(seat + 1);
+        macs.resize(places, MacAddr::from(NOBODY));
+        macs[seat] = MacAddr::from(mac.octets());
+    }
+
+    /// The station of `source`, called `name`, offers what the source has, as `spec` says it, and nothing else, from
+    /// `namespace`: nothing if its host is not the lab's.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn set(
+        &mut self,
+        name: &str,
+        mut source: Source,
+        spec: &TrafficSpec,
+        namespace: Option<Namespace>,
+    ) -> Result<(), String> {
+        if source.closed_loop().is_some() {
+            return Err(NO_WINDOW.to_owned());
+        }
+        let station = source.station();
+        let Some(namespace) = namespace else { return Err(format!("{name}: {OTHER_HOST}")) };
+        let driver = Driver::open(name, &namespace, station, &self.macs).map_err(|error| with_causes(&error))?;
+        self.silence(station);
+        if source.is_saturated() {
+            let level = level(spec, self.min_frame_size, self.rate);
+            self.saturated.push(Saturated { driver, source, level });
+            return Ok(());
+        }
+        if source.is_silent() {
+            return Ok(());
+        }
+        if self.pacer.is_none() {
+            let paced = Paced::new(Vec::new(), Vec::new(), self.rate);
+            self.pacer = Some(Pacer::start(paced, self.begin).map_err(|error| with_causes(&error))?);
+        }
+        if let Some(pacer) = &self.pacer {
+            // Its thread ends only when nothing can be asked any more.
+            let _ = pacer.ask.send(Ask::Offer(driver, Box::new(source)));
+        }
+        Ok(())
+    }
+
+    /// A station offers nothing from now on.
+    pub fn silence(&mut self, station: StationId) {
+        let gone = self.saturated.extract_if(.., |saturated| saturated.driver.station == station);
+        self.before = gone.fold(self.before, |sum, saturated| sum.and(saturated.driver.offered));
+        if let Some(pacer) = &self.pacer {
+            let _ = pacer.ask.send(Ask::Silence(station));
         }
     }
 
     /// Ends it, and tells what it has done.
     pub fn stop(&mut self) -> Offered {
-        self.go_on.store(false, Ordering::Relaxed);
-        let paced = self.paced.take();
-        let paced = paced.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        let saturated = self.saturated.drain(..).map(|saturated| saturated.driver);
-        let all = saturated.chain(paced.into_iter().flatten()).map(|driver| driver.offered);
-        all.fold(Offered::default(), |sum, one| Offered {
-            frames: sum.frames + one.frames,
-            refused: sum.refused + one.refused,
-        })
+        let paced = self.pacer.take().map(|Pacer { ask, thread }| {
+            drop(ask);
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let saturated = self.saturated.drain(..).map(|saturated| saturated.driver.offered);
+        saturated.chain(paced).fold(std::mem::take(&mut self.before), Offered::and)
     }
 }
 

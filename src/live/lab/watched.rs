@@ -6,7 +6,6 @@ use crate::live::plane::protocol::Port;
 use link::namespace::Namespace;
 use link::netlink::{LinkInfo, LinkWatch, Netlink};
 use sim::scenario::plan::Plan;
-use sim::words::choices::FilterChoice;
 use std::os::fd::OwnedFd;
 
 /// Begins to watch, if the plan has a filter, and leaves watched only those stations that nothing is done to yet: those
@@ -17,7 +16,7 @@ pub(super) fn watch(
     stations: &[Namespace],
     ports: &mut [Port],
 ) -> Result<Option<OwnedFd>, MakeError> {
-    if plan.filter == FilterChoice::None {
+    if !plan.watches() {
         ports.iter_mut().for_each(|port| port.watched = None);
         return Ok(None);
     }

@@ -37,6 +37,8 @@ pub struct Watched {
 #[derive(Debug, Default)]
 pub struct Filter {
     watch: Option<LinkWatch>,
+    /// Whether it filters now.
+    choice: FilterChoice,
     stations: Vec<Station>,
     by_namespace: HashMap<i32, usize>,
 }
@@ -57,12 +59,12 @@ struct Host {
 }
 
 impl Filter {
-    /// A filter of the stations that are watched; none of the others.
-    pub fn new(ports: &[Port], watch: LinkWatch) -> Filter {
+    /// A filter of the stations that are watched, which filters if `choice` says so; none of the others.
+    pub fn new(ports: &[Port], watch: LinkWatch, choice: FilterChoice) -> Filter {
         let host = |watched: Watched| Host { index: watched.index, uppers: BTreeSet::new(), plain: true };
         let stations = ports.iter().map(|port| Station { mac: port.mac, host: port.watched.map(host) });
         let watched = ports.iter().enumerate().filter_map(|(place, port)| Some((port.watched?.namespace, place)));
-        Filter { watch: Some(watch), stations: stations.collect(), by_namespace: watched.collect() }
+        Filter { watch: Some(watch), choice, stations: stations.collect(), by_namespace: watched.collect() }
     }
 
     /// A station joins, and hears everything: nothing is known of what is done to its interface.
@@ -80,7 +82,12 @@ impl Filter {
 
     /// What results say of it.
     pub fn choice(&self) -> FilterChoice {
-        if self.watch.is_some() { FilterChoice::Address } else { FilterChoice::None }
+        self.choice
+    }
+
+    /// Filters from now on, or does not. What is known of the stations is kept up to date all the time.
+    pub fn choose(&mut self, choice: FilterChoice) {
+        self.choice = choice;
     }
 
     /// Heeds what has been announced.
@@ -136,6 +143,9 @@ impl Filter {
 
     /// Leaves out those whom a frame means nothing to; tells how many.
     pub fn leave_out(&self, octets: &[u8], stations: &mut Vec<StationId>) -> u64 {
+        if self.choice == FilterChoice::None {
+            return 0;
+        }
         let before = stations.len();
         if let Some(address) = octets.first_chunk::<6>().filter(|address| address[0] & 1 == 0) {
             stations.retain(|station| {
@@ -165,7 +175,7 @@ mod tests {
             Station { mac: [2, 0, 0, 0, 0, n], host: (n < 2).then_some(host) }
         };
         let stations = (0..3).map(station).collect();
-        Filter { watch: None, stations, by_namespace: HashMap::from([(10, 0), (11, 1)]) }
+        Filter { watch: None, choice: FilterChoice::Address, stations, by_namespace: HashMap::from([(10, 0), (11, 1)]) }
     }
 
     /// Who hears a frame that is for `destination`.

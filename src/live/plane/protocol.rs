@@ -30,9 +30,10 @@ pub struct Setup {
     pub ports: Vec<Port>,
     /// The interfaces behind which the kernel copies frames; the memory of each comes with the descriptors.
     pub hubs: Vec<u32>,
-    /// To which stations frames are copied; with a filter, the monitor of stations' interfaces comes with the
-    /// descriptors.
+    /// To which stations frames are copied.
     pub filter: FilterChoice,
+    /// The monitor of stations' interfaces comes with the descriptors: there is a filter, or may be one later.
+    pub watched: bool,
     /// What is written while the medium runs.
     pub outputs: Outputs,
     /// How the medium's time follows real time.
@@ -130,6 +131,7 @@ impl Setup {
             ports,
             hubs,
             filter: FilterChoice::default(),
+            watched: false,
             outputs: Outputs::default(),
             pace: Pace::default(),
             awake: false,
@@ -158,10 +160,7 @@ impl Setup {
     /// As [`Setup::medium`].
     pub fn known(&self, epoch: u64) -> Result<Known, ConfigError> {
         let known = Known::of(Header::new(&self.name, &self.medium()?, &self.names()));
-        // Seats have an address when a station joins.
-        let seats = known.macs.into_iter().skip(self.ports.len());
-        let macs = self.ports.iter().map(|port| port.mac).chain(seats).collect();
-        Ok(Known { header: known.header, macs, epoch: Some(epoch) })
+        Ok(Known { epoch: Some(epoch), ..known.with_macs(self.ports.iter().map(|port| port.mac)) })
     }
 
     /// The stations' names, in order of station number.
@@ -223,6 +222,12 @@ pub enum Request {
     Step(Option<u64>),
     /// Cut the cable, or mend it.
     Cable(Option<Cut>),
+    /// Transmit queues hold this number of frames from now on.
+    Queue(u32),
+    /// Frames are copied to these stations from now on.
+    Filter(FilterChoice),
+    /// What a station offers is another thing from now on; for the log alone.
+    Traffic(u16),
 }
 
 /// What can be done to a station while the medium runs.

@@ -70,6 +70,8 @@ pub enum Done {
     Plca(u16, SettingsText),
     /// The cable was cut, or mended.
     Cut(Option<Cut>),
+    /// Transmit queues hold another number of frames.
+    Queue(u32),
 }
 
 /// Who joined, as it is written.
@@ -99,6 +101,7 @@ enum Changes {
     Fault(u16),
     Plca(u16),
     Cable,
+    Queue,
 }
 
 impl Done {
@@ -113,6 +116,7 @@ impl Done {
             Input::SetFault { station, fault } => Some(Done::Fault(number(station), fault.map(FaultName))),
             Input::SetPlca { station, settings } => Some(Done::Plca(number(station), settings.into())),
             Input::SetCut { cut } => Some(Done::Cut(cut.map(Cut::from))),
+            Input::SetQueue { limit } => Some(Done::Queue(limit as u32)),
             Input::Offer { .. } => None,
         }
     }
@@ -124,6 +128,7 @@ impl Done {
             Done::Fault(station, _) => Changes::Fault(station),
             Done::Plca(station, _) => Changes::Plca(station),
             Done::Cut(_) => Changes::Cable,
+            Done::Queue(_) => Changes::Queue,
         }
     }
 }
@@ -236,6 +241,7 @@ impl Written {
                         Input::SetPlca { station: station(number)?, settings: settings.into() }
                     }
                     Done::Cut(cut) => Input::SetCut { cut: cut.map(Into::into) },
+                    Done::Queue(limit) => Input::SetQueue { limit: limit as usize },
                 };
                 Note::Input { at: BitInstant::new(*at), input }
             }
@@ -322,6 +328,7 @@ mod tests {
             Input::SetFault { station, fault: Some(medium::Fault::Deaf) },
             Input::SetPlca { station, settings: medium::PlcaSettings::off() },
             Input::SetCut { cut: Some(cut.into()) },
+            Input::SetQueue { limit: 7 },
         ] {
             notes.push(Note::Input { at, input });
         }
@@ -329,7 +336,8 @@ mod tests {
             let text = serde_json::to_string(&Written::from(note)).expect("numbers and names");
             let read: Written = serde_json::from_str(&text).expect(&text);
             assert_eq!(read.note(2), Some(*note), "{text}");
-            let about_station = !matches!(note, Note::Input { input: Input::SetCut { .. }, .. });
+            let of_all = |input: &Input| matches!(input, Input::SetCut { .. } | Input::SetQueue { .. });
+            let about_station = !matches!(note, Note::Input { input, .. } if of_all(input));
             assert_eq!(read.note(1).is_none(), about_station, "{text}: there is no such station");
         }
     }

@@ -65,7 +65,7 @@ impl Process {
         let mut command = Command::new("/proc/self/exe");
         let low = setup.pace.latency.choice == LatencyChoice::Low;
         let awake = if low { Awake::hold().ok() } else { None };
-        let setup = Setup { awake: awake.is_some(), ..setup.clone() };
+        let setup = Setup { awake: awake.is_some(), watched: segment.watch.is_some(), ..setup.clone() };
         // It empties its bounding set, which needs this capability; a supervisor whose uid is not 0 has to lend it.
         let mut child = lend(lead_session(link::signals::unblock(&mut command)), &[Capability::SetPcap])
             .arg("__bus")

@@ -246,7 +246,7 @@ fn is_told(story: &Story, input: &Input) -> bool {
         Input::SetFault { station, .. } => !is_plca && concerns(station),
         Input::SetPlca { .. } => is_plca,
         Input::SetCut { .. } => !is_plca,
-        Input::Offer { .. } => false,
+        Input::Offer { .. } | Input::SetQueue { .. } => false,
     }
 }
 

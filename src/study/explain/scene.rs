@@ -85,6 +85,7 @@ impl Scene {
                 self.ok[station.index()] = false;
             }
             Input::SetCut { cut } => self.cut = cut.filter(|_| self.signals.beyond_cut().is_some()),
+            Input::SetQueue { limit } => Arc::make_mut(&mut self.config).queue_limit = limit,
             Input::SetFault { .. } | Input::Offer { .. } | Input::SetPlca { .. } => {}
         }
     }

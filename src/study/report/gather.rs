@@ -222,6 +222,7 @@ impl Observer for Told {
             EmulatorKind::RecordSkipped { .. } | EmulatorKind::LinkChangesMissed { .. } => {}
             EmulatorKind::Port { .. } | EmulatorKind::Steal { .. } => {}
             EmulatorKind::CpuWait { .. } | EmulatorKind::ClockStep { .. } => {}
+            EmulatorKind::Filter { .. } | EmulatorKind::Traffic { .. } => {}
         }
         Ok(())
     }
@@ -338,7 +339,7 @@ fn ended(told: &Told, stations: usize) -> (Vec<bool>, Vec<Option<medium::Fault>>
             Input::Detach { station } | Input::Leave { station } => attached[station.index()] = false,
             Input::SetFault { station, fault } => faults[station.index()] = fault,
             Input::SetCut { cut: place } => cut = place.map(Cut::from),
-            Input::Offer { .. } | Input::SetPlca { .. } => {}
+            Input::Offer { .. } | Input::SetPlca { .. } | Input::SetQueue { .. } => {}
         }
     }
     (attached, faults, cut)

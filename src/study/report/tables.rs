@@ -6,6 +6,7 @@ use crate::study::page::escape;
 use medium::{Input, Kind, StationId};
 use sim::figures::counters::COUNTERS;
 use sim::words::cable::Cut;
+use sim::words::change::queues_hold;
 use sim::words::fault::FaultName;
 use sim::words::units::group;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,7 @@ pub fn changes(told: &Told) -> Vec<(u64, String)> {
             }
         }
         Input::SetCut { cut: None } => "the cable is mended".to_owned(),
+        Input::SetQueue { limit } => queues_hold(limit),
         Input::SetPlca { station, .. } => format!("PLCA of {} is set anew", name(station)),
         Input::Offer { .. } => unreachable!("`Told::input` leaves them out"),
     };

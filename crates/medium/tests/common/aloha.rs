@@ -288,6 +288,7 @@ impl Model<'_> {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
             Input::Attach { station } | Input::Join { station, .. } => self.attached[station.index()] = true,
             Input::SetFault { station, fault } => self.bad[station.index()] = fault == Some(Fault::BadFcs),
+            Input::SetQueue { limit } => self.queue_limit = limit,
             Input::SetCut { .. } | Input::SetPlca { .. } => panic!("a star has no cable, and no PLCA"),
             Input::Detach { station } | Input::Leave { station } => {
                 self.attached[station.index()] = false;

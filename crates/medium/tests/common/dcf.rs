@@ -663,6 +663,7 @@ impl Model {
             Input::Attach { station } | Input::Join { station, .. } => self.stations[station.index()].attached = true,
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => self.cut = cut,
+            Input::SetQueue { limit } => self.config.queue_limit = limit,
             Input::Detach { station } | Input::Leave { station } => self.detach(now, station.index()),
             Input::SetPlca { .. } => panic!("a method without PLCA"),
         }

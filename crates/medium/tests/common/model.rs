@@ -81,6 +81,7 @@ struct Station {
 
 struct Model<'a> {
     config: &'a Config,
+    queue_limit: usize,
     stations: Vec<Station>,
     signals: Vec<Signal>,
     gone: Vec<OnAir>,
@@ -120,7 +121,8 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
     });
     let (stations, signals, events) = (stations.collect(), Vec::new(), Vec::new());
     let gone = Vec::new();
-    let mut model = Model { config, stations, signals, gone, cut: None, episodes: 0, now: 0, events };
+    let queue_limit = config.queue_limit;
+    let mut model = Model { config, queue_limit, stations, signals, gone, cut: None, episodes: 0, now: 0, events };
     let mut inputs = inputs.iter().peekable();
     for now in 0..until {
         model.now = now;
@@ -386,6 +388,7 @@ impl Model<'_> {
             Input::Attach { station } | Input::Join { station, .. } => self.stations[station.index()].attached = true,
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => self.cut = cut,
+            Input::SetQueue { limit } => self.queue_limit = limit,
             Input::SetPlca { .. } => {}
         }
     }
@@ -395,7 +398,7 @@ impl Model<'_> {
         let this = &mut self.stations[station];
         this.serial += 1;
         let name = FrameId { station: id(station), serial: this.serial };
-        let (attached, full) = (this.attached, this.queue.len() >= self.config.queue_limit);
+        let (attached, full) = (this.attached, this.queue.len() >= self.queue_limit);
         let babbles = this.fault == Some(Fault::Babble);
         self.emit(station, name, Kind::Offered { size: frame.size });
         // maxFrameSizeLimit: with a tag, or with everything that fits the envelope of 2000 octets (3.2.7).

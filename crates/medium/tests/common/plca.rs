@@ -149,6 +149,7 @@ struct Node {
 
 pub struct Model<'a> {
     config: &'a Config,
+    queue_limit: usize,
     plca: &'a Plca,
     nodes: Vec<Node>,
     signals: Vec<Signal>,
@@ -218,6 +219,7 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
     });
     let mut model = Model {
         config,
+        queue_limit: config.queue_limit,
         plca,
         nodes: nodes.collect(),
         signals: Vec::new(),
@@ -479,6 +481,7 @@ impl Model<'_> {
                 self.reset = false;
                 self.settle(station.index());
             }
+            Input::SetQueue { limit } => self.queue_limit = limit,
             Input::SetCut { .. } => panic!("cuts are those of the model of CSMA/CD"),
         }
     }
@@ -488,7 +491,7 @@ impl Model<'_> {
         let node = &mut self.nodes[station];
         node.serial += 1;
         let name = FrameId { station: id(station), serial: node.serial };
-        let (attached, full) = (node.attached, node.queue.len() >= self.config.queue_limit);
+        let (attached, full) = (node.attached, node.queue.len() >= self.queue_limit);
         self.emit(station, name, Kind::Offered { size: frame.size });
         assert!((18..=p.max_frame_size.get()).contains(&frame.size.get()), "the model takes frames that fit");
         if !attached {

@@ -274,7 +274,7 @@ pub fn crowded_scenario() -> impl Strategy<Value = Scenario> {
         if faulty {
             inputs.push((700, Input::SetFault { station: StationId::new(3), fault: Some(Fault::Deaf) }));
         }
-        inputs.sort_by_key(|&(at, input)| (at, number(input)));
+        inputs.sort_by_key(|&(at, input)| (at, input.station()));
         Scenario { config, inputs }
     })
 }
@@ -303,7 +303,7 @@ fn scenario(config: impl Strategy<Value = Config>, input: BoxedStrategy<Drawn>) 
             let mut inputs: Vec<_> = drawn.iter().map(|drawn| drawn.on(stations, &clusters)).collect();
             let cuts = |cut: Place| config.topology.beyond(cut).is_ok();
             inputs.retain(|(_, input)| !matches!(input, Input::SetCut { cut: Some(cut) } if !cuts(*cut)));
-            inputs.sort_by_key(|&(at, input)| (at, number(input)));
+            inputs.sort_by_key(|&(at, input)| (at, input.station()));
             Scenario { config, inputs }
         },
     )
@@ -329,11 +329,13 @@ enum What {
     Attach,
     SetFault(Option<Fault>),
     Cut(Option<(usize, u64)>),
+    Queue(usize),
 }
 
 fn any_input() -> impl Strategy<Value = Drawn> {
     drawn(prop_oneof![
-        18 => Just(What::OfferTo), 4 => Just(What::Broadcast), 1 => Just(What::Detach), 1 => Just(What::Attach)
+        18 => Just(What::OfferTo), 4 => Just(What::Broadcast), 1 => Just(What::Detach), 1 => Just(What::Attach),
+        1 => (1..=6_usize).prop_map(What::Queue)
     ])
 }
 
@@ -403,24 +405,12 @@ impl Drawn {
             What::Detach => Input::Detach { station },
             What::Attach => Input::Attach { station },
             What::SetFault(fault) => Input::SetFault { station, fault },
+            What::Queue(limit) => Input::SetQueue { limit },
             What::Cut(cut) => {
                 let place = |(segment, position)| Place { segment, position: BitTimes::new(position) };
                 Input::SetCut { cut: cut.map(place) }
             }
         };
         (at, input)
-    }
-}
-
-fn number(input: Input) -> Option<StationId> {
-    match input {
-        Input::Offer { station, .. }
-        | Input::Detach { station }
-        | Input::Join { station, .. }
-        | Input::Leave { station }
-        | Input::Attach { station }
-        | Input::SetFault { station, .. } => Some(station),
-        Input::SetPlca { station, .. } => Some(station),
-        Input::SetCut { .. } => None,
     }
 }

@@ -51,6 +51,7 @@ struct Ending {
 
 struct Model<'a> {
     config: &'a Config,
+    queue_limit: usize,
     own: &'a Tdma,
     slot: u64,
     nodes: Vec<Node>,
@@ -71,6 +72,7 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
     let node = |_| Node { attached: true, bad: false, serial: 0, queue: VecDeque::new(), head: Head::Slot };
     let mut model = Model {
         config,
+        queue_limit: config.queue_limit,
         own,
         slot: own.slot.get(),
         nodes: (0..config.topology.stations()).map(node).collect(),
@@ -205,6 +207,7 @@ impl Model<'_> {
             Input::Attach { station } | Input::Join { station, .. } => self.nodes[station.index()].attached = true,
             Input::SetFault { station, fault } => self.nodes[station.index()].bad = fault == Some(Fault::BadFcs),
             Input::SetCut { cut } => self.cut = cut,
+            Input::SetQueue { limit } => self.queue_limit = limit,
             Input::SetPlca { .. } => panic!("no PLCA"),
             Input::Detach { station } | Input::Leave { station } => {
                 let place = station.index();
@@ -232,7 +235,7 @@ impl Model<'_> {
             () if offered.size.get() < 18 => refused(Cause::TooShort),
             () if too_long => refused(Cause::TooLong),
             () if !self.nodes[station].attached => refused(Cause::Detached),
-            () if self.nodes[station].queue.len() >= self.config.queue_limit => Some(Kind::QueueDrop),
+            () if self.nodes[station].queue.len() >= self.queue_limit => Some(Kind::QueueDrop),
             () => None,
         };
         if let Some(kind) = refusal {

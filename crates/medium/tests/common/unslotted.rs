@@ -386,6 +386,7 @@ impl Model {
             Input::Attach { station } | Input::Join { station, .. } => self.attached[station.index()] = true,
             Input::SetFault { station, fault } => self.faults[station.index()] = fault,
             Input::SetCut { cut } => self.cut = cut,
+            Input::SetQueue { limit } => self.config.queue_limit = limit,
             Input::SetPlca { .. } => panic!("a method without PLCA"),
             Input::Detach { station } | Input::Leave { station } => {
                 self.attached[station.index()] = false;

@@ -54,8 +54,20 @@ pub(super) fn joining(names: &Names, seats: usize, name: &str, seat: u16, mac: &
     Ok(Input::Join { station, who })
 }
 
+/// Queues that hold this number of frames, as a line says it.
+///
+/// # Errors
+/// No queue holds no frame.
+pub(super) fn queue(limit: u32) -> Result<Input, String> {
+    match limit {
+        0 => Err("`queue` is 0: a queue holds at least 1 frame".to_owned()),
+        limit => Ok(Input::SetQueue { limit: limit as usize }),
+    }
+}
+
 /// The names of all kinds of inputs.
-pub(crate) const KINDS: [&str; 8] = ["offer", "attach", "detach", "set_fault", "set_plca", "set_cut", "join", "leave"];
+pub(crate) const KINDS: [&str; 9] =
+    ["offer", "attach", "detach", "set_fault", "set_plca", "set_cut", "join", "leave", "set_queue"];
 
 /// The name of an input's kind.
 pub(crate) fn kind(input: &Input) -> &'static str {
@@ -68,6 +80,7 @@ pub(crate) fn kind(input: &Input) -> &'static str {
         Input::SetCut { .. } => 5,
         Input::Join { .. } => 6,
         Input::Leave { .. } => 7,
+        Input::SetQueue { .. } => 8,
     }]
 }
 
@@ -91,20 +104,14 @@ pub(crate) fn write(
     octets: Option<&[u8]>,
     layer: Option<&str>,
 ) {
-    let station = match input {
-        Input::Offer { station, .. } | Input::Attach { station } | Input::Detach { station } => Some(station),
-        Input::SetFault { station, .. } | Input::SetPlca { station, .. } => Some(station),
-        Input::Join { station, .. } | Input::Leave { station } => Some(station),
-        Input::SetCut { .. } => None,
-    };
     line.extend_from_slice(b"{\"t\":");
     push_number(line, at.get());
     if let Some(layer) = layer {
         string(line, "layer", layer);
     }
     string(line, "kind", kind(input));
-    if let Some(station) = station {
-        string(line, "station", names.escaped(*station));
+    if let Some(station) = input.station() {
+        string(line, "station", names.escaped(station));
     }
     match input {
         Input::Attach { .. } | Input::Detach { .. } | Input::Leave { .. } => {}
@@ -129,6 +136,7 @@ pub(crate) fn write(
             key(line, "cut");
             serde_json::to_writer(&mut *line, &cut.map(Cut::from)).expect("numbers");
         }
+        Input::SetQueue { limit } => number(line, "queue", *limit as u64),
     }
     line.push(b'}');
 }

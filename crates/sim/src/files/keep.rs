@@ -216,6 +216,7 @@ enum Changes {
     Fault(StationId),
     Plca(StationId),
     Cable,
+    Queue,
     /// An event that is a change: plca_status.
     Status(StationId),
 }
@@ -267,6 +268,7 @@ impl Past {
             Input::SetFault { station, .. } => Changes::Fault(station),
             Input::SetPlca { station, .. } => Changes::Plca(station),
             Input::SetCut { .. } => Changes::Cable,
+            Input::SetQueue { .. } => Changes::Queue,
         };
         self.change(changes, fact);
     }

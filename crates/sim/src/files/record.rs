@@ -167,6 +167,7 @@ enum Line {
     SetPlca { t: u64, station: String, plca: SettingsText },
     SetCut { t: u64, cut: Option<Cut> },
     Command { t: u64, station: String, command: String },
+    SetQueue { t: u64, queue: u32 },
     Restart { t: u64, run_to: u64 },
     Missing { count: u64 },
     End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
@@ -313,6 +314,7 @@ impl<R: BufRead> RecordReader<R> {
             Line::Command { t, station, command } => {
                 Ok(Entry::Command { at: instant(t)?, station: self.station(&station)?, command })
             }
+            Line::SetQueue { t, queue } => input(t, inputs::queue(queue)?),
             Line::Restart { t, run_to } => Ok(Entry::Restart { run_to: instant(run_to)?, at: instant(t)? }),
             Line::Missing { count } => Ok(Entry::Missing { count }),
             Line::End { t, run_to, inputs, missing: _, events, events_crc32 } => {
@@ -548,6 +550,7 @@ mod tests {
                 300 => Input::SetFault { station, fault: None },
                 320 => Input::SetCut { cut: Some(Cut { segment: 0, position_bt: 20 }.into()) },
                 360 => Input::SetCut { cut: None },
+                380 => Input::SetQueue { limit: 1 },
                 _ => Input::Offer { station, frame },
             };
             let at = medium.now().max(BitInstant::new(step / 4 * 700));
@@ -647,6 +650,7 @@ mod tests {
                 text.replacen("\"position_bt\":20", "\"position_bt\":0", 1),
                 "line 322: a cut of segment 0 at 0 BT has all",
             ),
+            (text.replacen("\"queue\":1}", "\"queue\":0}", 1), "x, line 382: `queue` is 0: a queue holds at least 1"),
             (text.replacen("\"t\":700", "\"t\":1152921504606846977", 1), "at most 1152921504606846976 BT"),
         ] {
             let error = replay_text(text.as_bytes()).expect_err(words).to_string();

@@ -83,8 +83,9 @@ struct Host {
 }
 
 impl Hosts {
-    /// Hosts of the stations of `config` that have offered nothing yet; `sources` and `addresses` are in order of station.
-    pub fn new(config: &Config, addresses: &[Address], mut sources: Vec<Source>) -> Hosts {
+    /// Hosts of the stations of `config` that have offered nothing yet; `sources` and `addresses` are in order of station. What
+    /// stations offer [changes](Hosts::change) only if `changing` says so.
+    pub fn new(config: &Config, addresses: &[Address], mut sources: Vec<Source>, changing: bool) -> Hosts {
         assert!(sources.is_sorted_by_key(Source::station), "sources are in order of station");
         let mut hosts: Vec<Host> = (0..config.topology.stations()).map(|_| Host::default()).collect();
         let (mut windows, mut agenda) = (Windows::default(), Agenda::default());
@@ -94,7 +95,7 @@ impl Hosts {
         let (mut index, mut follows_finished) = (0, stacks.is_some());
         for own in sources.chunk_by(|one, other| one.station() == other.station()) {
             // Where hosts answer, a saturated station may have frames that are not its source's.
-            let is_alone = own.len() == 1 && !windows.have_answers() && stacks.is_none();
+            let is_alone = own.len() == 1 && !windows.have_answers() && stacks.is_none() && !changing;
             if own[0].offers_when_idle() && is_alone {
                 hosts[own[0].station().index()].saturated_alone = Some(index);
             }
@@ -117,16 +118,42 @@ impl Hosts {
             octets: None,
             pauses: false,
         };
-        for index in 0..hosts.sources.len() {
-            if let Some(pause) = hosts.sources[index].pause() {
-                hosts.pauses |= !hosts.sources[index].is_saturated();
-                let first = hosts.sources[index].next_frame();
-                hosts.wait_until(BitInstant::ZERO + pause, index, first);
-            } else {
-                hosts.expect_arrival(index);
-            }
-        }
+        (0..hosts.sources.len()).for_each(|index| hosts.begin(index));
         hosts
+    }
+
+    /// Expects the first frame of a source, unless that has a window.
+    fn begin(&mut self, index: usize) {
+        if let Some(pause) = self.sources[index].pause() {
+            self.pauses |= !self.sources[index].is_saturated();
+            let first = self.sources[index].next_frame();
+            self.wait_until(self.sources[index].begin() + pause, index, first);
+        } else {
+            self.expect_arrival(index);
+        }
+    }
+
+    /// A station offers what `source` has, and nothing else. Frames that it has handed over stay where they are.
+    pub fn change(&mut self, mut source: Source) {
+        let station = source.station();
+        let first = self.sources.partition_point(|own| own.station() < station);
+        let own = first..self.sources.partition_point(|own| own.station() <= station);
+        assert!(!own.is_empty(), "every station has a source, if only a silent one");
+        self.arrivals.retain(|Reverse(arrival)| !own.contains(&arrival.source()));
+        self.saturated.retain(|_, index| !own.contains(index));
+        self.windows.close(&own);
+        self.agenda.forget_requests(&own);
+        let host = &mut self.stations[station.index()];
+        host.without_frame.clear();
+        host.held = 0;
+        for index in own {
+            self.waiting[index] = None;
+            self.sources[index] = Source::silent(station);
+        }
+        self.follows_finished |= source.offers_when_idle();
+        self.follows_arrivals |= self.windows.begin(first, &mut source, &mut self.agenda).is_some();
+        self.sources[first] = source;
+        self.begin(first);
     }
 
     /// When a host does something next: no frame is handed over before.

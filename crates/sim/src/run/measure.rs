@@ -10,13 +10,13 @@ use crate::figures::tcp::TcpSums;
 use crate::figures::slotted::{self, Edge, RanAway, SlotSums, SlottedResults};
 use crate::files::record::End;
 use crate::run::observer::Observer;
-use crate::run::simulator::Simulator;
+use crate::run::simulator::{Change, Simulator};
 use crate::scenario::plan::endless::Endless;
 use crate::scenario::plan::{Plan, RunPlan};
 use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
 use crate::words::cable::Cut;
 use crate::words::configuration::WrittenConfig;
-use medium::{BitInstant, BitRate, BitTimes, ConfigError, Input, PlcaCycles, StationId};
+use medium::{BitInstant, BitRate, BitTimes, Config, ConfigError, Input, PlcaCycles, StationId};
 
 /// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
 pub const BATCHES: u64 = 32;
@@ -87,12 +87,13 @@ pub fn run<O: Observer>(
     observer: &mut O,
     go_on: impl FnMut(f64) -> bool,
 ) -> Result<Measured, RunError<O::Error>> {
-    let config = medium::Config { seed, ..plan.medium.clone() };
+    let config = Config { seed, ..plan.medium.clone() };
     let sources = all_sources(&plan.traffic, &plan.further, &plan.replays, &config, seed)?;
     let bits = |span| BitTimes::within(span, plan.medium.rate).get();
     let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
     let begin = BitInstant::new(warmup);
-    let simulator = Simulator::with_addresses(config, sources, &plan.addresses())?;
+    let changes = changes(plan, &config, seed)?;
+    let simulator = Simulator::with_addresses(config, sources, &plan.addresses(), changes)?;
     let mut running = Running { simulator, observer, go_on, all: warmup + duration, piece: u64::MAX };
     if let Some((edge, piece)) = edge(plan) {
         running.simulator.look_out(edge);
@@ -102,7 +103,6 @@ pub fn run<O: Observer>(
         let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
         running.simulator.begin_with(input, running.observer).map_err(RunError::Observer)?;
     }
-    plan.changes.iter().for_each(|(at, input)| running.simulator.expect_change(*at, *input));
     let mut measured = Measured::nothing(begin, plan.medium.rate);
     measured.joinable = plan.run.until_known().map(|_| Vec::new());
     measured.tails = (plan.run.replications == 1).then(Vec::new);
@@ -127,7 +127,7 @@ pub fn run<O: Observer>(
     measured.whole = measured.batches.len() as u64 == BATCHES && measured.joinable.is_none();
     measured.ran_away = running.simulator.ran_away();
     measured.longest_waiting = running.simulator.longest_waiting(measured.end);
-    let names = plan.station_names();
+    let names = plan.all_names();
     measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
     let tcp = running.simulator.tcp().map(<[TcpSums]>::to_vec);
     measured.tcp_stations = tcp.into_iter().flatten().collect();
@@ -136,6 +136,18 @@ pub fn run<O: Observer>(
     let end = End { t: measured.end.get(), run_to: before(measured.end).get() };
     running.observer.end(end).map_err(RunError::Observer)?;
     Ok(measured)
+}
+
+/// What is done to medium and hosts, as far as a run in virtual time knows it.
+fn changes(plan: &Plan, config: &Config, seed: u64) -> Result<Vec<(BitInstant, Change)>, TrafficError> {
+    let mut changes = Vec::new();
+    for (at, deed) in &plan.changes {
+        changes.extend(deed.input().map(|input| (*at, Change::Input(input))));
+        if let Some(traffic) = deed.traffic() {
+            changes.push((*at, Change::Traffic(Box::new(traffic.source(*at, config, seed)?))));
+        }
+    }
+    Ok(changes)
 }
 
 /// The backlog at which the run has run away, and how many bit times may pass between two looks at it.
@@ -371,7 +383,8 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         stations.iter_mut().zip(&run.stations).for_each(|(station, more)| station.add(more));
     }
     if runs.len() > 1 {
-        for (station, [access, mac]) in stations.iter_mut().zip(delays.of_stations(plan.stations.len())) {
+        let of_stations = delays.of_stations(stations.len());
+        for (station, [access, mac]) in stations.iter_mut().zip(of_stations) {
             (station.access_delay, station.mac_delay) = (Some(access), Some(mac));
         }
     }

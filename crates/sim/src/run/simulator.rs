@@ -14,13 +14,29 @@ use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Host, Inpu
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// What is done to the medium or to a host while a run lasts.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// The medium gets an input that is no frame.
+    Input(Input),
+    /// A station offers what this source has from now on, and nothing else.
+    Traffic(Box<Source>),
+}
+
+impl Change {
+    /// A host offers something else than before.
+    fn is_of_host(&self) -> bool {
+        matches!(self, Change::Traffic(_) | Change::Input(Input::Leave { .. }))
+    }
+}
+
 /// A medium, the hosts that offer it frames, and what has been measured.
 #[derive(Debug)]
 pub struct Simulator {
     medium: Medium,
     hosts: Hosts,
-    /// Inputs that are no frames, in order of time.
-    changes: VecDeque<(BitInstant, Input)>,
+    /// What is done, in order of time.
+    changes: VecDeque<(BitInstant, Change)>,
     start: Start,
     delays: Delays,
     /// Of a slotted medium.
@@ -28,30 +44,47 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// A medium at instant 0, with the sources of all stations in order of station, and the stations' usual addresses.
+    /// A medium at instant 0, with the sources of all stations in order of station, the stations' usual addresses, and what is
+    /// done later, in order of time: before the arrivals of its instant.
     ///
     /// # Errors
     /// A configuration that makes no medium.
-    pub fn new(config: Config, sources: Vec<Source>) -> Result<Simulator, ConfigError> {
-        let addresses: Vec<Address> = (0..config.topology.stations()).map(default_address).collect();
-        Simulator::with_addresses(config, sources, &addresses)
-    }
-
-    /// The same with the addresses of the stations, in order.
     ///
-    /// # Errors
-    /// A configuration that makes no medium.
-    pub fn with_addresses(
+    /// # Panics
+    /// If changes are not in order of time: the caller's mistake.
+    pub fn new(
         config: Config,
         sources: Vec<Source>,
-        addresses: &[Address],
+        changes: Vec<(BitInstant, Change)>,
     ) -> Result<Simulator, ConfigError> {
+        let addresses: Vec<Address> = (0..config.topology.stations()).map(default_address).collect();
+        Simulator::with_addresses(config, sources, &addresses, changes)
+    }
+
+    /// The same with the addresses of the stations and seats, in order.
+    ///
+    /// # Errors
+    /// A configuration that makes no medium.
+    ///
+    /// # Panics
+    /// If changes are not in order of time: the caller's mistake.
+    pub fn with_addresses(
+        config: Config,
+        mut sources: Vec<Source>,
+        addresses: &[Address],
+        changes: Vec<(BitInstant, Change)>,
+    ) -> Result<Simulator, ConfigError> {
+        assert!(changes.is_sorted_by_key(|(at, _)| *at), "changes come in order of time");
         let stations = config.topology.stations();
-        let (slots, hosts) = (Slots::of(&config), Hosts::new(&config, addresses, sources));
+        let first = stations - config.seats;
+        // A station that joins there may offer something.
+        sources.extend((first..stations).map(|seat| Source::silent(StationId::new(seat as u16))));
+        let changing = changes.iter().any(|(_, change)| change.is_of_host());
+        let (slots, hosts) = (Slots::of(&config), Hosts::new(&config, addresses, sources, changing));
         Ok(Simulator {
             medium: Medium::new(Config { keep_events: false, keep_outputs: false, ..config })?,
             hosts,
-            changes: VecDeque::new(),
+            changes: changes.into(),
             start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
             delays: Delays::default(),
             slots,
@@ -116,15 +149,6 @@ impl Simulator {
         self.give(BitInstant::ZERO, input, observer)
     }
 
-    /// Has the medium given an input that is no frame at `at`, before the arrivals of that instant.
-    ///
-    /// # Panics
-    /// If `at` is before that of the last one: the caller's mistake.
-    pub fn expect_change(&mut self, at: BitInstant, input: Input) {
-        assert!(self.changes.back().is_none_or(|(last, _)| *last <= at), "changes come in order of time");
-        self.changes.push_back((at, input));
-    }
-
     /// Runs everything before `end`.
     ///
     /// # Errors
@@ -147,8 +171,8 @@ impl Simulator {
             if self.hosts.next_at().is_some_and(|at| at < next) {
                 continue;
             }
-            if let Some((at, input)) = self.changes.pop_front_if(|(at, _)| *at < end && *at <= first) {
-                self.change(at, input, observer)?;
+            if let Some((at, change)) = self.changes.pop_front_if(|(at, _)| *at < end && *at <= first) {
+                self.change(at, change, observer)?;
             } else if arrival.is_some() {
                 self.offer_next(observer)?;
             } else {
@@ -183,7 +207,17 @@ impl Simulator {
     }
 
     /// Gives the medium an input that is no frame, and tells the station's host of a cable that is pulled or put back.
-    fn change<O: Observer>(&mut self, at: BitInstant, input: Input, observer: &mut O) -> Result<(), O::Error> {
+    fn change<O: Observer>(&mut self, at: BitInstant, change: Change, observer: &mut O) -> Result<(), O::Error> {
+        let input = match change {
+            Change::Input(input) => input,
+            Change::Traffic(source) => {
+                self.hosts.change(*source);
+                return Ok(());
+            }
+        };
+        if let Input::Leave { station } = input {
+            self.hosts.change(Source::silent(station));
+        }
         if let Some((station, false)) = input.plugs() {
             self.hosts.unplug(station);
         }

@@ -238,7 +238,7 @@ impl View {
             }
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => self.cut = cut,
-            Input::Offer { .. } | Input::SetPlca { .. } => {}
+            Input::Offer { .. } | Input::SetPlca { .. } | Input::SetQueue { .. } => {}
         }
     }
 

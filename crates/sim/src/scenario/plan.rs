@@ -8,6 +8,7 @@ mod access;
 mod at;
 mod csma_ca;
 mod cuts;
+mod deed;
 pub mod endless;
 pub mod host;
 pub mod join;
@@ -22,6 +23,7 @@ mod tdma;
 
 pub use crate::settings::overrides::Overrides;
 pub use crate::settings::wrong::PlanError;
+pub use deed::{Course, Deed, Joining};
 pub use kernel::KernelPlan;
 pub use medium::usual_speed;
 pub use stations::{default_address, default_mac};
@@ -42,7 +44,7 @@ use crate::words::interface::Address;
 use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
 use crate::words::configuration::slot;
 use crate::words::units::many;
-use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Method, Place};
+use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Method, Place};
 use host::Host;
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -64,14 +66,16 @@ pub struct Plan {
     pub medium: Config,
     /// The stations, in order of station number. After them the medium has seats for those that join.
     pub stations: Vec<StationPlan>,
-    /// Where stations get their IPv4 and IPv6 addresses from, if the scenario says so.
-    networks: [Option<Network>; 2],
-    /// What is done to stations and cable while the medium runs, in order of time.
-    pub changes: Vec<(BitInstant, Input)>,
+    /// The names of those that join there by the timetable, in order of their seats.
+    pub joiners: Vec<String>,
+    /// What is done while the medium runs, in order of time.
+    pub changes: Vec<(BitInstant, Deed)>,
     /// What each station offers in virtual time; a load is its own.
     pub traffic: Vec<TrafficSpec>,
     /// What stations offer besides: further sources, and frames whose instants are written down.
     pub further: FurtherTraffic,
+    /// What the scenario and the command line say: what is done later is read as if it were written there.
+    scenario: Arc<Scenario>,
     /// The capture files that it names.
     pub replays: Arc<[Capture]>,
     /// How long a run in virtual time is.
@@ -94,6 +98,8 @@ pub struct Plan {
     pub has_traffic: Vec<bool>,
     /// Where the scenario cuts or mends a cable later than at the first instant.
     timed_cut: Option<FilePlace>,
+    /// Where the scenario has a station join or leave, or offer something else, or gives an end.
+    host_change: Option<FilePlace>,
     /// The scenario says how many stations there can be.
     has_capacity: bool,
     /// The scenario says how long a slot of TDMA is.
@@ -207,6 +213,22 @@ struct Planner<'a> {
 }
 
 impl Plan {
+    /// The stations' names, in order of station number, and those of stations that join by the timetable.
+    pub fn all_names(&self) -> Vec<String> {
+        [&self.station_names()[..], &self.joiners].concat()
+    }
+
+    /// Stations' interfaces are watched: frames are filtered by address, or will be.
+    pub fn watches(&self) -> bool {
+        let is_filter = |deed: &Deed| matches!(deed, Deed::Filter(FilterChoice::Address));
+        self.filter == FilterChoice::Address || self.changes.iter().any(|(_, deed)| is_filter(deed))
+    }
+
+    /// The stations, as things will be done to them: those of the first instant.
+    pub fn course(&self) -> Course {
+        Course::new(&self.stations, &self.traffic, self.further.sources.iter().map(|(station, _)| *station))
+    }
+
     /// The stations' names, in order of station number.
     pub fn station_names(&self) -> Vec<String> {
         self.stations.iter().map(|station| station.name.clone()).collect()
@@ -286,8 +308,12 @@ impl Plan {
     /// The plan of a lab in virtual time whose frames come from programs.
     ///
     /// # Errors
-    /// Slots of TDMA, as written, without room for the frames of programs.
+    /// Slots of TDMA, as written, without room for the frames of programs; stations that join or leave.
     pub fn of_programs(mut self) -> Result<Plan, PlanError> {
+        if let Some(place) = &self.host_change {
+            let what = "kernels are there from the first instant to the last, and their programs offer the frames: leave `add`, `remove`, `arrivals` and `until` out, and write `plug` and `unplug`, programs in `run`, or `--until TIME`";
+            return Err(Wrong { place: Some(place.clone()), name: "at".to_owned(), what: what.to_owned() }.into());
+        }
         self.check_live_slots()?;
         self.widen_slots();
         Ok(self)
@@ -389,11 +415,14 @@ impl<'a> Planner<'a> {
         let placed = ["", "medium", "station", "segment", "repeater"];
         let topology =
             rate.and_then(|rate| self.if_sound(&placed).and_then(|()| self.keep(self.topology(&sections, rate))));
-        let seats = self.keep(self.seats(sections.len()));
-        let (run, pace, rate, stations, seats) = (run?, pace?, rate?, stations?, seats?);
+        let (run, pace, rate, stations) = (run?, pace?, rate?, stations?);
+        let joiners = self.if_sound(&["at"]).map_or(Some(Vec::new()), |()| self.keep(self.joiners(&stations, rate)));
+        let joiners = joiners?;
+        let seats = self.keep(self.seats(&sections, &joiners))?;
         let seed = value(&self.scenario.seed).unwrap_or(drawn_seed);
         let (topology, parameters) = (join::with_seats(topology?, seats, self.cable(rate)), parameters?);
-        let with_seats = join::and_seats(&sections, seats);
+        let topology = self.keep(self.with_places(topology, &sections, &joiners, rate))?;
+        let with_seats = join::and_seats(&sections, &joiners, seats);
         let (method, backoff) =
             self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&with_seats, &parameters, &topology)))?;
         self.keep(self.check_until(&run, &method));
@@ -404,20 +433,25 @@ impl<'a> Planner<'a> {
         let run = self.keep(self.run(slot, medium.rate))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let cuts = self.if_sound(&["cut"]).and_then(|()| self.keep(self.cuts(&names, &medium)));
-        let changes =
-            cuts.and_then(|cuts| self.if_sound(&["at"]).and_then(|()| self.keep(self.changes(&names, &medium, &cuts))));
         let frames = self.if_sound(&["frame"]).and_then(|()| self.keep(self.script(&sections, &names, &medium)));
         self.if_sound(&["traffic"])?;
         let (traffic, sources) = self.keep(self.traffic(&sections, &names, medium.parameters.max_frame_size))?;
         let further = FurtherTraffic { sources, frames: frames? };
+        let changes = cuts.and_then(|cuts| {
+            self.if_sound(&["at"])
+                .and_then(|()| self.keep(self.deeds_in_order(&stations, &traffic, &further, &medium, &cuts)))
+        });
         let replays = self.keep(self.replays(&sections, &traffic, &further, &stations, &medium))?;
         let warnings = round_trip_warning(&medium).into_iter().chain(plca_warnings(&medium, &names));
         let warnings = warnings.chain(self.unread_plca(&sections, &medium.method));
         let warnings = warnings.chain(range_warnings(&medium, &names, &traffic, &further));
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
-        self.keep(self.check_collapse(&run, Endless::of(&medium, &traffic, &further).is_some()))?;
+        let endless = Endless::of(&medium, &traffic, &further).is_some();
+        self.keep(self.check_collapse(&run, endless))?;
         self.keep(self.check_goodput(&run, &traffic, &further))?;
         let changes = changes?;
+        self.keep(self.check_endless(endless, &changes))?;
+        let run = self.keep(self.with_end(run, &changes, medium.rate))?;
         let late = [
             run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),
             run.misses(changes.iter().map(|(at, _)| *at), "changes ([[at]] and [[cut]]) come", medium.rate),
@@ -427,11 +461,12 @@ impl<'a> Planner<'a> {
         Some(Plan {
             name,
             stations,
-            networks: [value(&self.scenario.ipv4), value(&self.scenario.ipv6)],
+            joiners: joiners.into_iter().map(|(name, _)| name).collect(),
             has_capacity: self.scenario.capacity.is_some(),
             changes,
             traffic,
             further,
+            scenario: Arc::new(self.scenario.clone()),
             replays,
             run,
             pace,
@@ -444,6 +479,7 @@ impl<'a> Planner<'a> {
             run_warnings: late.into_iter().chain([too_much]).flatten().collect(),
             has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
+            host_change: self.place(self.host_change()),
             has_slot: self.scenario.access.slot.is_some(),
             rate_place: self.place(span(&self.scenario.medium.rate)),
         })

@@ -144,7 +144,7 @@ impl Signals {
             Input::Attach { .. } | Input::Detach { .. } | Input::Join { .. } | Input::Leave { .. } => {
                 input.plugs().into_iter().for_each(|(station, attached)| self.attach(station, attached));
             }
-            Input::Offer { .. } => {}
+            Input::Offer { .. } | Input::SetQueue { .. } => {}
         }
     }
 

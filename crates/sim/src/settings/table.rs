@@ -546,7 +546,7 @@ macro_rules! settings {
                 time: Given<InstantText>, Text(text::<InstantText>),
                     "an instant with its unit in quotes, like `time = \"1s\"` or `\"512 BT\"`",
                     default "none: write one";
-                /// whose `fault` or `plca` it is; without one a fault is noise on the medium, and of all stations
+                /// whose `fault`, `plca` or `arrivals` it is; without one a fault is noise on the medium, and of all stations, and `arrivals` are what all offer together
                 station: Given<String>, Text(any), "the station whose fault it is, like `station = \"st1\"`",
                     default "none";
                 /// what is wrong with this station from then on
@@ -566,6 +566,33 @@ macro_rules! settings {
                     default "none";
                 /// settings of PLCA that this station is given then
                 plca: Given<PlcaSection>, Section(PLCA), "settings of PLCA, like `plca.enable = false`",
+                    default "none";
+                /// a station that joins then, with the keys of `[[station]]`; one that was removed joins again under its name
+                add: Given<StationSection>, Section(STATION), "a station's keys, like `add.name = \"st5\"`",
+                    default "none";
+                /// the station that leaves the medium
+                remove: Given<String>, Text(any), "a station in quotes, like `remove = \"st1\"`",
+                    default "none";
+                /// what this station offers from then on, in place of all that it offered
+                arrivals: Given<ArrivalsText>, Text(text::<ArrivalsText>),
+                    "traffic in quotes, like `arrivals = \"poisson:0.4\"`",
+                    default "none";
+                /// beside `arrivals`: how long these frames are
+                frame_size: Given<SizesText>, TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`",
+                    default "as before";
+                /// beside `arrivals`: whom these frames are for
+                destination: Given<String>, Text(any), "a destination in quotes, like `destination = \"st2\"`",
+                    default "as before";
+                /// frames that each transmit queue holds from then on
+                queue: Given<usize>, Whole(1, LARGEST_32),
+                    "a whole number of frames from 1 to 4294967295, like `queue = 100`",
+                    default "none";
+                /// *live*: whom a frame is copied to from then on
+                filter: Given<FilterChoice>, Choice(FilterChoice::WORDS), "`filter = \"none\"` or `\"address\"`",
+                    default "none";
+                /// when the lab or the run ends, since the medium's time began
+                until: Given<InstantText>, Text(text::<InstantText>),
+                    "an instant with its unit in quotes, like `until = \"60s\"`",
                     default "none";
             }
 

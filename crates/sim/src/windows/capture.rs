@@ -398,16 +398,10 @@ impl Observer for Capture {
                 self.packets.call(*station, who);
             }
             Input::Attach { .. } | Input::Detach { .. } | Input::Leave { .. } => {}
-            Input::SetCut { .. } | Input::SetPlca { .. } => {}
+            Input::SetCut { .. } | Input::SetPlca { .. } | Input::SetQueue { .. } => {}
         }
         self.signals.input(at, input);
-        let station = match *input {
-            Input::SetFault { station, .. } | Input::SetPlca { station, .. } => Some(station),
-            Input::Attach { station } | Input::Detach { station } => Some(station),
-            Input::Join { station, .. } | Input::Leave { station } => Some(station),
-            Input::SetCut { .. } | Input::Offer { .. } => None,
-        };
-        if !self.filter.takes_row(station) {
+        if !self.filter.takes_row(input.station()) {
             return Ok(());
         }
         self.put(|packets, into| packets.input(into, at, input))

@@ -23,6 +23,7 @@ use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::files::repeated::Repeated;
 use crate::scene::{Signal, Signals, Stations};
+use crate::words::change::queues_hold;
 use fields::{
     Head, annotate, annotate_number, arguments, begin_event, fixed, number, octets, real, text, whole_packets,
 };
@@ -396,6 +397,7 @@ impl Observer for Perfetto {
             Input::SetFault { station, .. } => ("set_fault", self.frames.name(*station).to_owned()),
             Input::SetPlca { station, .. } => ("set_plca", self.frames.name(*station).to_owned()),
             Input::SetCut { cut } => ("set_cut", if cut.is_some() { "cut" } else { "mended" }.to_owned()),
+            Input::SetQueue { limit } => ("set_queue", queues_hold(*limit)),
         };
         self.happened(at, name, &detail)
     }

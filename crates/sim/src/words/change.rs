@@ -1,6 +1,7 @@
-//! Changes to stations and to the cable, as results and metrics name them.
+//! Changes to stations, to the cable and to queues, as results and metrics name them.
 
 use crate::words::fault::FaultName;
+use crate::words::units::many;
 use medium::{Input, StationId};
 
 /// The station of a change, if it is not the cable's, and the change's name; none for a frame.
@@ -18,5 +19,11 @@ pub fn change(input: &Input) -> Option<(Option<StationId>, String)> {
         Input::SetPlca { station, .. } => (Some(station), "plca".to_owned()),
         Input::SetCut { cut: Some(_) } => (None, "cut".to_owned()),
         Input::SetCut { cut: None } => (None, "mend".to_owned()),
+        Input::SetQueue { .. } => (None, "queue".to_owned()),
     })
+}
+
+/// That transmit queues hold another number of frames.
+pub fn queues_hold(limit: usize) -> String {
+    format!("queues hold {}", many(limit as u64, "frame"))
 }

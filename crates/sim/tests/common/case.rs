@@ -495,24 +495,10 @@ pub fn plca(each: &mut dyn FnMut(&str, Case)) {
     let scenarios = (any_scenario(plca_config()), changes).prop_map(|(scenario, changes)| {
         let Scenario { config, mut inputs } = fitting(scenario);
         inputs.extend(changes.iter().map(|&(at, station, what)| (at, change(&config, station, what))));
-        inputs.sort_by_key(|(at, input)| (*at, whose(input)));
+        inputs.sort_by_key(|(at, input)| (*at, input.station()));
         Scenario { config, inputs }
     });
     hold("PLCA", scenarios, UNTIL, each);
-}
-
-/// The station of an input; none of a cut.
-fn whose(input: &Input) -> Option<StationId> {
-    match *input {
-        Input::Offer { station, .. }
-        | Input::Attach { station }
-        | Input::Detach { station }
-        | Input::Join { station, .. }
-        | Input::Leave { station }
-        | Input::SetFault { station, .. }
-        | Input::SetPlca { station, .. } => Some(station),
-        Input::SetCut { .. } => None,
-    }
 }
 
 /// A node leaves, comes back, or gets other settings.
@@ -555,7 +541,7 @@ fn fitting(Scenario { config, mut inputs }: Scenario) -> Scenario {
         Input::SetFault { fault, .. } => *fault != Some(Fault::Babble),
         Input::SetCut { .. } => false,
         Input::Detach { .. } | Input::Attach { .. } | Input::SetPlca { .. } => true,
-        Input::Join { .. } | Input::Leave { .. } => true,
+        Input::Join { .. } | Input::Leave { .. } | Input::SetQueue { .. } => true,
     });
     Scenario { config, inputs }
 }

@@ -6,7 +6,8 @@ use crate::study::sweep::grid;
 use medium::Phy;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
-use sim::settings::keys::{Key, SCENARIO, Takes};
+use sim::scenario::plan::join::SET;
+use sim::settings::keys::{AT, Key, SCENARIO, Takes};
 use sim::settings::options;
 use sim::settings::overrides::dotted_key;
 use sim::windows::capture::filter::Filter;
@@ -54,6 +55,16 @@ pub fn of_set(begun: &str) -> Vec<String> {
     of_key(key).into_iter().map(|value| format!("{before}{value}")).collect()
 }
 
+/// What a setting of `ethbus set` may be that has been begun so: a key with `=`, or with a value.
+pub fn of_setting(begun: &str) -> Vec<String> {
+    let keys = || AT.iter().filter(|key| SET.contains(&key.name));
+    let Some((begun, _)) = begun.split_once('=') else {
+        return keys().map(|key| format!("{}=", key.name)).collect();
+    };
+    let key = keys().find(|key| key.name == begun);
+    key.into_iter().flat_map(|key| of(key)).map(|value| format!("{begun}={value}")).collect()
+}
+
 /// What `--pick` may be that has been begun so, of a log with these stations.
 pub fn of_pick(begun: &str, stations: &[String]) -> Vec<String> {
     terms(begun, &Pick::parse(NONSENSE).err().unwrap_or_default(), stations)
@@ -97,7 +108,11 @@ fn of_key(path: &str) -> Vec<String> {
     if path == "access.phy" {
         return Phy::ALL.iter().map(|phy| phy.name().to_owned()).collect();
     }
-    let Some((_, key)) = paths().into_iter().find(|(known, _)| known == path) else { return Vec::new() };
+    paths().into_iter().find(|(known, _)| known == path).map_or_else(Vec::new, |(_, key)| of(key))
+}
+
+/// What a key takes: all of it, or examples.
+fn of(key: &Key) -> Vec<String> {
     match key.takes {
         Takes::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
         Takes::Switch => ["true", "false"].map(str::to_owned).to_vec(),

@@ -83,7 +83,7 @@ impl Tables {
 
     /// The observers of run `run`, from 0, and the files that they write.
     pub fn begin(&self, plan: &Plan, run: u64) -> Result<(Observers, Further), CommandError> {
-        let names = plan.station_names();
+        let names = plan.all_names();
         let begin = BitInstant::ZERO + BitTimes::within(plan.run.warmup, plan.medium.rate);
         let mut further = Further::default();
         let mut open = |table: &'static str, columns: &[Column]| {
@@ -104,9 +104,8 @@ impl Tables {
         }
         let mut events = None;
         if self.wanted.has(EVENTS) {
-            let header = Header::new(&plan.name, &plan.medium, &names);
-            let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
-            let known = Known { header, macs, epoch: None };
+            let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
+            let known = Known::of(header).with_macs(plan.stations.iter().map(|station| station.mac.octets()));
             events = Some(EventTable::with(&known, |columns| open(EVENTS, columns))?);
         }
         Ok((Both(frames, Both(series, events)), further))

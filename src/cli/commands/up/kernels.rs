@@ -6,7 +6,8 @@ use super::super::sim::DEFAULT_SEED;
 use super::super::{CommandError, Outcome, interrupts, rights};
 use super::greeting::greeting_of_kernels;
 use super::seats::Seats;
-use super::serve::{Schedule, Serving};
+use super::schedule::Schedule;
+use super::serve::Serving;
 use super::{Ended, addresses, begin, conclude, finish, refuse_files, take_record};
 use crate::cli::args::{KernelArgs, UpArgs};
 use crate::cli::windows::takes_stdout;
@@ -122,7 +123,7 @@ fn keep(
         stations: Seats::new(plan),
         tolerance: args.tolerance,
         format: args.format,
-        offers: Prepared::default().begin()?,
+        offers: Prepared::default().begin(plan)?,
         asked: VecDeque::new(),
         watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
         discards: Streams::new(&plan.station_names()),

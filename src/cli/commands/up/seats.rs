@@ -12,52 +12,45 @@ use crate::live::lab::{self, INTERFACE, MakeError, existing, namespace_name};
 use crate::live::plane::protocol::{Port, Request};
 use crate::live::supervisor::SupervisorError;
 use crate::show::{say, with_causes};
+use medium::{Input, StationId};
 use serde_json::{Map, Value};
 use sim::scenario::plan::host::Host;
-use sim::scenario::plan::{Plan, StationPlan};
+use sim::scenario::plan::{Course, Deed, Joining, Plan, StationPlan};
 
 /// The stations of a lab, by seat.
 #[derive(Debug)]
 pub struct Seats {
-    stations: Vec<Seat>,
+    /// Those that are there or were.
+    pub(super) course: Course,
     /// How many there can be.
     capacity: usize,
     /// Stations whose containers have ended.
     pub(super) returns: Returns,
 }
 
-#[derive(Debug)]
-struct Seat {
-    station: StationPlan,
-    is_there: bool,
-}
-
 impl Seats {
     /// Those of the scenario, and free seats.
     pub fn new(plan: &Plan) -> Seats {
-        let seat = |station: &StationPlan| Seat { station: station.clone(), is_there: true };
-        let (stations, capacity) = (plan.stations.iter().map(seat).collect(), plan.medium.topology.stations());
-        Seats { stations, capacity, returns: Returns::new() }
+        Seats { course: plan.course(), capacity: plan.medium.topology.stations(), returns: Returns::new() }
     }
 
     /// The number of a station that is there.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.stations.iter().position(|seat| seat.is_there && seat.station.name == name)
+        self.course.position(name)
     }
 
     /// The names of all that are there or were.
     pub fn names(&self) -> Vec<String> {
-        self.stations.iter().map(|seat| seat.station.name.clone()).collect()
+        self.course.names().into_iter().map(str::to_owned).collect()
     }
 
-    /// The plan of a station that joins, and its seat.
-    fn plan(&self, plan: &Plan, section: &Map<String, Value>) -> Result<(usize, StationPlan), RpcError> {
-        let name = section.get("name").and_then(Value::as_str);
+    /// Whether a station with this name, or one without, can join: not at a seat that the timetable, with `joiners` to
+    /// come, has for another one.
+    fn check(&self, name: Option<&str>, joiners: &[&str]) -> Result<(), RpcError> {
         if let Some(name) = name.filter(|name| self.position(name).is_some()) {
             return Err(RpcError::invalid_params(&format!("add: name: a station is called `{name}` already")));
         }
-        let old = self.stations.iter().position(|seat| Some(seat.station.name.as_str()) == name);
-        let seat = old.unwrap_or(self.stations.len());
+        let seat = self.course.seat(name);
         if seat >= self.capacity {
             let why = format!(
                 "all {} places are taken: a station that was there can join again under its name, and `ethbus up --capacity N` has more",
@@ -65,41 +58,56 @@ impl Seats {
             );
             return Err(RpcError::refused(&why));
         }
-        let others: Vec<StationPlan> = self.stations.iter().map(|seat| seat.station.clone()).collect();
-        let station = plan.joining(section, seat, &others);
-        station.map(|station| (seat, station)).map_err(|error| RpcError::invalid_params(&format!("add: {error}")))
-    }
-
-    fn take(&mut self, seat: usize, station: StationPlan) {
-        let taken = Seat { station, is_there: true };
-        match self.stations.get_mut(seat) {
-            Some(known) => *known = taken,
-            None => self.stations.push(taken),
+        let next = joiners.iter().find(|joiner| self.course.seat(Some(joiner)) == self.course.names().len());
+        match next.filter(|next| seat == self.course.names().len() && name != Some(**next)) {
+            None => Ok(()),
+            Some(next) => Err(RpcError::refused(&format!(
+                "the next place is for {next}, which joins as the scenario has it: add {next} first, or others after it"
+            ))),
         }
     }
 }
 
 impl Serving<'_> {
-    /// Has a station join: it is made, and then put onto the medium.
-    pub(super) fn add(&mut self, section: &Map<String, Value>, answer: Answer) -> Result<(), SupervisorError> {
-        let (seat, mut station) = match self.stations.plan(self.plan, section) {
-            Ok(planned) => planned,
-            Err(error) => {
-                answer.refuse(&error);
-                return Ok(());
+    /// Has a station join at a client's request: it is made, and then put onto the medium.
+    pub(super) fn add(&mut self, section: Map<String, Value>, answer: Answer) -> Result<(), SupervisorError> {
+        let joiners = self.schedule.joiners();
+        let checked = self.stations.check(section.get("name").and_then(Value::as_str), &joiners);
+        let section = Map::from_iter([("add".to_owned(), Value::Object(section))]);
+        let planned = checked.and_then(|()| {
+            let deeds = self.plan.doing(&section, &self.stations.course);
+            deeds.map_err(|error| RpcError::invalid_params(&format!("add: {error}")))
+        });
+        match planned {
+            Ok(deeds) => {
+                let seat = deeds.iter().find_map(|deed| if let Deed::Join(it) = deed { Some(it.seat) } else { None });
+                match self.do_all(deeds)? {
+                    Ok(()) => answer.give(&seat.map(|seat| self.added(self.stations.course.station(seat.index())))),
+                    Err(why) => answer.refuse(&RpcError::refused(&why)),
+                }
             }
-        };
-        match self.make(&mut station) {
-            Ok(port) => {
-                self.watchers.join(&station.name);
-                self.discards.join(&station.name);
-                self.put(seat, &station, port)?;
-                answer.give(&self.added(&station));
-                self.stations.take(seat, station);
-            }
-            Err(error) => answer.refuse(&RpcError::refused(&with_causes(&error))),
+            Err(error) => answer.refuse(&error),
         }
         Ok(())
+    }
+
+    /// Has a station join; or says why it cannot.
+    pub(super) fn join(&mut self, joining: &mut Joining) -> Result<Result<(), String>, SupervisorError> {
+        let (seat, station) = (joining.seat.index(), &mut joining.station);
+        let port = match self.make(station) {
+            Ok(port) => port,
+            Err(error) => return Ok(Err(with_causes(&error))),
+        };
+        self.watchers.join(&station.name);
+        self.discards.join(&station.name);
+        self.put(seat, station, port)?;
+        self.offers.knows(seat, station.mac);
+        if joining.has_traffic
+            && let Err(why) = self.offer(&joining.traffic, &joining.station)
+        {
+            say(&format!("ethbus: warning: {} offers nothing of what is written: {why}\n", joining.station.name));
+        }
+        Ok(Ok(()))
     }
 
     /// Makes a station, and notes it.
@@ -123,8 +131,8 @@ impl Serving<'_> {
     /// The interface of a station is gone: if it was in a container, the station waits for the container's next start.
     pub(super) fn lose(&mut self, name: &str) {
         if let Some(seat) = self.stations.position(name) {
-            let Seats { stations, returns, .. } = &mut self.stations;
-            returns.wait_for(&stations[seat].station);
+            let Seats { course, returns, .. } = &mut self.stations;
+            returns.wait_for(course.station(seat));
         }
     }
 
@@ -132,7 +140,7 @@ impl Serving<'_> {
     pub(super) fn follow(&mut self, name: &str) -> Result<(), SupervisorError> {
         let seat = self.stations.position(name);
         let (Some(seat), true) = (seat, self.stations.returns.forget(name)) else { return Ok(()) };
-        let mut station = self.stations.stations[seat].station.clone();
+        let mut station = self.stations.course.station(seat).clone();
         self.plane.ask(Request::Leave(seat as u16))?;
         let removed = lab::join::remove(name, self.record).map_err(MakeError::from);
         match removed.and_then(|()| self.make(&mut station)) {
@@ -165,23 +173,31 @@ impl Serving<'_> {
         }
     }
 
-    /// Has a station leave: it is taken off the medium, and then removed.
+    /// Has a station leave at a client's request.
     pub(super) fn remove(&mut self, name: &str, answer: Answer) -> Result<(), SupervisorError> {
         let Some(seat) = self.stations.position(name) else {
             answer.refuse(&RpcError::no_station(name));
             return Ok(());
         };
-        self.stations.returns.forget(name);
-        self.plane.ask(Request::Leave(seat as u16))?;
-        self.stations.stations[seat].is_there = false;
-        say(&format!("ethbus: {name} leaves\n"));
-        match lab::join::remove(name, self.record) {
-            Ok(()) => self.ask_for(answer),
-            Err(error) => {
-                let what = format!("{name} is off the medium, but not all of it is removed: {}", with_causes(&error));
+        match self.do_one(Deed::Input(Input::Leave { station: StationId::new(seat as u16) }))? {
+            Ok(_) => self.ask_for(answer),
+            Err(what) => {
                 answer.refuse(&RpcError::refused(&what));
                 Ok(())
             }
         }
+    }
+
+    /// Has a station leave: it is taken off the medium, and then removed; or says what could not be removed.
+    pub(super) fn leave(&mut self, seat: StationId) -> Result<Result<(), String>, SupervisorError> {
+        let name = self.stations.course.station(seat.index()).name.clone();
+        self.stations.returns.forget(&name);
+        self.plane.ask(Request::Leave(seat.index() as u16))?;
+        // Its socket would keep the station's namespace.
+        self.offers.silence(seat);
+        say(&format!("ethbus: {name} leaves\n"));
+        let removed = lab::join::remove(&name, self.record);
+        let what = |error| format!("{name} is off the medium, but not all of it is removed: {}", with_causes(&error));
+        Ok(removed.map_err(what))
     }
 }

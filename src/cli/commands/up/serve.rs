@@ -1,6 +1,7 @@
 //! A lab that is up: answers requests, passes on the data plane's reports, makes the scenario's changes in time, until a
 //! client or an interrupt ends the lab.
 
+use super::schedule::Schedule;
 use super::seats::Seats;
 use super::{CommandError, Ended, end, with_links};
 use crate::cli::args::Format;
@@ -19,13 +20,11 @@ use crate::show::{say, with_causes};
 use crossbeam_channel::{Receiver, at, never, select, tick};
 use link::namespace::UserNamespace;
 use link::signals::Signal;
-use medium::{BitInstant, BitRate, Input};
 use serde_json::json;
 use sim::scenario::plan::Plan;
 use sim::windows::capture::filter::Filter;
 use sim::windows::capture::{Framing, Wish};
 use sim::words::cable::Cut;
-use sim::words::fault::FaultName;
 use sim::words::units::many;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -37,103 +36,6 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_secs(2);
 /// How often saturated stations are given what the medium has taken from them.
 const FILL: Duration = Duration::from_millis(2);
-
-/// What the scenario does to stations and cable, and when.
-pub struct Schedule {
-    /// Its first instant.
-    pub begin: Instant,
-    /// Bits in a second of real time.
-    rate: BitRate,
-    /// Since when the medium's clock is stopped.
-    paused: Option<Instant>,
-    changes: VecDeque<(BitInstant, Input)>,
-}
-
-impl Schedule {
-    /// The changes of `plan`; its first instant is now, until the caller sets another.
-    pub fn new(plan: &Plan) -> Schedule {
-        let rate = plan.pace.rate(plan.medium.rate);
-        Schedule { begin: Instant::now(), rate, paused: None, changes: plan.changes.iter().copied().collect() }
-    }
-
-    /// Nothing is due: in virtual time the lab itself has the changes.
-    pub fn of_pauses(plan: &Plan) -> Schedule {
-        Schedule { changes: VecDeque::new(), ..Schedule::new(plan) }
-    }
-
-    /// The medium's clock is stopped: nothing is due until it runs again.
-    fn pause(&mut self) {
-        self.paused.get_or_insert_with(Instant::now);
-    }
-
-    fn resume(&mut self) {
-        self.begin += self.paused.take().map_or(Duration::ZERO, |since| since.elapsed());
-    }
-
-    fn is_paused(&self) -> bool {
-        self.paused.is_some()
-    }
-
-    /// When something is due next.
-    fn next(&self) -> Option<Instant> {
-        let (at, _) = self.changes.front().filter(|_| !self.is_paused())?;
-        self.begin.checked_add(at.since(BitInstant::ZERO).at(self.rate))
-    }
-
-    /// Asks the data plane for what the scenario has for the first instant.
-    ///
-    /// # Errors
-    /// The data plane is gone.
-    pub fn act_at_once(&mut self, plane: &mut DataPlane) -> Result<(), SupervisorError> {
-        while let Some((_, input)) = self.changes.pop_front_if(|(at, _)| *at == BitInstant::ZERO) {
-            if let Some((request, _)) = request(input, &|_| String::new()) {
-                plane.ask(request)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Asks the data plane for all that is due. The record has the bit time at which each was done.
-    ///
-    /// # Errors
-    /// The data plane is gone.
-    pub fn act(&mut self, plane: &mut DataPlane, names: &dyn Fn(u16) -> String) -> Result<(), SupervisorError> {
-        while self.next().is_some_and(|due| due <= Instant::now()) {
-            let Some((_, input)) = self.changes.pop_front() else { break };
-            let Some((request, what)) = request(input, names) else { continue };
-            plane.ask(request)?;
-            // Of a cable that is pulled or put back the data plane tells.
-            what.iter().for_each(|what| say(&format!("ethbus: as the scenario has it, {what}\n")));
-        }
-        Ok(())
-    }
-}
-
-/// What to ask the data plane for, and what to say of it.
-fn request(input: Input, names: &dyn Fn(u16) -> String) -> Option<(Request, Option<String>)> {
-    let change = |station: medium::StationId, change| Request::Change { station: station.index() as u16, change };
-    match input {
-        Input::Attach { station } => Some((change(station, Change::Attach), None)),
-        Input::Detach { station } => Some((change(station, Change::Detach), None)),
-        Input::SetFault { station, fault } => {
-            let name = names(station.index() as u16);
-            let what = fault.map_or_else(
-                || format!("nothing is wrong with {name} any more"),
-                |fault| format!("{name} has the fault {} from now on", FaultName(fault)),
-            );
-            Some((change(station, Change::Fault(fault.map(FaultName))), Some(what)))
-        }
-        Input::SetPlca { station, settings } => {
-            let what = format!("PLCA of {} is told other settings", names(station.index() as u16));
-            Some((change(station, Change::Plca(settings.into())), Some(what)))
-        }
-        Input::SetCut { cut } => {
-            let what = if cut.is_some() { "the cable is cut" } else { "the cable is mended" };
-            Some((Request::Cable(cut.map(Into::into)), Some(what.to_owned())))
-        }
-        Input::Offer { .. } | Input::Join { .. } | Input::Leave { .. } => None,
-    }
-}
 
 /// Who has asked for results.
 pub enum Asker {
@@ -168,9 +70,9 @@ pub struct Serving<'a> {
 }
 
 /// The lab ends; the client that asked for it waits for the answer.
-type End = ControlFlow<Option<Answer>>;
+pub(super) type End = ControlFlow<Option<Answer>>;
 
-const GO_ON: Result<End, CommandError> = Ok(ControlFlow::Continue(()));
+pub(super) const GO_ON: Result<End, CommandError> = Ok(ControlFlow::Continue(()));
 
 impl Serving<'_> {
     /// Serves the lab until its end, and tells how it ended.
@@ -180,15 +82,18 @@ impl Serving<'_> {
     pub fn until_its_end(mut self, requests: &Requests, interrupts: &Receiver<Signal>) -> Result<Ended, CommandError> {
         let told = self.plane.told().clone();
         let looks = tick(LOOK);
-        let fills = if self.offers.ask_for_queues() { tick(FILL) } else { never() };
+        let ticks = tick(FILL);
         let answer = loop {
             let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + self.plane.patience()));
             let due = self.schedule.next().map_or_else(never, at);
+            let over = self.schedule.over().map_or_else(never, at);
+            let fills = if self.offers.ask_for_queues() { ticks.clone() } else { never() };
             let results_due = self.watchers.results_due().map_or_else(never, at);
             let next = select! {
                 recv(overdue) -> _ => return Err(self.silent().into()),
                 recv(interrupts) -> _ => break None,
                 recv(looks) -> _ => self.look(),
+                recv(over) -> _ => self.end_in_time(),
                 recv(due) -> _ => self.act()?,
                 recv(results_due) -> _ => {
                     self.watchers.ask_results();
@@ -246,13 +151,6 @@ impl Serving<'_> {
         }
         say("ethbus: this lab's record is gone, so nobody could ask it for anything, nor take it down: it ends\n");
         ControlFlow::Break(None)
-    }
-
-    /// Does what the scenario has for now.
-    fn act(&mut self) -> Result<End, CommandError> {
-        let stations = &self.stations;
-        self.schedule.act(&mut self.plane, &|number| stations.names()[usize::from(number)].clone())?;
-        GO_ON
     }
 
     fn pass_on(&mut self, told: Told) -> Result<End, CommandError> {
@@ -329,7 +227,8 @@ impl Serving<'_> {
             },
             Control::Attach { station } => self.change(&station, Change::Attach, answer)?,
             Control::Detach { station } => self.change(&station, Change::Detach, answer)?,
-            Control::Add(section) => self.add(&section, answer)?,
+            Control::Add(section) => self.add(section, answer)?,
+            Control::Set(section) => self.set(&section, answer)?,
             Control::Remove { station } => self.remove(&station, answer)?,
             Control::Fault { station, fault } => self.change(&station, Change::Fault(fault), answer)?,
             Control::Plca { station, settings } => self.change(&station, Change::Plca(settings), answer)?,

@@ -17,7 +17,7 @@ use sim::files::observer::{Both, Observer};
 use sim::files::record::End;
 use sim::windows::capture::Wish;
 use sim::words::change::change;
-use sim::words::choices::PortState;
+use sim::words::choices::{FilterChoice, PortState};
 use sim::words::fault::FaultName;
 use std::cmp::Reverse;
 use std::os::fd::OwnedFd;
@@ -180,6 +180,13 @@ impl Coordinator {
         }
     }
 
+    fn filter(&mut self, choice: FilterChoice) {
+        self.wires.delivery.filter.choose(choice);
+        self.emulator.counts.copying.filter = choice;
+        self.emulator.changed("", format!("filter {}", choice.word()), RealtimeNanos::now().0);
+        self.note(EmulatorKind::Filter { choice });
+    }
+
     /// Begins a capture on `stream`, with the frames that the medium has and what has been done to it.
     fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
         let Coordinator { medium, frames, wires, files: Both(_, captures), run_to, .. } = self;
@@ -237,6 +244,14 @@ impl Coordinator {
             }
             // The supervisor knows the cable.
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
+            Request::Queue(limit) => self.apply(Input::SetQueue { limit: limit as usize }),
+            Request::Filter(choice) => self.filter(choice),
+            Request::Traffic(station) => {
+                let station = StationId::new(station);
+                self.note(EmulatorKind::Traffic { station });
+                let name = self.wires.ports.name(station).to_owned();
+                self.emulator.changed(&name, "traffic".to_owned(), RealtimeNanos::now().0);
+            }
             Request::Watch(watched) => self.seen.watch(watched),
             Request::Discards(station, listens) => {
                 self.discards.listen(station, listens);

@@ -218,7 +218,7 @@ impl Segment {
                 return;
             }
             Input::SetFault { station, fault } => return self.noises.set(at, station, fault),
-            Input::Offer { .. } => return,
+            Input::Offer { .. } | Input::SetQueue { .. } => return,
         };
         let without = self.spells.last().is_some_and(|spell| spell.to.is_none());
         match (without, next.coordinator().is_some()) {

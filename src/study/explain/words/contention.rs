@@ -128,7 +128,7 @@ impl Words<'_> {
             }
             Input::SetCut { cut: Some(_) } => "The cable is cut: no signal that begins from now on passes.".to_owned(),
             Input::SetCut { cut: None } => "The cable is mended.".to_owned(),
-            Input::Offer { .. } | Input::SetPlca { .. } => String::new(),
+            Input::Offer { .. } | Input::SetPlca { .. } | Input::SetQueue { .. } => String::new(),
         }
     }
 

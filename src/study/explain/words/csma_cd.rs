@@ -222,7 +222,7 @@ impl Words<'_> {
             Input::SetCut { cut: None } => {
                 "The cable is mended: every signal that begins from now on gets everywhere.".to_owned()
             }
-            Input::Offer { .. } => String::new(),
+            Input::Offer { .. } | Input::SetQueue { .. } => String::new(),
         }
     }
 

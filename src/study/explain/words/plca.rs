@@ -96,7 +96,8 @@ impl Words<'_> {
             Input::SetPlca { station, .. } => {
                 format!("PLCA of {} is told settings, and reset.", self.station(station))
             }
-            Input::SetFault { .. } | Input::SetCut { .. } | Input::Offer { .. } => String::new(),
+            Input::SetFault { .. } | Input::SetCut { .. } => String::new(),
+            Input::Offer { .. } | Input::SetQueue { .. } => String::new(),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::Names;
 use super::text::Line;
 use crate::files::columns::{key, number, string};
-use crate::words::choices::PortState;
+use crate::words::choices::{FilterChoice, PortState};
 use crate::words::prose::push_number;
 use medium::{BitInstant, FrameId, StationId};
 
@@ -106,10 +106,20 @@ pub enum EmulatorKind {
         /// By how much, in nanoseconds.
         ns: i64,
     },
+    /// A user had the bus copy frames to other stations from then on.
+    Filter {
+        /// To which.
+        choice: FilterChoice,
+    },
+    /// A user had a station's host offer something else from then on.
+    Traffic {
+        /// Whose.
+        station: StationId,
+    },
 }
 
 /// The names of all kinds, in the order of docs/trace.md.
-pub const EMULATOR_KINDS: [&str; 18] = [
+pub const EMULATOR_KINDS: [&str; 21] = [
     "slip",
     "late_arrival",
     "late_delivery",
@@ -128,6 +138,9 @@ pub const EMULATOR_KINDS: [&str; 18] = [
     "steal",
     "cpu_wait",
     "clock_step",
+    "filter_none",
+    "filter_address",
+    "traffic",
 ];
 
 impl EmulatorKind {
@@ -148,6 +161,9 @@ impl EmulatorKind {
             EmulatorKind::Steal { .. } => 15,
             EmulatorKind::CpuWait { .. } => 16,
             EmulatorKind::ClockStep { .. } => 17,
+            EmulatorKind::Filter { choice: FilterChoice::None } => 18,
+            EmulatorKind::Filter { choice: FilterChoice::Address } => 19,
+            EmulatorKind::Traffic { .. } => 20,
         }]
     }
 
@@ -166,7 +182,9 @@ impl EmulatorKind {
             | EmulatorKind::Port { .. }
             | EmulatorKind::Steal { .. }
             | EmulatorKind::CpuWait { .. }
-            | EmulatorKind::ClockStep { .. } => None,
+            | EmulatorKind::ClockStep { .. }
+            | EmulatorKind::Filter { .. }
+            | EmulatorKind::Traffic { .. } => None,
         }
     }
 }
@@ -212,7 +230,8 @@ pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
         EmulatorKind::LinkChangesMissed { count } => {
             number(line, "count", count);
         }
-        EmulatorKind::Port { station, .. } => {
+        EmulatorKind::Filter { .. } => {}
+        EmulatorKind::Port { station, .. } | EmulatorKind::Traffic { station } => {
             string(line, "station", names.escaped(station));
         }
         EmulatorKind::Steal { ns } => {
@@ -281,6 +300,9 @@ fn take_kind(line: &mut Line<'_>, names: &Names) -> Result<EmulatorKind, String>
         "steal" => EmulatorKind::Steal { ns: whole(take!(ns))? },
         "cpu_wait" => EmulatorKind::CpuWait { ns: whole(take!(ns))? },
         "clock_step" => EmulatorKind::ClockStep { ns: take!(ns) },
+        "filter_none" => EmulatorKind::Filter { choice: FilterChoice::None },
+        "filter_address" => EmulatorKind::Filter { choice: FilterChoice::Address },
+        "traffic" => EmulatorKind::Traffic { station: line.take_station(names)? },
         port => {
             let states = [PortState::Up, PortState::Down, PortState::Gone, PortState::Attached, PortState::Detached];
             let state = states.into_iter().find(|&state| port_kind(state) == port);
@@ -319,6 +341,9 @@ pub(super) mod tests {
             EmulatorKind::Steal { ns: 10_000_000 },
             EmulatorKind::CpuWait { ns: 2_000_000 },
             EmulatorKind::ClockStep { ns: -3_600_000_000_000 },
+            EmulatorKind::Filter { choice: FilterChoice::None },
+            EmulatorKind::Filter { choice: FilterChoice::Address },
+            EmulatorKind::Traffic { station },
         ];
         kinds.extend(states.map(|state| EmulatorKind::Port { station, state }));
         for kind in &kinds {
@@ -328,6 +353,7 @@ pub(super) mod tests {
                 EmulatorKind::ReportsSkipped { .. } | EmulatorKind::RecordSkipped { .. } => {}
                 EmulatorKind::LinkChangesMissed { .. } | EmulatorKind::Port { .. } | EmulatorKind::Steal { .. } => {}
                 EmulatorKind::CpuWait { .. } | EmulatorKind::ClockStep { .. } => {}
+                EmulatorKind::Filter { .. } | EmulatorKind::Traffic { .. } => {}
             }
         }
         let events = (100..).zip(kinds);

@@ -83,6 +83,7 @@ columns! {
     tagged: bool,
     fault: Option<FaultName>,
     cut: Option<Cut>,
+    queue: u32,
     plca: SettingsText,
     seat: u16,
     mac: String,
@@ -180,6 +181,7 @@ impl<'a> Line<'a> {
                 cut.map_or(Ok(()), |cut| topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
                 Input::SetCut { cut }
             }
+            "set_queue" => inputs::queue(self.queue.take().ok_or_else(|| missing("queue"))?)?,
             kind => return Err(format!("`{kind}` is no kind of input")),
         };
         self.nothing_left().map(|()| input)

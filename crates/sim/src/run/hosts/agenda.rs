@@ -3,6 +3,7 @@
 use medium::{BitInstant, Frame, FrameId, StationId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 
 /// What a host does when it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,12 @@ impl Agenda {
         let Reverse((at, station, order)) = self.due.pop()?;
         let due = self.what.remove(&order).expect("what is due stands there until it is taken");
         Some((at, station, due))
+    }
+
+    /// The sources with these indices offer nothing of what was expected of them.
+    pub fn forget_requests(&mut self, own: &Range<usize>) {
+        self.what.retain(|_, due| !matches!(due, Due::Request { index } if own.contains(index)));
+        self.due.retain(|Reverse((.., order))| self.what.contains_key(order));
     }
 
     /// A host of `station` does this at `at`.

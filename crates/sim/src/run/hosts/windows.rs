@@ -11,6 +11,7 @@ use super::agenda::{Agenda, Due};
 use crate::traffic::Source;
 use medium::{BitInstant, BitTimes, Destination, Event, Frame, FrameId, Octets};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// A request under way.
 #[derive(Clone, Copy, Debug)]
@@ -34,16 +35,21 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Opens the window of `source` at instant 0; nothing if it has none.
+    /// Opens the window of `source` where its time begins; nothing if it has none.
     pub fn begin(&mut self, index: usize, source: &mut Source, agenda: &mut Agenda) -> Option<()> {
-        let station = source.station();
+        let (station, begin) = (source.station(), source.begin());
         let window = source.closed_loop()?;
         self.answered |= window.reply.is_some();
         for _ in 0..window.frames {
-            let at = BitInstant::ZERO + window.pauses.draw();
+            let at = begin + window.pauses.draw();
             agenda.expect(at, station, Due::Request { index });
         }
         Some(())
+    }
+
+    /// Closes the windows of the sources with these indices: what is under way is not waited for any more.
+    pub fn close(&mut self, own: &Range<usize>) {
+        self.requests.retain(|_, under_way| !own.contains(&under_way.index));
     }
 
     /// Whether hosts answer frames.

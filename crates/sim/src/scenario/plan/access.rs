@@ -128,12 +128,12 @@ impl Planner<'_> {
         topology: &Topology,
     ) -> Result<Option<Capture>, PlanError> {
         let Some(given) = &self.scenario.access.capture else { return Ok(None) };
-        let Topology::Bus { positions } = topology else {
+        let Topology::Bus { .. } = topology else {
             let what = "the distance of stations gives their power: write `topology = \"bus:200m\"`";
             return Err(self.at("capture", given, what.to_owned()));
         };
         let CaptureText(threshold, exponent) = *given.get_ref();
-        let positions = self.millimetres(sections, positions.len())?;
+        let positions = self.millimetres(sections)?;
         Ok(Some(Capture { threshold, exponent, positions }))
     }
 

@@ -1,137 +1,160 @@
-//! What a scenario does to stations and cable while the medium runs: `[[at]]`, and the cuts of `[[cut]]` among them.
+//! The timetable of a scenario: `[[at]]`, and the cuts of `[[cut]]` among them, in order of time; the stations that join by it,
+//! and the end that it gives a run.
 
-use super::cuts::some_names;
-use super::{CutPlan, PlanError, Planner};
-use crate::scenario::file::AtSection;
-use crate::settings::values::FaultText;
-use crate::words::cable::Cut;
-use crate::words::fault::FaultName;
-use medium::{BitInstant, Config, Input, Place, StationId};
+use super::deed::{Course, Deed};
+use super::join::Joiner;
+use super::{CutPlan, PlanError, Planner, RunPlan, StationPlan};
+use crate::scenario::file::{AtSection, StationSection};
+use crate::settings::wrong::Wrongs;
+use crate::traffic::{FurtherTraffic, TrafficSpec};
+use medium::{BitInstant, BitRate, BitTimes, Config, Place};
+use std::ops::Range;
 use toml::Spanned;
 
-/// The place of a change in the file, so that an error can name a change that contradicts those before it.
-type Written<'a> = (BitInstant, Input, Option<&'a Spanned<AtSection>>);
+/// What is done, and where the file says so.
+pub(super) struct Written<'a> {
+    at: BitInstant,
+    /// What `[[cut]]` does.
+    pub cut: Option<Option<Place>>,
+    section: Option<&'a Spanned<AtSection>>,
+}
 
 impl Planner<'_> {
-    /// All changes in order of time, `cuts` among them; at one instant in the order in which they are written, cuts first.
-    pub(super) fn changes(
+    /// All that is done, in order of time, `cuts` among it; at one instant in the order in which it is written, cuts first.
+    pub(super) fn deeds_in_order(
         &self,
-        names: &[&str],
+        stations: &[StationPlan],
+        traffic: &[TrafficSpec],
+        further: &FurtherTraffic,
         medium: &Config,
         cuts: &[CutPlan],
-    ) -> Result<Vec<(BitInstant, Input)>, PlanError> {
-        let own = Self::all(self.scenario.at.iter().map(|section| self.change(section, names, medium)))?;
-        let mut all: Vec<Written> = cable(cuts).map(|(at, cut)| (at, Input::SetCut { cut }, None)).collect();
-        all.extend(own.into_iter().flatten());
-        all.sort_by_key(|(at, ..)| *at);
-        let mut is_cut = false;
-        for (_, input, section) in &all {
-            let Input::SetCut { cut } = input else { continue };
-            if let Some(section) = section.filter(|_| is_cut == cut.is_some()) {
-                let what = if is_cut {
-                    "a cable has one cut at a time, and it is cut already then: mend it before, with `mend = true`"
-                } else {
-                    "the cable is whole then: leave this section out, or cut the cable before"
-                };
-                return Err(self.at("at", section, what.to_owned()));
+    ) -> Result<Vec<(BitInstant, Deed)>, PlanError> {
+        let own = Self::all(self.scenario.at.iter().map(|section| {
+            let at = self.instant(section, medium.rate)?;
+            Ok(Written { at, cut: None, section: Some(section) })
+        }))?;
+        let mut all: Vec<Written> = cable(cuts).collect();
+        all.extend(own);
+        all.sort_by_key(|written| written.at);
+        let mut course = Course::new(stations, traffic, further.sources.iter().map(|(station, _)| *station));
+        let (mut done, mut wrongs) = (Vec::new(), Vec::new());
+        for written in &all {
+            let deeds = match written.section {
+                Some(section) => self.deeds(written.at, section, &course, medium),
+                None => Ok(Self::of_cable(written).into_iter().collect()),
+            };
+            match deeds {
+                Ok(deeds) => deeds.into_iter().for_each(|deed| {
+                    course.take(&deed);
+                    done.push((written.at, deed));
+                }),
+                Err(PlanError(more)) => wrongs.extend(more.into_vec()),
             }
-            is_cut = cut.is_some();
         }
-        Ok(all.into_iter().map(|(at, input, _)| (at, input)).collect())
+        if wrongs.is_empty() { Ok(done) } else { Err(PlanError(Wrongs::new(wrongs))) }
     }
 
-    fn change<'a>(
-        &self,
-        section: &'a Spanned<AtSection>,
-        names: &[&str],
-        medium: &Config,
-    ) -> Result<Vec<Written<'a>>, PlanError> {
-        let AtSection { time, station, fault, cut, mend, plug, unplug, plca } = section.get_ref();
+    fn instant(&self, section: &Spanned<AtSection>, rate: BitRate) -> Result<BitInstant, PlanError> {
         let missing = "`time` is missing: write when it happens, like `time = \"1s\"`";
-        let time = time.as_ref().ok_or_else(|| self.at("at", section, missing.to_owned()))?;
-        let at = time.get_ref().on_medium(medium.rate);
-        let mend = mend.as_ref().filter(|mend| *mend.get_ref());
-        let given = [fault.is_some(), cut.is_some(), mend.is_some(), plug.is_some(), unplug.is_some(), plca.is_some()];
-        if given.into_iter().filter(|given| *given).count() != 1 {
-            let what = "one thing happens in each section: write one of `fault`, `plca`, `cut`, `mend = true`, `plug` and `unplug`";
-            return Err(self.at("at", section, what.to_owned()));
-        }
-        if let Some(station) = station.as_ref().filter(|_| fault.is_none() && plca.is_none()) {
-            let what =
-                "it belongs to `fault` and `plca`: leave it out, or write `plug` or `unplug` with the station's name"
-                    .to_owned();
-            return Err(self.at("station", station, what));
-        }
-        if let Some(plca) = plca {
-            let missing = "`station` is missing: write whose PLCA it is, like `station = \"st1\"`".to_owned();
-            let station = station.as_ref().ok_or_else(|| self.at("at", section, missing))?;
-            let station = self.number("station", station, names)?;
-            return Ok(vec![(at, self.set_plca(plca, station, medium)?, Some(section))]);
-        }
-        if let Some(fault) = fault {
-            let faults = self.set_fault(section, fault, station.as_ref(), names)?;
-            return Ok(faults.into_iter().map(|input| (at, input, Some(section))).collect());
-        }
-        let input = match (cut, plug, unplug) {
-            (Some(between), ..) => {
-                Input::SetCut { cut: Some(self.place_between("cut", section, between.get_ref(), names, medium)?) }
+        let time = section.get_ref().time.as_ref().ok_or_else(|| self.at("at", section, missing.to_owned()))?;
+        Ok(time.get_ref().on_medium(rate))
+    }
+
+    /// The stations that join by the timetable and are none of `stations`, each once, in the order in which they come first.
+    pub(super) fn joiners(
+        &self,
+        stations: &[StationPlan],
+        rate: BitRate,
+    ) -> Result<Vec<Joiner<'_>>, PlanError> {
+        let sections = self.scenario.at.iter().map(Spanned::get_ref);
+        let add = |section: &'_ AtSection| Some(section.time.as_ref()?.get_ref().on_medium(rate));
+        let mut adds: Vec<(BitInstant, &Spanned<StationSection>)> =
+            sections.filter_map(|section| Some((add(section)?, section.add.as_ref()?))).collect();
+        adds.sort_by_key(|(at, _)| *at);
+        let mut joiners: Vec<Joiner<'_>> = Vec::new();
+        for (_, section) in adds {
+            self.check_joiner(section)?;
+            let name = self.station_name(stations.len() + joiners.len(), section.get_ref())?;
+            let is_known = stations.iter().any(|station| station.name == name);
+            if !is_known && joiners.iter().all(|(known, _)| *known != name) {
+                joiners.push((name, section));
             }
-            (_, Some(station), _) => Input::Attach { station: self.number("plug", station, names)? },
-            (_, _, Some(station)) => Input::Detach { station: self.number("unplug", station, names)? },
-            (None, None, None) => Input::SetCut { cut: None },
-        };
-        Ok(vec![(at, input, Some(section))])
-    }
-
-    /// A fault of one station, or of all.
-    fn set_fault(
-        &self,
-        section: &Spanned<AtSection>,
-        fault: &Spanned<FaultText>,
-        station: Option<&Spanned<String>>,
-        names: &[&str],
-    ) -> Result<Vec<Input>, PlanError> {
-        let fault = fault.get_ref().0;
-        if let Some(station) = station {
-            return Ok(vec![Input::SetFault { station: self.number("station", station, names)?, fault }]);
         }
-        let of_all = fault.map(|fault| FaultName(fault).of_all()).transpose();
-        let missing = |what| format!("`station` is missing, and {what}: write whose it is, like `station = \"st1\"`");
-        let fault = of_all.map_err(|what| self.at("at", section, missing(what)))?.map(|FaultName(fault)| fault);
-        let all = (0..names.len() as u16).map(StationId::new);
-        Ok(all.map(|station| Input::SetFault { station, fault }).collect())
+        Ok(joiners)
     }
 
-    /// The station that `key` names.
-    pub(super) fn number(&self, key: &str, name: &Spanned<String>, names: &[&str]) -> Result<StationId, PlanError> {
-        let found = names.iter().position(|known| known == name.get_ref());
-        let unknown = || format!("`{}` is no station: write {}", name.get_ref(), some_names(names));
-        found.map(|number| StationId::new(number as u16)).ok_or_else(|| self.at(key, name, unknown()))
+    /// Keys that only a station of the first instant has.
+    fn check_joiner(&self, section: &Spanned<StationSection>) -> Result<(), PlanError> {
+        let own = section.get_ref();
+        let keys = ["run", "root", "memory", "source"];
+        match keys.iter().find_map(|key| Some((key, own.place_of(key)?))) {
+            None => Ok(()),
+            Some((key, span)) => {
+                let what = "a station that joins has no such key: leave it out, or write a `[[station]]` section".to_owned();
+                Err(self.wrong(key, Some(span), what))
+            }
+        }
     }
 
-    /// Halfway between two stations that `key` of `section` names.
-    pub(super) fn place_between<T>(
-        &self,
-        key: &str,
-        section: &Spanned<T>,
-        between: &[Spanned<String>],
-        names: &[&str],
-        medium: &Config,
-    ) -> Result<Place, PlanError> {
-        let [one, other] = between else {
-            let what = format!("a cut is between two stations: write `{key} = [\"st1\", \"st2\"]`");
-            return Err(self.at(key, section, what));
+    /// Where the timetable changes what a station's host is or does, or when all ends.
+    pub(super) fn host_change(&self) -> Option<Range<usize>> {
+        let is_one = |section: &AtSection| {
+            let AtSection { add, remove, arrivals, until, .. } = section;
+            add.is_some() || remove.is_some() || arrivals.is_some() || until.is_some()
         };
-        let stations = [self.number(key, one, names)?.index(), self.number(key, other, names)?.index()];
-        let cut = Cut::between(&medium.topology, [one.get_ref(), other.get_ref()], stations);
-        cut.map(Place::from).map_err(|what| self.at(key, one, what))
+        self.scenario.at.iter().find(|section| is_one(section.get_ref())).map(Spanned::span)
+    }
+
+    /// The run with the end that the timetable gives it.
+    pub(super) fn with_end(
+        &self,
+        run: RunPlan,
+        done: &[(BitInstant, Deed)],
+        rate: BitRate,
+    ) -> Result<RunPlan, PlanError> {
+        let bits = |span| BitTimes::within(span, rate);
+        let usual = BitInstant::ZERO + bits(run.warmup) + bits(run.duration);
+        let end = end(usual, done);
+        if end == usual {
+            return Ok(run);
+        }
+        let begin = BitInstant::ZERO + bits(run.warmup);
+        let until = self.scenario.at.iter().rev().find_map(|section| section.get_ref().until.as_ref());
+        if end <= begin {
+            let what = format!(
+                "the run ends before anything is measured, since its warm-up takes {:?}: write a later instant, or a shorter `warmup`",
+                run.warmup
+            );
+            return Err(self.wrong("until", until.map(Spanned::span), what));
+        }
+        let duration = end.since(begin).at(rate);
+        if duration > RunPlan::LONGEST {
+            let what = "a run measures 1,000 days at most: write an earlier instant".to_owned();
+            return Err(self.wrong("until", until.map(Spanned::span), what));
+        }
+        Ok(RunPlan { duration, ..run })
     }
 }
 
+/// When a lab or a run ends that would end at `usual`: what comes after an end is not done.
+pub(super) fn end(usual: BitInstant, done: &[(BitInstant, Deed)]) -> BitInstant {
+    let mut end = usual;
+    for (at, deed) in done {
+        if *at >= end {
+            break;
+        }
+        if let Deed::Until(until) = deed {
+            end = (*until).max(*at);
+        }
+    }
+    end
+}
+
 /// What `[[cut]]` sections do to the cable: cut at a place, or mended.
-fn cable(cuts: &[CutPlan]) -> impl Iterator<Item = (BitInstant, Option<Place>)> {
-    cuts.iter().flat_map(|cut| {
-        let mended = cut.until.map(|until| (until, None));
-        [Some((cut.from, Some(cut.place))), mended].into_iter().flatten()
+fn cable(cuts: &[CutPlan]) -> impl Iterator<Item = Written<'static>> {
+    let written = |at, cut| Written { at, cut: Some(cut), section: None };
+    cuts.iter().flat_map(move |cut| {
+        let mended = cut.until.map(|until| written(until, None));
+        [Some(written(cut.from, Some(cut.place))), mended].into_iter().flatten()
     })
 }

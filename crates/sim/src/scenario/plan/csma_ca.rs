@@ -49,11 +49,11 @@ impl Planner<'_> {
     /// Who hears whom, by where they are on the line. A bit time is too coarse for that: positions are in millimetres.
     fn reach(&self, sections: &[StationSection], topology: &Topology) -> Result<Option<Reach>, PlanError> {
         let Some(given) = &self.scenario.access.range else { return Ok(None) };
-        let Topology::Bus { positions } = topology else {
+        let Topology::Bus { .. } = topology else {
             let what = "stations have a range where they stand along a line: write `topology = \"bus:200m\"`";
             return Err(self.at("range", given, what.to_owned()));
         };
-        let positions = self.millimetres(sections, positions.len())?;
+        let positions = self.millimetres(sections)?;
         let range = self.in_millimetres(given.get_ref().0, self.rate()?);
         Ok(Some(Reach { range, positions }))
     }
@@ -67,16 +67,17 @@ impl Planner<'_> {
     }
 
     /// Where the stations of a bus are, in millimetres.
-    pub(super) fn millimetres(&self, sections: &[StationSection], stations: usize) -> Result<Vec<u64>, PlanError> {
+    pub(super) fn millimetres(&self, sections: &[StationSection]) -> Result<Vec<u64>, PlanError> {
         let rate = self.rate()?;
         let millimetres = |length: Length| self.in_millimetres(length, rate);
         let end = match value(&self.scenario.medium.topology) {
             Some(TopologyText::Bus(length)) => millimetres(length) as f64,
             Some(TopologyText::Star(_) | TopologyText::Segments) | None => 0.0,
         };
-        let last = stations.saturating_sub(1).max(1) as f64;
+        // Seats are where the last station is.
+        let last = self.sections()?.len().saturating_sub(1);
         let place = |(index, section): (usize, &StationSection)| {
-            let even = (end * index as f64 / last).round() as u64;
+            let even = (end * index.min(last) as f64 / last.max(1) as f64).round() as u64;
             section.position.as_ref().map_or(even, |position| millimetres(position.get_ref().0))
         };
         Ok(sections.iter().enumerate().map(place).collect())

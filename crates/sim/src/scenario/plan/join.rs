@@ -4,21 +4,25 @@
 //! until a station joins there.
 
 use super::medium::evenly;
-use super::stations::Taken;
-use super::{Overrides, Plan, PlanError, Planner, StationPlan};
+use super::{Course, Deed, Overrides, Plan, PlanError, Planner};
 use crate::scenario::file::{Scenario, ScenarioError, StationSection};
 use crate::settings::wrong::{Wrong, Wrongs};
 use crate::words::units::many;
-use medium::{BitTimes, Config, Method, Place, Segments, Topology};
-use serde_json::{Map, Value};
+use medium::{BitInstant, BitRate, BitTimes, Config, Method, Place, Segments, StationId, Topology};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 use toml::Spanned;
 
 /// Seats of a lab whose scenario does not say how many stations there can be.
 const DEFAULT_SEATS: usize = 64;
-/// The keys of a station that joins.
-const KEYS: [&str; 13] =
-    ["name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault", "ipv4", "ipv6"];
+/// The keys of a station that joins a lab that is up.
+#[rustfmt::skip]
+const ADDED: [&str; 16] = [
+    "name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault",
+    "ipv4", "ipv6", "arrivals", "frame_size", "destination",
+];
+/// The keys of `[[at]]` that can be set while a lab is up. Of its other keys there are commands of their own.
+pub const SET: [&str; 7] = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "until"];
 
 impl Plan {
     /// The plan of a lab that stations can join: 64 more, unless the scenario says otherwise.
@@ -27,62 +31,99 @@ impl Plan {
     pub fn with_room(mut self) -> Plan {
         let has_turns = matches!(self.medium.method, Method::Plca(_) | Method::Tdma(_));
         if !self.has_capacity && !has_turns {
-            let seats = DEFAULT_SEATS.min(Config::MAX_STATIONS - self.stations.len());
+            let seats = DEFAULT_SEATS.min(Config::MAX_STATIONS - self.stations.len() - self.medium.seats);
             // A lab without stations has a capacity, so the cable's length does not matter here.
             self.medium.topology = with_seats(self.medium.topology, seats, 0.0);
-            self.medium.seats = seats;
+            self.medium.seats += seats;
         }
         self
     }
 
-    /// The plan of a station that joins at `seat`, where `present` have joined before: `section` has what `[[station]]`
-    /// of a scenario would have.
+    /// What a command to a lab that is up does to the stations of `course`: `section` has what an `[[at]]` section of a
+    /// scenario would have, without the time.
     ///
     /// # Errors
-    /// Unknown keys, bad values, or values that another station has.
-    pub fn joining(
-        &self,
-        section: &Map<String, Value>,
-        seat: usize,
-        present: &[StationPlan],
-    ) -> Result<StationPlan, PlanError> {
-        if let Some(other) = section.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let what = format!("a station that joins has no such key: write one of {}", KEYS.join(", "));
-            return Err(Wrong { place: None, name: other.clone(), what }.into());
-        }
-        let text = text(section).map_err(|what| Wrong { place: None, name: "station".to_owned(), what })?;
-        let read = Scenario::from_text(Path::new("station"), text).map_err(|error| match error {
+    /// Keys that no command has, bad values, or values that another station has.
+    pub fn doing(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<Deed>, PlanError> {
+        check_keys(section)?;
+        let text = text(section).map_err(|what| Wrong { place: None, name: "at".to_owned(), what })?;
+        let read = Scenario::from_text(Path::new("command"), text).map_err(|error| match error {
             ScenarioError::Content(wrongs) => without_place(wrongs),
             ScenarioError::Read { .. } => unreachable!("a text is read already"),
         });
-        let (mut scenario, source) = read?;
-        let own = scenario.station.pop().map(Spanned::into_inner).unwrap_or_default();
-        let network = |network| Some(Spanned::new(0..0, network));
-        scenario.ipv4 = self.networks[0].and_then(network);
-        scenario.ipv6 = self.networks[1].and_then(network);
+        let (read, source) = read?;
+        let scenario = Scenario { at: read.at, ..Scenario::clone(&self.scenario) };
         let overrides = Overrides::default();
         let planner = Planner::new(&scenario, Some(&source), &overrides, &[]);
-        let others = present.iter().filter(|other| Some(&other.name) != own.name.as_ref().map(Spanned::get_ref));
-        let others: Vec<StationPlan> = others.cloned().collect();
-        let station = planner.station(&self.name, seat, &own, &mut Taken::by(&others));
-        station.map_err(|PlanError(wrongs)| without_place(wrongs))
+        let deeds = scenario.at.iter().map(|section| planner.deeds(BitInstant::ZERO, section, course, &self.medium));
+        let mut deeds = Planner::all(deeds).map_err(|PlanError(wrongs)| without_place(wrongs))?.concat();
+        // Programs are what a station is added for, unless the command says otherwise.
+        let own = scenario.at.iter().any(|section| section.get_ref().add.as_ref().is_some_and(has_arrivals));
+        deeds.iter_mut().for_each(|deed| {
+            if let Deed::Join(joining) = deed {
+                joining.has_traffic &= own;
+            }
+        });
+        Ok(deeds)
     }
 }
 
 impl Planner<'_> {
-    /// How many stations more than these `stations` there can be.
-    pub(super) fn seats(&self, stations: usize) -> Result<usize, PlanError> {
-        let Some(capacity) = &self.scenario.capacity else { return Ok(0) };
-        capacity.get_ref().checked_sub(stations).ok_or_else(|| {
-            let own = many(stations as u64, "station");
-            self.at("capacity", capacity, format!("{} is fewer than the {own} of the scenario", capacity.get_ref()))
-        })
+    /// How many stations more than those of `sections` there can be: at least those that join by the timetable.
+    pub(super) fn seats(&self, sections: &[StationSection], joiners: &[Joiner<'_>]) -> Result<usize, PlanError> {
+        let all = sections.len() + joiners.len();
+        let Some(capacity) = &self.scenario.capacity else {
+            return match joiners.get(Config::MAX_STATIONS.saturating_sub(sections.len())) {
+                None => Ok(joiners.len()),
+                Some((_, section)) => {
+                    let what = format!("{all} stations: 802.3 allows 1 to {} on one medium", Config::MAX_STATIONS);
+                    Err(self.at("add", section, what))
+                }
+            };
+        };
+        if *capacity.get_ref() >= all {
+            return Ok(capacity.get_ref() - sections.len());
+        }
+        let own = many(all as u64, "station");
+        let joining = if joiners.is_empty() { "" } else { ", those that join among them" };
+        let what = format!("{} is fewer than the {own} of the scenario{joining}", capacity.get_ref());
+        Err(self.at("capacity", capacity, what))
+    }
+
+    /// The topology in which those that join by the timetable are where their sections say.
+    pub(super) fn with_places(
+        &self,
+        topology: Topology,
+        sections: &[StationSection],
+        joiners: &[Joiner<'_>],
+        rate: BitRate,
+    ) -> Result<Topology, PlanError> {
+        let mut placed = topology;
+        for ((_, section), seat) in joiners.iter().zip(sections.len()..) {
+            let own = section.get_ref();
+            if own.position.is_none() && own.segment.is_none() {
+                continue;
+            }
+            // As if it were one more station of the scenario.
+            let with: Vec<StationSection> = sections.iter().chain([own]).cloned().collect();
+            let place = self.topology(&with, rate)?.place(StationId::new(sections.len() as u16));
+            let Some(place) = place else { continue };
+            let moved = placed.with_place(StationId::new(seat as u16), place);
+            placed = moved.map_err(|error| self.at("add", section, error.to_string()))?.unwrap_or(placed);
+        }
+        Ok(placed)
     }
 }
 
+/// The name of a station that joins by the timetable, and its section.
+pub(super) type Joiner<'a> = (String, &'a Spanned<StationSection>);
+
 /// The sections of all stations, and those of seats.
-pub(super) fn and_seats(sections: &[StationSection], seats: usize) -> Vec<StationSection> {
-    sections.iter().cloned().chain((0..seats).map(|_| StationSection::default())).collect()
+pub(super) fn and_seats(sections: &[StationSection], joiners: &[Joiner<'_>], seats: usize) -> Vec<StationSection> {
+    let joiners = joiners.iter().map(|(_, section)| section.get_ref());
+    let others = std::iter::repeat_with(StationSection::default);
+    let all = sections.iter().chain(joiners).cloned().chain(others);
+    all.take(sections.len() + seats).collect()
 }
 
 /// The topology with seats, all where the last station is. On a bus without stations they have the places of as many
@@ -110,13 +151,30 @@ pub(super) fn with_seats(topology: Topology, seats: usize, cable: f64) -> Topolo
     }
 }
 
+fn has_arrivals(section: &Spanned<StationSection>) -> bool {
+    section.get_ref().arrivals.is_some()
+}
+
+/// A command has the keys of a station that joins, in `add`, or those of what can be set.
+fn check_keys(section: &Map<String, Value>) -> Result<(), PlanError> {
+    let (given, known, whose) = match section.get("add") {
+        Some(Value::Object(added)) => (added, &ADDED[..], "a station that joins has no such key"),
+        _ => (section, &SET[..], "no such key can be set"),
+    };
+    let Some(other) = given.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
+    let what = format!("{whose} while a lab is up: write one of {}", known.join(", "));
+    Err(Wrong { place: None, name: other.clone(), what }.into())
+}
+
 /// The section as a scenario has it.
 fn text(section: &Map<String, Value>) -> Result<String, String> {
-    let given: Map<String, Value> =
-        section.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.clone(), value.clone())).collect();
-    let mut scenario = Map::new();
-    scenario.insert("station".to_owned(), Value::Array(vec![Value::Object(given)]));
-    toml::to_string(&scenario).map_err(|error| format!("{error}: write the keys of a `[[station]]` section"))
+    let mut section = section.clone();
+    // Nothing is what a client means by it.
+    section.retain(|_, value| !value.is_null());
+    let added = section.get_mut("add").and_then(Value::as_object_mut);
+    added.into_iter().for_each(|added| added.retain(|_, value| !value.is_null()));
+    let scenario = json!({ "at": [section] });
+    toml::to_string(&scenario).map_err(|error| format!("{error}: write the keys of an `[[at]]` section"))
 }
 
 /// What is wrong, where no file says it.

@@ -2,13 +2,13 @@
 
 use super::cuts::some_names;
 use super::has_connections;
-use super::{PlanError, Planner, RunPlan, StationPlan};
+use super::{Deed, PlanError, Planner, RunPlan, StationPlan};
 use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
 use crate::settings::overrides::option_at;
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, To, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
 use crate::words::units::RunTime;
-use medium::{BitRate, BitTimes, Config, Fault, Method, Octets};
+use medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Method, Octets};
 use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
@@ -79,6 +79,16 @@ impl Planner<'_> {
         Err(self.wrong("until", span(&self.scenario.run.until), what))
     }
 
+    /// Infinitely many users offer the same all along: when they run away follows from it.
+    pub(super) fn check_endless(&self, endless: bool, done: &[(BitInstant, Deed)]) -> Result<(), PlanError> {
+        let changes = |deed: &Deed| matches!(deed, Deed::Traffic(_) | Deed::Join(_) | Deed::Input(Input::Leave { .. }));
+        if !endless || !done.iter().any(|(_, deed)| changes(deed)) {
+            return Ok(());
+        }
+        let what = "infinitely many users offer the same from the beginning to the end: write `population = \"stations\"`, or leave `arrivals`, `add` and `remove` out";
+        Err(self.wrong("at", self.scenario.at.first().map(Spanned::span), what.to_owned()))
+    }
+
     /// How a live bus follows real time.
     pub(super) fn pace(&self) -> Result<Pace, PlanError> {
         let section = &self.scenario.emulator;
@@ -107,13 +117,7 @@ impl Planner<'_> {
         names: &[&str],
         max_frame_size: Octets,
     ) -> Result<(Vec<TrafficSpec>, FurtherSources), PlanError> {
-        let common = &self.scenario.traffic;
-        let arrivals = common.arrivals.as_ref().map(|text| text.get_ref().0.clone());
-        // A user who writes frames down wants these, and no others by default.
-        let default = if self.scenario.frame.is_empty() { Arrivals::Saturated } else { Arrivals::Silent };
-        let arrivals = arrivals.unwrap_or(default);
-        let shares = |section: &&StationSection| section.arrivals.is_none() && section.source.is_empty();
-        let share = arrivals.split(sections.iter().filter(shares).count().max(1));
+        let share = self.share(sections);
         let stations = sections.iter().map(|section| self.station_sources(section, &share, names, max_frame_size));
         let (mut first, mut further) = (Vec::with_capacity(sections.len()), Vec::new());
         for (station, sources) in Self::all(stations)?.into_iter().enumerate() {
@@ -122,6 +126,15 @@ impl Planner<'_> {
             further.extend(sources.map(|source| (station, source)));
         }
         Ok((first, further))
+    }
+
+    /// What each station offers that says nothing else.
+    fn share(&self, sections: &[StationSection]) -> Arrivals {
+        let arrivals = self.scenario.traffic.arrivals.as_ref().map(|text| text.get_ref().0.clone());
+        // A user who writes frames down wants these, and no others by default.
+        let default = if self.scenario.frame.is_empty() { Arrivals::Saturated } else { Arrivals::Silent };
+        let shares = |section: &&StationSection| section.arrivals.is_none() && section.source.is_empty();
+        arrivals.unwrap_or(default).split(sections.iter().filter(shares).count().max(1))
     }
 
     /// What one station offers: its share of what is offered together, its own, or several sources; at least one.
@@ -161,8 +174,20 @@ impl Planner<'_> {
         }))
     }
 
+    /// What a station that joins offers: its own, or what the stations share if these offer the same together.
+    pub(super) fn first_source(
+        &self,
+        section: &StationSection,
+        names: &[&str],
+        max_frame_size: Octets,
+    ) -> Result<TrafficSpec, PlanError> {
+        let sections = self.sections()?;
+        let sources = self.station_sources(section, &self.share(&sections), names, max_frame_size)?;
+        Ok(sources.into_iter().next().expect("one at least"))
+    }
+
     /// One source: what its own section, that of its station, the command line or `[traffic]` says, in this order.
-    fn source(
+    pub(super) fn source(
         &self,
         arrivals: Arrivals,
         own: &SourceSection,

@@ -8,6 +8,7 @@ use crate::files::columns::number;
 use crate::files::event_log::{EmulatorEvent, Names, write_emulator, write_event};
 use crate::files::inputs;
 use crate::scene::Signals;
+use crate::words::change::queues_hold;
 use crate::words::prose::Prose;
 use crate::words::sentences;
 use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, Joiner, StationId, Topology};
@@ -286,6 +287,7 @@ impl Packets {
             Input::SetPlca { station, .. } => format!("{} has other settings of PLCA", self.frames.name(*station)),
             Input::SetCut { cut: Some(_) } => "the cable is cut".to_owned(),
             Input::SetCut { cut: None } => "the cable is mended".to_owned(),
+            Input::SetQueue { limit } => queues_hold(*limit),
         };
         self.line(into, at, &json, &info);
     }

@@ -1,0 +1,264 @@
+//! What is done to a lab that is up, by its scenario's timetable and by clients, in the same way.
+
+use super::CommandError;
+use super::serve::{End, GO_ON, Serving};
+use crate::live::control::answer::{Answer, RpcError};
+use crate::live::lab::inventory::Inventory;
+use crate::live::plane::protocol::{Change, Request};
+use crate::live::supervisor::{DataPlane, SupervisorError};
+use crate::show::say;
+use link::namespace::Namespace;
+use medium::{BitInstant, BitRate, Input, StationId};
+use serde_json::{Map, Value};
+use sim::scenario::plan::host::Host;
+use sim::scenario::plan::{Course, Deed, Plan, StationPlan};
+use sim::traffic::LaterTraffic;
+use sim::words::change::queues_hold;
+use sim::words::fault::FaultName;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// What the scenario does, and when; and when the lab ends.
+pub struct Schedule {
+    /// Its first instant.
+    pub begin: Instant,
+    /// Bits in a second of real time.
+    rate: BitRate,
+    /// Since when the medium's clock is stopped.
+    paused: Option<Instant>,
+    deeds: VecDeque<(BitInstant, Deed)>,
+    /// The names of the plan's stations, by the seats that its deeds have.
+    names: Vec<String>,
+    until: Option<BitInstant>,
+}
+
+impl Schedule {
+    /// The timetable of `plan`; its first instant is now, until the caller sets another.
+    pub fn new(plan: &Plan) -> Schedule {
+        let (rate, deeds) = (plan.pace.rate(plan.medium.rate), plan.changes.iter().cloned().collect());
+        Schedule { begin: Instant::now(), rate, paused: None, deeds, names: plan.all_names(), until: None }
+    }
+
+    /// Nothing is due: in virtual time the lab itself has the changes.
+    pub fn of_pauses(plan: &Plan) -> Schedule {
+        Schedule { deeds: VecDeque::new(), ..Schedule::new(plan) }
+    }
+
+    /// The medium's clock is stopped: nothing is due until it runs again.
+    pub fn pause(&mut self) {
+        self.paused.get_or_insert_with(Instant::now);
+    }
+
+    /// It runs again.
+    pub fn resume(&mut self) {
+        self.begin += self.paused.take().map_or(Duration::ZERO, |since| since.elapsed());
+    }
+
+    /// Whether it is stopped.
+    pub fn is_paused(&self) -> bool {
+        self.paused.is_some()
+    }
+
+    /// When something is due next.
+    pub fn next(&self) -> Option<Instant> {
+        self.deeds.front().and_then(|(at, _)| self.real(*at))
+    }
+
+    /// When the lab ends.
+    pub fn over(&self) -> Option<Instant> {
+        self.real(self.until?)
+    }
+
+    fn real(&self, at: BitInstant) -> Option<Instant> {
+        let span = at.since(BitInstant::ZERO).at(self.rate);
+        self.begin.checked_add(span).filter(|_| !self.is_paused())
+    }
+
+    /// How far the medium has got, to within what a message takes.
+    fn now(&self) -> BitInstant {
+        let elapsed = self.paused.unwrap_or_else(Instant::now).saturating_duration_since(self.begin);
+        BitInstant::ZERO + medium::BitTimes::within(elapsed, self.rate)
+    }
+
+    /// The stations that are still to join, in order of time.
+    pub fn joiners(&self) -> Vec<&str> {
+        let name = |deed: &'_ Deed| matches!(deed, Deed::Join(_));
+        let joins = self.deeds.iter().filter(|(_, deed)| name(deed));
+        joins.filter_map(|(_, deed)| Some(self.names[deed.station()?.index()].as_str())).collect()
+    }
+
+    /// Asks the data plane for what the scenario does to medium and stations at the first instant.
+    ///
+    /// # Errors
+    /// The data plane is gone.
+    pub fn act_at_once(&mut self, plane: &mut DataPlane) -> Result<(), SupervisorError> {
+        let now = |deed: &Deed| if let Deed::Input(input) = deed { request(*input) } else { None };
+        while let Some((BitInstant::ZERO, deed)) = self.deeds.front() {
+            // What else is done then waits until the lab is served, and so does what comes after it.
+            let Some(request) = now(deed) else { return Ok(()) };
+            plane.ask(request)?;
+            self.deeds.pop_front();
+        }
+        Ok(())
+    }
+
+    /// What is due now. A station of the plan may not be there, since a client has removed it or it could not join.
+    fn take(&mut self, course: &Course) -> Option<Result<Deed, String>> {
+        self.next().filter(|due| *due <= Instant::now())?;
+        let (_, deed) = self.deeds.pop_front()?;
+        let Some(station) = deed.station() else { return Some(Ok(deed)) };
+        let name = self.names[station.index()].as_str();
+        Some(match &deed {
+            Deed::Join(_) if course.position(name).is_some() => Err(format!("{name} is there already")),
+            Deed::Join(_) if course.seat(Some(name)) != station.index() => Err(format!("the place of {name} is taken")),
+            Deed::Join(_) => Ok(deed),
+            _ if course.position(name) != Some(station.index()) => Err(format!("{name} is not there")),
+            _ => Ok(deed),
+        })
+    }
+}
+
+/// What to ask the data plane for; nothing for what takes more than that.
+fn request(input: Input) -> Option<Request> {
+    let change = |station: StationId, change| Some(Request::Change { station: station.index() as u16, change });
+    match input {
+        Input::Attach { station } => change(station, Change::Attach),
+        Input::Detach { station } => change(station, Change::Detach),
+        Input::SetFault { station, fault } => change(station, Change::Fault(fault.map(FaultName))),
+        Input::SetPlca { station, settings } => change(station, Change::Plca(settings.into())),
+        Input::SetCut { cut } => Some(Request::Cable(cut.map(Into::into))),
+        Input::SetQueue { limit } => Some(Request::Queue(limit as u32)),
+        Input::Offer { .. } | Input::Join { .. } | Input::Leave { .. } => None,
+    }
+}
+
+/// What to say of what the scenario has done; nothing of what says so itself.
+fn done(deed: &Deed, course: &Course) -> Option<String> {
+    let name = |station: StationId| course.station(station.index()).name.as_str();
+    match deed {
+        Deed::Input(Input::SetFault { station, fault: None }) => {
+            Some(format!("nothing is wrong with {} any more", name(*station)))
+        }
+        Deed::Input(Input::SetFault { station, fault: Some(fault) }) => {
+            Some(format!("{} has the fault {} from now on", name(*station), FaultName(*fault)))
+        }
+        Deed::Input(Input::SetPlca { station, .. }) => Some(format!("PLCA of {} is told other settings", name(*station))),
+        Deed::Input(Input::SetCut { cut: Some(_) }) => Some("the cable is cut".to_owned()),
+        Deed::Input(Input::SetCut { cut: None }) => Some("the cable is mended".to_owned()),
+        Deed::Input(Input::SetQueue { limit }) => Some(format!("{} from now on", queues_hold(*limit))),
+        // The data plane tells of a cable that is pulled or put back, and joins and leaves are told wherever they come from.
+        Deed::Input(_) | Deed::Join(_) => None,
+        Deed::Traffic(LaterTraffic { station, spec, .. }) => {
+            Some(format!("the traffic of {} is `{}` from now on", course.station(*station).name, spec.arrivals))
+        }
+        Deed::Filter(filter) => Some(format!("the filter is `{}` from now on", filter.word())),
+        Deed::Until(_) => None,
+    }
+}
+
+impl Serving<'_> {
+    /// Does what the scenario has for now.
+    pub(super) fn act(&mut self) -> Result<End, CommandError> {
+        while let Some(deed) = self.schedule.take(&self.stations.course) {
+            let told = deed.as_ref().ok().and_then(|deed| done(deed, &self.stations.course));
+            let outcome = match deed {
+                Ok(deed) => self.do_one(deed)?,
+                Err(why) => Err(why),
+            };
+            match outcome {
+                Ok(()) => {
+                    told.iter().for_each(|what| say(&format!("ethbus: as the scenario has it, {what}\n")));
+                }
+                Err(why) => say(&format!("ethbus: not everything can be done as the scenario has it: {why}\n")),
+            }
+        }
+        GO_ON
+    }
+
+    /// The lab's time is over.
+    pub(super) fn end_in_time(&self) -> End {
+        say("ethbus: the lab ends, as `until` has it\n");
+        ControlFlow::Break(None)
+    }
+
+    /// Sets what a client asks for, and tells the results after that.
+    pub(super) fn set(&mut self, section: &Map<String, Value>, answer: Answer) -> Result<(), SupervisorError> {
+        let deeds = self.plan.doing(section, &self.stations.course);
+        let refusal = match deeds {
+            Ok(deeds) => self.do_all(deeds)?.map_err(|why| RpcError::refused(&why)),
+            Err(error) => Err(RpcError::invalid_params(&format!("set: {error}"))),
+        };
+        match refusal {
+            Ok(()) => self.ask_for(answer),
+            Err(error) => {
+                answer.refuse(&error);
+                Ok(())
+            }
+        }
+    }
+
+    /// Does all of it, or up to what cannot be done.
+    pub(super) fn do_all(&mut self, deeds: Vec<Deed>) -> Result<Result<(), String>, SupervisorError> {
+        for deed in deeds {
+            if let Err(why) = self.do_one(deed)? {
+                return Ok(Err(why));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Does it, or says why that cannot be. The record has the bit time at which the medium got its part.
+    pub(super) fn do_one(&mut self, mut deed: Deed) -> Result<Result<(), String>, SupervisorError> {
+        let outcome = match &mut deed {
+            Deed::Input(Input::Leave { station }) => {
+                let outcome = self.leave(*station)?;
+                // It is off the medium in any case.
+                self.stations.course.take(&deed);
+                return Ok(outcome);
+            }
+            Deed::Input(input) => {
+                if let Input::SetQueue { limit } = input {
+                    self.offers.limit(*limit as u64);
+                }
+                request(*input).map_or(Ok(()), |request| self.plane.ask(request))?;
+                Ok(())
+            }
+            Deed::Join(joining) => self.join(joining)?,
+            Deed::Traffic(traffic) => {
+                let station = self.stations.course.station(traffic.station).clone();
+                let offered = self.offer(traffic, &station);
+                if offered.is_ok() {
+                    self.plane.ask(Request::Traffic(traffic.station as u16))?;
+                }
+                offered
+            }
+            Deed::Filter(filter) if self.plan.watches() => {
+                self.plane.ask(Request::Filter(*filter))?;
+                Ok(())
+            }
+            Deed::Filter(_) => Err(
+                "the stations' interfaces are not watched, so it cannot be known what to filter: bring the lab up with `filter = \"address\"` in `[emulator]`, or with an `[[at]]` section that sets it"
+                    .to_owned(),
+            ),
+            Deed::Until(until) => {
+                self.schedule.until = Some(*until);
+                Ok(())
+            }
+        };
+        if outcome.is_ok() {
+            self.stations.course.take(&deed);
+        }
+        Ok(outcome)
+    }
+
+    /// Has a station's host offer something else from now on; or says why it cannot.
+    pub(super) fn offer(&mut self, traffic: &LaterTraffic, station: &StationPlan) -> Result<(), String> {
+        let at = self.schedule.now();
+        let namespace = |record: &Inventory| -> Option<Namespace> {
+            (station.host == Host::Veth).then(|| record.namespace(record.claim_of(&station.name)?)).flatten()
+        };
+        let source = traffic.source(at, &self.plan.medium, self.plan.medium.seed).map_err(|error| error.to_string())?;
+        self.offers.set(&station.name, source, &traffic.spec, namespace(self.record))
+    }
+}
