@@ -1,4 +1,5 @@
-// A sweep in Nextflow: each process is one row of the grid. Not run: Nextflow's engine does not come from a registry.
+// A sweep in Nextflow: each process is one row of the grid. Not run: Nextflow's package of PyPI has a launcher only, and
+// the engine comes from elsewhere.
 //
 //     nextflow run examples/clusters/sweep.nf --arguments '--set stations=2..64*2 --seeds 20 --duration 10s' --out "$PWD/runs/"
 params.arguments = '--set stations=2..8*2 --seeds 2 --duration 1s'

@@ -73,7 +73,7 @@ def sweep(
     """A sweep over `grid`, like {"stations": [2, 4, 8]}: its table as a pandas frame.
 
     With an `executor`, tasks of `rows_per_task` runs go to its `submit`, whose results have `result()`: those of
-    concurrent.futures, of Dask (`Client.get_executor()`), submitit, mpi4py and Ray's pools do. The frame is the same.
+    concurrent.futures, of Dask (`Client.get_executor()`), submitit and mpi4py do. The frame is the same.
     """
     import pandas
 
