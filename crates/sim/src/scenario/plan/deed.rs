@@ -326,6 +326,10 @@ impl Planner<'_> {
             let what = "the frames of a capture file begin with the run: write it in `[traffic]` or `[[station]]`, or other arrivals here";
             return Err(self.at("arrivals", section, what.to_owned()));
         }
+        if matches!(traffic.spec.arrivals, Arrivals::Tcp(_)) {
+            let what = "a TCP connection begins with the run: write it in `[traffic]` or `[[station]]`, or other arrivals here";
+            return Err(self.at("arrivals", section, what.to_owned()));
+        }
         // The seed changes draws, never whether there is a source.
         let what = match traffic.source(at, medium, 0) {
             Ok(_) => return Ok(()),
