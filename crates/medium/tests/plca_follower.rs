@@ -221,3 +221,103 @@ fn one_follower_sends_as_every_node_by_itself() {
         assert_eq!(runs[0].1, runs[1].1, "{stations} stations");
     }
 }
+
+/// Hosts that have another frame nearly always, of any length; they stop the run after a number of events.
+struct Busy {
+    stations: u16,
+    seed: u64,
+    events: Vec<Event>,
+    /// The number of events after which the run stops, if it does.
+    every: Option<usize>,
+    /// The number of events at which it stops next.
+    stop: usize,
+    /// A bit for each station that is off the medium: its host waits.
+    off: u64,
+}
+
+impl Busy {
+    /// The same number for the same station and instant, on either path.
+    fn draw(&self, at: BitInstant, station: StationId) -> u64 {
+        let mixed = self.seed ^ at.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (station.index() as u64) << 17;
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 20
+    }
+
+    /// Runs to `limit`, however often the run stops.
+    fn run(&mut self, medium: &mut Medium, limit: u64) {
+        while {
+            self.stop = self.every.map_or(usize::MAX, |every| self.events.len() + every);
+            medium.run_until(BitInstant::new(limit), self);
+            medium.now().get() < limit
+        } {}
+        self.stop = usize::MAX;
+    }
+}
+
+impl Host for Busy {
+    const FEEDS: bool = true;
+
+    fn event(&mut self, event: &Event) {
+        self.events.push(*event);
+    }
+
+    fn next_frame(&mut self, at: BitInstant, from: StationId) -> Option<Frame> {
+        let drawn = self.draw(at, from);
+        let to = match drawn % 9 {
+            0 => Destination::All,
+            other => Destination::Station(station((from.index() as u64 + other) as u16 % self.stations)),
+        };
+        let octets = if self.seed.is_multiple_of(2) { 64 } else { 64 + (drawn >> 8) as u32 % 300 };
+        let sends = drawn >> 24 & 31 > 0 && self.off >> from.index() & 1 == 0;
+        sends.then(|| Frame::new(Octets::new(octets), to))
+    }
+
+    fn stops(&self) -> bool {
+        self.events.len() >= self.stop
+    }
+}
+
+/// Hosts that are nearly always busy let turns follow each other in a row, at any setting. Inputs, faults, new settings,
+/// looks at the counts and stops of the run come at any instant, in the middle of turns too: everything is as on a bus on
+/// which each node counts for itself.
+#[test]
+fn turns_in_a_row_are_those_of_every_node_by_itself() {
+    let mut runner = runner(300);
+    for case in 0..scenario::cases(300) {
+        let Scenario { config, inputs } = any_right_bus().new_tree(&mut runner).expect("a scenario").current();
+        let stations = config.topology.stations();
+        let seed = config.seed.rotate_left(case);
+        // Most of these scenarios have one place, where turns are run in a row.
+        let topology = if case % 4 > 0 { Topology::star(stations, 0) } else { config.topology.clone() };
+        let every = [None, None, Some(1), Some(7), Some(50)][case as usize % 5];
+        let mut both = [true, false].map(|keep_outputs| {
+            let config = Config { keep_outputs, topology: topology.clone(), ..config.clone() };
+            let host = Busy { stations: stations as u16, seed, events: Vec::new(), every, stop: usize::MAX, off: 0 };
+            (Medium::new(config).expect("a valid configuration"), host)
+        });
+        let begins = (0..stations as u16).map(|number| offer(seed % 3 * 500 * u64::from(number), number, 0, 64));
+        let mut all: Vec<(u64, Input)> = begins.map(|(at, input)| (at, input)).chain(inputs).collect();
+        all.sort_by_key(|(at, _)| *at);
+        all.push((70_000, inputs_end()));
+        for (number, &(at, input)) in all.iter().enumerate() {
+            both.iter_mut().for_each(|(medium, host)| host.run(medium, at));
+            let told = both.each_ref().map(|(medium, _)| all_told(medium, stations));
+            for (each, one) in told[0].lines().zip(told[1].lines()) {
+                assert_eq!(each, one, "case {case}, input {number} at {at}: {config:?} {all:?}");
+            }
+            for (medium, host) in &mut both {
+                if number % 40 == 17 {
+                    medium.restart_tally();
+                }
+                if let Input::Detach { station } = input {
+                    host.off |= 1 << station.index();
+                } else if let Input::Attach { station } = input {
+                    host.off &= !(1 << station.index());
+                }
+                medium.give(BitInstant::new(at), input, host);
+            }
+            let [each, one] = both.each_ref().map(|(_, host)| trace(&host.events));
+            assert_eq!(each, one, "case {case}, before {at}: {config:?} {all:?}");
+            both.iter_mut().for_each(|(_, host)| host.events.clear());
+        }
+    }
+}

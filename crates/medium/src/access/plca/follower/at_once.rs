@@ -183,9 +183,13 @@ impl Engine<Reconciliation> {
     /// The place of `station` falls silent after its own last frame.
     #[inline]
     pub(super) fn falls_silent_at_once(&mut self, station: StationId) -> bool {
-        if !self.stations[station.index()].mac.has_sent_last() || self.heard_by_follower(station).1 {
-            return false;
-        }
+        let has_sent_last = self.stations[station.index()].mac.has_sent_last();
+        has_sent_last && !self.heard_by_follower(station).1 && self.goes_idle_at_once(station)
+    }
+
+    /// The same, of a node that hears nothing any more.
+    #[inline]
+    pub(super) fn goes_idle_at_once(&mut self, station: StationId) -> bool {
         self.change_data(station, Data::Idle);
         let seen = self.seen_carriers(station, true);
         let own = &mut self.stations[station.index()].mac;

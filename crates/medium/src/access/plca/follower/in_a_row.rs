@@ -14,9 +14,9 @@ use super::Turn;
 use super::edges::Concern;
 use crate::access::csma_cd::attempts::Below;
 use crate::access::csma_cd::{Deference, Transmit};
+use crate::access::plca::Reconciliation;
 use crate::access::plca::tables::Data;
 use crate::access::plca::wire::{EVERYWHERE, Edge};
-use crate::access::plca::Reconciliation;
 use crate::engine::Engine;
 use crate::frame::StationId;
 use crate::inputs::Host;
@@ -276,7 +276,7 @@ impl Engine<Reconciliation> {
         if let Some(before) = row.before {
             self.next_is(before, row.before_at);
         }
-        let falls_silent = self.falls_silent_at_once(row.sender);
+        let falls_silent = self.goes_idle_at_once(row.sender);
         self.method.follower.turn = Turn { id, begin: key(at, next.index() as u16), by_edge: true };
         let takes_turn = self.takes_turn_at_once(next, host);
         assert!(falls_silent && takes_turn, "{} and {next} go on as foreseen", row.sender);

@@ -32,7 +32,7 @@ impl Engine<Reconciliation> {
         self.method.wire.forget_all();
         let stations = self.stations.len();
         let follower = &mut self.method.follower;
-        (follower.leads, follower.timers, follower.touched) = (true, Ahead::new(), None);
+        (follower.leads, follower.timers, follower.touched, follower.begun) = (true, Ahead::new(), None, None);
         (follower.waiting, follower.holding) = (StationSet::new(stations), StationSet::new(stations));
         (follower.signals, follower.turn, follower.pending) = (Signals::new(signal), Turn::NONE, [0; 4]);
         (follower.reached, follower.carriers) = ((BitInstant::ZERO, Edge::End), Carriers::new());
