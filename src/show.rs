@@ -6,6 +6,7 @@ mod fitted;
 pub mod messages;
 pub mod metrics;
 pub mod pager;
+mod plan;
 pub mod program;
 pub mod refresh;
 pub mod sentence;
@@ -62,6 +63,7 @@ pub fn table(results: &Results) -> String {
     text += &attempts(results);
     text += "\n";
     text += &turns::turns(results);
+    text += &plan::plan(results);
     text += &results.emulator.as_ref().map_or_else(String::new, |told| emulator(results, told));
     text += &verdict_line(results);
     if results.emulator.is_some() {

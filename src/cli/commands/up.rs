@@ -2,6 +2,7 @@
 
 mod background;
 mod greeting;
+mod planned;
 mod returns;
 mod seats;
 mod serve;
@@ -17,11 +18,12 @@ use crate::live::control::Farewell;
 use crate::live::control::answer::Answer;
 use crate::live::control::server::{self, Requests};
 use crate::live::discards::Streams;
-use crate::live::driver::scenario::Prepared;
+use crate::live::driver::scenario::{Offering, Prepared};
 use crate::live::keeper::{self, Keeper};
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::lab::{self, Protocols, Segment, carrier, existing};
+use crate::live::plane::messages::MessageSetup;
 use crate::live::plane::protocol::{Change, KeepSetup, Outputs, Request, Setup};
 use crate::live::scrape;
 use crate::live::supervisor::DataPlane;
@@ -33,6 +35,7 @@ use crossbeam_channel::Receiver;
 use greeting::greeting;
 use link::confine::Inherited;
 use link::signals::Signal;
+use planned::PlannedTable;
 use seats::Seats;
 use serve::{Schedule, Serving};
 use sim::figures::results::Results;
@@ -68,7 +71,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     // their other ends.
     let inherited = args.in_background.then(Inherited::look).transpose();
     let inherited = inherited.map_err(|source| CommandError::System { what: "look at own descriptors", source })?;
-    let mut plan = plan(args)?;
+    let (planned, mut plan) = plan(args)?;
     // Before the lab is made, because another program may have the port.
     let listener = args.metrics.as_deref().map(|text| metrics::port("--metrics", text)).transpose()?;
     let named = rights::gain_for_lab(&plan.name)?;
@@ -92,11 +95,12 @@ pub fn up(args: &UpArgs) -> Outcome {
     if let Some(inherited) = inherited {
         inherited.close();
     }
-    let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, listener, &mut record, &interrupts));
+    let kept = outputs.and_then(|outputs| keep(&plan, planned, args, outputs, listener, &mut record, &interrupts));
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
     let Ended { answer, says, results, whole, failed, trusted } = kept?;
     removed?;
     let distrusted = args.strict && !trusted;
+    let missed = results.as_ref().is_some_and(Results::misses_plan);
     // The answer tells `down` that everything is removed.
     if let Some(answer) = answer {
         // In the foreground `up` itself ends with the code for that.
@@ -106,7 +110,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     if let Some(results) = results.filter(|_| args.format == Format::Json && !args.in_background) {
         print_result_beside(takes_stdout(&args.windows), Format::Json, &results, table)?;
     }
-    Ok(match whole && !failed {
+    Ok(match whole && !failed && !missed {
         true if distrusted => ExitCode::from(NOT_TRUSTED),
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
@@ -137,11 +141,15 @@ fn name(args: &UpArgs) -> String {
     args.over.get("name").map(str::to_owned).or(written).unwrap_or_else(|| DEFAULT_NAME.to_owned())
 }
 
-fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
+fn plan(args: &UpArgs) -> Result<(Option<PlannedTable>, Plan), CommandError> {
     let mut overrides = Overrides::of(args.over.given())?.lending(args.lend.clone());
     overrides.even_default_route = args.even_default_route;
     let seed = draw_seed()?;
-    let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?.in_real_time()?.with_room();
+    let (planned, plan) = match &args.plan {
+        Some(path) => PlannedTable::read(path, args, seed).map(|(planned, plan)| (Some(planned), plan))?,
+        None => (None, Plan::read(args.scenario.as_deref(), &overrides, seed)?),
+    };
+    let plan = plan.in_real_time()?.with_room();
     let [pcapng, perfetto, vcd] = named(&args.windows);
     let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
     refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?;
@@ -150,7 +158,7 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
         return Err(PlanError::option("--pcapng", what).into());
     }
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    Ok(plan)
+    Ok((planned, plan))
 }
 
 /// A panic ends the process at once, so what the lab made is removed from the hook.
@@ -210,6 +218,7 @@ fn keeping(args: &UpArgs, plan: &Plan) -> Result<Keeping, CommandError> {
 /// Makes the lab and serves it until its end.
 fn keep(
     plan: &Plan,
+    planned: Option<PlannedTable>,
     args: &UpArgs,
     Written { outputs, files, trailing, keeper, takes_stdout }: Written,
     listener: Option<TcpListener>,
@@ -217,13 +226,15 @@ fn keep(
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
     lab::keep_least(plan.medium.topology.stations(), plan.filter)?;
-    let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
+    // Bounds count on the table's messages alone.
+    let protocols = if planned.is_some() { Protocols::Ipv4 } else { Protocols::Ip };
+    let segment = Segment::make(plan, protocols, Some(record), making_until(interrupts, plan.stations.len()))?;
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
     let greeting = match args.format {
-        Format::Table => greeting(plan, &segment.fan_out, record.has_names(), args.in_background),
+        Format::Table => greeting(plan, &segment.fan_out, record.has_names(), args.in_background, args.plan.is_none()),
         Format::Json => String::new(),
     };
-    let started = start(plan, outputs, files, segment, record).and_then(|mut started| {
+    let started = start(plan, planned.as_ref(), outputs, files, segment, record).and_then(|mut started| {
         keeper.into_iter().for_each(|keeper| started.plane.keep_with(keeper));
         // A lab that its user does not know of is useless: a full disk here is an error.
         match &background {
@@ -264,6 +275,7 @@ fn keep(
         links,
         schedule,
         stations: Seats::new(plan),
+        planned,
         tolerance: args.tolerance,
         format: args.format,
         offers: prepared.begin()?,
@@ -291,6 +303,7 @@ struct Started {
 /// Starts the data plane, and notes that the lab is up.
 fn start(
     plan: &Plan,
+    planned: Option<&PlannedTable>,
     outputs: Outputs,
     files: Vec<File>,
     segment: Segment,
@@ -298,6 +311,7 @@ fn start(
 ) -> Result<Started, CommandError> {
     let setup = Setup {
         outputs,
+        messages: planned.map(|planned| MessageSetup::of(planned.table())),
         pace: plan.pace,
         filter: plan.filter,
         ..Setup::new(&plan.name, &plan.medium, segment.ports.clone(), segment.fan_out.indices())
@@ -315,7 +329,7 @@ fn start(
     carrier::follow(plan, &segment)?;
     record.be_reached_at(addresses(plan))?;
     record.up(&segment.ports, plan.medium.rate.get())?;
-    let prepared = Prepared::new(plan, &segment.stations)?;
+    let prepared = Prepared::new(plan, &segment.stations, planned.map_or(Offering::Scenario, PlannedTable::offering))?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
     let links = Links::new(plan, record, &segment.ports);
     Ok(Started { plane, requests, links, prepared, schedule })
@@ -339,6 +353,7 @@ fn addresses_of(station: &StationPlan) -> Vec<String> {
 /// Stops the data plane, and tells the last results.
 fn end(
     plane: DataPlane,
+    planned: Option<PlannedTable>,
     answer: Option<Answer>,
     record: &Inventory,
     links: &Links,
@@ -351,6 +366,7 @@ fn end(
     let results = match (stopped, answer.is_some()) {
         (Ok(mut results), _) => {
             keeper.iter().for_each(|keeper| keeper.add_to(&mut results));
+            planned.into_iter().for_each(|mut planned| planned.judge(&mut results));
             with_links(results, links, record, tolerance)
         }
         (Err(error), false) => return Err(error.into()),

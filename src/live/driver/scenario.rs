@@ -6,7 +6,7 @@
 use super::{Label, blank};
 use crate::live::lab::INTERFACE;
 use link::MacAddr;
-use link::clock::{RealtimeNanos, monotonic_nanos};
+use link::clock::{RealtimeNanos, monotonic_nanos, raise_priority};
 use link::namespace::Namespace;
 use link::packet::{PacketError, SendError};
 use link::station::StationSocket;
@@ -23,6 +23,8 @@ use std::time::Duration;
 
 /// The shortest sleep: several frames go out together rather than wake up for each.
 const SHORTEST_SLEEP: u64 = 500_000;
+/// The same where each frame is to go out at its instant: the thread must not take a processor for itself.
+const SHORTEST_SLEEP_OF_TABLE: u64 = 20_000;
 /// The longest sleep, so that a request to stop need not wait.
 const LONGEST_SLEEP: u64 = 20_000_000;
 /// Frames in one call of the kernel, so that one station does not keep the others waiting.
@@ -58,6 +60,22 @@ pub struct Offered {
     pub refused: u64,
 }
 
+/// How frames are offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offering {
+    /// As those of a scenario: several go out together rather than wake up for each.
+    Scenario,
+    /// As those of a table of messages: each at its instant, with the number of its source in its label. They come so
+    /// seldom that the thread may be `ahead` of other programs.
+    Table {
+        /// Under SCHED_FIFO, where that is allowed.
+        ahead: bool,
+    },
+}
+
+/// Stream and sequence number of a frame's label.
+type Number = (u32, u64);
+
 /// A station's socket, and whom frames may be for.
 #[derive(Debug)]
 struct Driver {
@@ -80,21 +98,28 @@ impl Driver {
         Ok(Driver { socket, station, macs: macs.clone(), offered: Offered::default() })
     }
 
-    fn octets(&self, frame: &Frame, sequence: u64) -> Vec<u8> {
+    fn octets(&self, frame: &Frame, (stream, sequence): Number) -> Vec<u8> {
         let to = match frame.destination {
             Destination::Station(station) => self.macs[station.index()],
             Destination::All => MacAddr::broadcast(),
             Destination::Nobody => MacAddr::from(NOBODY),
         };
         let mut octets = blank(to, self.socket.mac(), frame.size.get());
-        let label = Label { stream: self.station.index() as u32, sequence, sent: RealtimeNanos::now() };
+        let label = Label { stream, sequence, sent: RealtimeNanos::now() };
         label.write(&mut octets);
         octets
     }
 
+    /// Offers frames under the numbers that come next.
     fn offer(&mut self, frames: &[Frame]) {
-        let first = self.offered.frames + self.offered.refused;
-        let batch: Vec<Vec<u8>> = (first..).zip(frames).map(|(sequence, frame)| self.octets(frame, sequence)).collect();
+        let (stream, first) = (self.station.index() as u32, self.offered.frames + self.offered.refused);
+        let numbers = (first..).map(|sequence| (stream, sequence));
+        let numbered: Vec<(Frame, Number)> = frames.iter().copied().zip(numbers).collect();
+        self.offer_numbered(&numbered);
+    }
+
+    fn offer_numbered(&mut self, frames: &[(Frame, Number)]) {
+        let batch: Vec<Vec<u8>> = frames.iter().map(|(frame, number)| self.octets(frame, *number)).collect();
         let batch: Vec<&[u8]> = batch.iter().map(Vec::as_slice).collect();
         let mut results: Vec<Result<(), SendError>> = Vec::with_capacity(batch.len());
         self.socket.send_batch(&batch, &mut results);
@@ -110,6 +135,9 @@ struct Paced {
     drivers: Vec<Driver>,
     /// Each with the number of its driver.
     sources: Vec<(usize, Source)>,
+    offering: Offering,
+    /// Of a table of messages, how many frames each source has had.
+    numbers: Vec<u64>,
     /// The next frames, by instant in bit times: the source's number, and its frame.
     due: BinaryHeap<Reverse<(BitInstant, usize)>>,
     next: Vec<Option<Frame>>,
@@ -118,9 +146,9 @@ struct Paced {
 }
 
 impl Paced {
-    fn new(drivers: Vec<Driver>, sources: Vec<(usize, Source)>, rate: BitRate) -> Paced {
-        let next = vec![None; sources.len()];
-        let mut paced = Paced { drivers, sources, due: BinaryHeap::new(), next, rate };
+    fn new(drivers: Vec<Driver>, sources: Vec<(usize, Source)>, offering: Offering, rate: BitRate) -> Paced {
+        let (next, numbers) = (vec![None; sources.len()], vec![0; sources.len()]);
+        let mut paced = Paced { drivers, sources, offering, numbers, due: BinaryHeap::new(), next, rate };
         (0..paced.sources.len()).for_each(|source| paced.expect(source));
         paced
     }
@@ -135,13 +163,13 @@ impl Paced {
     /// Offers the frames that are due `elapsed` nanoseconds after the beginning; returns when, after the beginning, the
     /// next one is due.
     fn offer_due(&mut self, elapsed: u64) -> Option<u64> {
-        let mut batch: Vec<Frame> = Vec::new();
+        let mut batch: Vec<(Frame, Number)> = Vec::new();
         let mut driver = 0;
         while let Some(&Reverse((at, source))) = self.due.peek() {
             let due = at.since(BitInstant::ZERO).at(self.rate).as_nanos() as u64;
             let own = self.sources[source].0;
             if !batch.is_empty() && (own != driver || batch.len() == BATCH || due > elapsed) {
-                self.drivers[driver].offer(&batch);
+                self.drivers[driver].offer_numbered(&batch);
                 batch.clear();
             }
             if due > elapsed {
@@ -149,21 +177,41 @@ impl Paced {
             }
             self.due.pop();
             driver = own;
-            batch.extend(self.next[source].take());
+            let number = self.number(source, batch.len() as u64);
+            batch.extend(self.next[source].take().map(|frame| (frame, number)));
             self.expect(source);
         }
         if !batch.is_empty() {
-            self.drivers[driver].offer(&batch);
+            self.drivers[driver].offer_numbered(&batch);
         }
         None
     }
 
+    /// The label of the next frame of `source`, before which its driver has `waiting` others to send.
+    fn number(&mut self, source: usize, waiting: u64) -> Number {
+        if self.offering != Offering::Scenario {
+            self.numbers[source] += 1;
+            return (Label::of_source(source as u32), self.numbers[source] - 1);
+        }
+        let Driver { station, offered, .. } = &self.drivers[self.sources[source].0];
+        (station.index() as u32, offered.frames + offered.refused + waiting)
+    }
+
     fn run(&mut self, begin: u64, go_on: impl Fn() -> bool) {
+        let shortest = match self.offering {
+            Offering::Scenario => SHORTEST_SLEEP,
+            Offering::Table { ahead } => {
+                if ahead {
+                    raise_priority();
+                }
+                SHORTEST_SLEEP_OF_TABLE
+            }
+        };
         while go_on() {
             let elapsed = monotonic_nanos().saturating_sub(begin);
             let Some(due) = self.offer_due(elapsed) else { return };
             let elapsed = monotonic_nanos().saturating_sub(begin);
-            let sleep = due.saturating_sub(elapsed).clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
+            let sleep = due.saturating_sub(elapsed).clamp(shortest, LONGEST_SLEEP);
             std::thread::sleep(Duration::from_nanos(sleep));
         }
     }
@@ -200,7 +248,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Traffic that cannot be had, or a socket.
-    pub fn new(plan: &Plan, stations: &[Namespace]) -> Result<Prepared, OfferError> {
+    pub fn new(plan: &Plan, stations: &[Namespace], offering: Offering) -> Result<Prepared, OfferError> {
         let mut prepared = Prepared::default();
         let macs: Arc<[MacAddr]> = plan.stations.iter().map(|station| MacAddr::from(station.mac.octets())).collect();
         let rate = plan.pace.rate(plan.medium.rate);
@@ -230,7 +278,7 @@ impl Prepared {
         }
         prepared.left_out.dedup();
         if !sources.is_empty() {
-            prepared.paced = Some(Paced::new(drivers, sources, rate));
+            prepared.paced = Some(Paced::new(drivers, sources, offering, rate));
         }
         Ok(prepared)
     }

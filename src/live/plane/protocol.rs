@@ -2,6 +2,7 @@
 
 use super::discards::Discards;
 use super::filter::Watched;
+use super::messages::MessageSetup;
 use super::seen::Seen;
 use medium::{BitRate, BitTimes, Config, ConfigError};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,9 @@ pub struct Setup {
     pub pace: Pace,
     /// The supervisor keeps the processors from sleeping deeply.
     pub awake: bool,
+    /// The table of messages that the lab runs.
+    #[serde(default)]
+    pub messages: Option<MessageSetup>,
 }
 
 /// Files that the data plane writes, under the names that errors give them. Their descriptors come with the setup, in
@@ -126,6 +130,7 @@ impl Setup {
             outputs: Outputs::default(),
             pace: Pace::default(),
             awake: false,
+            messages: None,
         }
     }
 
