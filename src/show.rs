@@ -7,6 +7,7 @@ mod fitted;
 pub mod messages;
 pub mod metrics;
 pub mod pager;
+mod plan;
 pub mod program;
 pub mod refresh;
 pub mod sentence;
@@ -64,6 +65,7 @@ pub fn table(results: &Results) -> String {
     text += "\n";
     text += &turns::turns(results);
     text += &connections::connections(results);
+    text += &plan::plan(results);
     text += &results.emulator.as_ref().map_or_else(String::new, |told| emulator(results, told));
     text += &verdict_line(results);
     if results.emulator.is_some() {

@@ -42,7 +42,20 @@ pub fn blank(to: MacAddr, from: MacAddr, size: u32) -> Vec<u8> {
     octets
 }
 
+/// The bit of `stream` that says that the rest of it is the number of a source of a table of messages.
+const OF_SOURCE: u32 = 1 << 31;
+
 impl Label {
+    /// The stream of source `number` of a table of messages.
+    pub const fn of_source(number: u32) -> u32 {
+        OF_SOURCE | number
+    }
+
+    /// The source of a table of messages that it may come from.
+    pub fn source(&self) -> Option<usize> {
+        (self.stream & OF_SOURCE != 0).then_some((self.stream & !OF_SOURCE) as usize)
+    }
+
     /// Writes the label into a frame of [`blank`].
     pub fn write(&self, octets: &mut [u8]) {
         octets[18..22].copy_from_slice(&self.stream.to_be_bytes());

@@ -17,6 +17,7 @@ pub mod discards;
 mod emulator;
 pub mod filter;
 mod learned;
+pub mod messages;
 mod overload;
 pub mod ports;
 mod precedence;

@@ -40,9 +40,16 @@ fn waits(results: &Results, cycles: &PlcaResults) -> String {
         return String::new();
     }
     let table = plain_table(["wait, BT", "p50", "p99", "p99.9", "longest"], rows);
-    let bound = cycles.access_delay_bound_bt.zip(cycles.frame_max_octets).map_or(String::new(), |(bound, octets)| {
-        format!("  bound              {} BT, with frames of up to {} octets\n", group(bound), group(octets.into()))
-    });
+    let bound = match (cycles.access_delay_bound_bt.zip(cycles.frame_max_octets), cycles.noise_until_bt) {
+        (Some((bound, octets)), _) => {
+            format!("  bound              {} BT, with frames of up to {} octets\n", group(bound), group(octets.into()))
+        }
+        (None, Some(until)) => {
+            let all = group(results.measured_bit_times);
+            format!("  bound              none: noise at a node until {} BT of {all} BT measured\n", group(until))
+        }
+        (None, None) => String::new(),
+    };
     format!("{table}{bound}\n")
 }
 

@@ -8,6 +8,7 @@ pub mod delays;
 pub mod emulator;
 pub mod histogram;
 pub mod intervals;
+pub mod messages;
 pub mod metrics;
 pub mod plca;
 #[cfg(test)]

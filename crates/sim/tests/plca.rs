@@ -226,6 +226,27 @@ fn results_have_the_bound_of_each_wait() {
     }
 }
 
+/// Issue 27: the bound was there again as soon as the noise had gone, beside waits that the noise had made longer.
+#[test]
+fn noise_suspends_the_bound_for_what_is_measured() {
+    let with = |at: &str| {
+        let head = "[run]\nduration = \"50ms\"\nwarmup = \"10ms\"\n[access]\nmethod = \"plca\"\n";
+        let text = format!("stations = 4\n[traffic]\narrivals = \"poisson:0.3\"\n{head}{at}");
+        let plan = Plan::of_text(Path::new("noise.toml"), text, &Overrides::default(), 1).expect("a scenario");
+        let measured = run(&plan, 1, &mut (), |_| true).expect("a run");
+        results(&plan, std::slice::from_ref(&measured)).medium.plca.expect("PLCA")
+    };
+    let at = |time: &str, fault: &str| format!("[[at]]\ntime = \"{time}\"\nstation = \"st3\"\nfault = \"{fault}\"\n");
+    let lost = "lost_beacon:20%";
+    let fault = |from: &str, until: &str| at(from, lost) + &at(until, "none");
+    let during = with(&fault("20ms", "30ms"));
+    assert_eq!((during.access_delay_bound_bt, during.noise_until_bt), (None, Some(200_000)));
+    let before = with(&fault("1ms", "9ms"));
+    assert_eq!((before.access_delay_bound_bt.is_some(), before.noise_until_bt), (true, None));
+    let lasting = with(&at("20ms", lost));
+    assert_eq!((lasting.access_delay_bound_bt, lasting.noise_until_bt.map(|until| until / 10_000)), (None, Some(49)));
+}
+
 /// The best case and the worst of INET: a frame is ready a bit time before its turn, or as its turn begins.
 #[test]
 fn a_frame_waits_for_nothing_or_for_a_cycle() {

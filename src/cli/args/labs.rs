@@ -61,6 +61,12 @@ pub struct UpArgs {
     /// What is said over the scenario.
     #[command(flatten)]
     pub over: Overruled<UP>,
+    /// Run a table of messages beside its bounds
+    ///
+    /// A table as `ethbus plan` takes it. `stats` and `down` say what each message took, and end with 1 if a deadline was
+    /// missed; see docs/plan.md.
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["scenario", "lend"])]
+    pub plan: Option<PathBuf>,
     /// Record the run, for `ethbus replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,

@@ -37,6 +37,7 @@ pub fn down(args: &DownArgs) -> Outcome {
     }
     let name = args.lab.clone().or(args.name.clone()).map_or_else(lab_to_remove, Ok)?;
     let Ended { results, failed, distrusted } = take_down(&name)?;
+    let failed = failed || results.as_ref().is_some_and(Results::misses_plan);
     print_result(args.format, &results, |results| results.as_ref().map_or_else(String::new, table))?;
     Ok(code(failed, distrusted))
 }
@@ -53,6 +54,7 @@ fn all(args: &DownArgs) -> Outcome {
             say(&error.told());
             Ended { failed: true, ..Ended::default() }
         });
+        let failed = failed || results.as_ref().is_some_and(Results::misses_plan);
         (has_failed, is_distrusted) = (has_failed || failed, is_distrusted || distrusted);
         ended.push(One { lab, results });
     }

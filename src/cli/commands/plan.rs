@@ -3,7 +3,7 @@
 use super::{CommandError, Outcome, print};
 use crate::cli::args::{PlanArgs, SimFormat};
 use crate::show::say;
-use crate::study::plan::bound::{Analysis, Bound};
+use crate::study::plan::bound::{Analysis, longest_backlog};
 use crate::study::plan::search::search;
 use crate::study::plan::simulate::{SimulateError, simulate};
 use crate::study::plan::view::{Planned, simulation};
@@ -23,7 +23,7 @@ pub fn plan(args: &PlanArgs) -> Outcome {
     let analysis = Analysis::new(&table);
     analysis.warnings().iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let bounds = analysis.bounds();
-    let queue = bounds.iter().flatten().map(|bound: &Bound| bound.backlog).max().unwrap_or(0);
+    let queue = longest_backlog(&bounds);
     if args.scenario {
         print(&table.scenario(queue))?;
         return Ok(ExitCode::SUCCESS);

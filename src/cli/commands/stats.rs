@@ -52,7 +52,7 @@ pub fn stats(args: &StatsArgs) -> Outcome {
     }
     let told = Told { results: &results, addresses: addresses(&content) };
     print_result(args.format, &told, |told| format!("{}\n{}", table(told.results), address_table(&told.addresses)))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if results.misses_plan() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// The results of one station.

@@ -3,6 +3,7 @@
 mod background;
 mod greeting;
 mod kernels;
+mod planned;
 mod returns;
 mod schedule;
 mod seats;
@@ -19,11 +20,12 @@ use crate::live::control::Farewell;
 use crate::live::control::answer::Answer;
 use crate::live::control::server::{self, Requests};
 use crate::live::discards::Streams;
-use crate::live::driver::scenario::Prepared;
+use crate::live::driver::scenario::{Offering, Prepared};
 use crate::live::keeper::{self, Keeper};
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::lab::{self, Protocols, Segment, carrier, existing};
+use crate::live::plane::messages::MessageSetup;
 use crate::live::plane::protocol::{Change, KeepSetup, Outputs, Request, Setup};
 use crate::live::scrape;
 use crate::live::supervisor::DataPlane;
@@ -35,6 +37,7 @@ use crossbeam_channel::Receiver;
 use greeting::greeting;
 use link::confine::Inherited;
 use link::signals::Signal;
+use planned::PlannedTable;
 use seats::Seats;
 use schedule::Schedule;
 use serve::Serving;
@@ -74,7 +77,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     if args.is_virtual {
         return kernels::up(args, inherited);
     }
-    let mut plan = plan(args)?;
+    let (planned, mut plan) = plan(args)?;
     // Before the lab is made, because another program may have the port.
     let listener = args.metrics.as_deref().map(|text| metrics::port("--metrics", text)).transpose()?;
     let named = rights::gain_for_lab(&plan.name)?;
@@ -92,7 +95,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     if let Some(inherited) = inherited {
         inherited.close();
     }
-    let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, listener, &mut record, &interrupts));
+    let kept = outputs.and_then(|outputs| keep(&plan, planned, args, outputs, listener, &mut record, &interrupts));
     conclude(args, record, kept)
 }
 
@@ -114,6 +117,7 @@ fn conclude(args: &UpArgs, record: Inventory, kept: Result<Ended, CommandError>)
     let Ended { answer, says, results, whole, failed, trusted } = kept?;
     removed?;
     let distrusted = args.strict && !trusted;
+    let missed = results.as_ref().is_some_and(Results::misses_plan);
     // The answer tells `down` that everything is removed.
     if let Some(answer) = answer {
         // In the foreground `up` itself ends with the code for that.
@@ -123,7 +127,7 @@ fn conclude(args: &UpArgs, record: Inventory, kept: Result<Ended, CommandError>)
     if let Some(results) = results.filter(|_| args.format == Format::Json && !args.in_background) {
         print_result_beside(takes_stdout(&args.windows), Format::Json, &results, table)?;
     }
-    Ok(match whole && !failed {
+    Ok(match whole && !failed && !missed {
         true if distrusted => ExitCode::from(NOT_TRUSTED),
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
@@ -154,14 +158,18 @@ fn name(args: &UpArgs) -> String {
     args.over.get("name").map(str::to_owned).or(written).unwrap_or_else(|| DEFAULT_NAME.to_owned())
 }
 
-fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
+fn plan(args: &UpArgs) -> Result<(Option<PlannedTable>, Plan), CommandError> {
     let mut overrides = Overrides::of(args.over.given())?.lending(args.lend.clone());
     overrides.even_default_route = args.even_default_route;
     let seed = draw_seed()?;
-    let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?.in_real_time()?.with_room();
+    let (planned, plan) = match &args.plan {
+        Some(path) => PlannedTable::read(path, args, seed).map(|(planned, plan)| (Some(planned), plan))?,
+        None => (None, Plan::read(args.scenario.as_deref(), &overrides, seed)?),
+    };
+    let plan = plan.in_real_time()?.with_room();
     refuse_files(args)?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    Ok(plan)
+    Ok((planned, plan))
 }
 
 fn refuse_files(args: &UpArgs) -> Result<(), PlanError> {
@@ -232,6 +240,7 @@ fn keeping(args: &UpArgs, plan: &Plan) -> Result<Keeping, CommandError> {
 /// Makes the lab and serves it until its end.
 fn keep(
     plan: &Plan,
+    planned: Option<PlannedTable>,
     args: &UpArgs,
     Written { outputs, files, trailing, keeper, takes_stdout }: Written,
     listener: Option<TcpListener>,
@@ -239,10 +248,12 @@ fn keep(
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
     lab::keep_least(plan.medium.topology.stations(), plan.watches())?;
-    let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
-    let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background);
+    // Bounds count on the table's messages alone.
+    let protocols = if planned.is_some() { Protocols::Ipv4 } else { Protocols::Ip };
+    let segment = Segment::make(plan, protocols, Some(record), making_until(interrupts, plan.stations.len()))?;
+    let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background, planned.is_none());
     let started = begin(args, plan, takes_stdout, &greeting, record, |record| {
-        let mut started = start(plan, outputs, files, segment, record)?;
+        let mut started = start(plan, planned.as_ref(), outputs, files, segment, record)?;
         keeper.into_iter().for_each(|keeper| started.plane.keep_with(keeper));
         Ok(started)
     })?;
@@ -264,6 +275,7 @@ fn keep(
         links,
         schedule,
         stations: Seats::new(plan),
+        planned,
         tolerance: args.tolerance,
         format: args.format,
         offers: prepared.begin(plan)?,
@@ -331,6 +343,7 @@ struct Started {
 /// Starts the data plane, and notes that the lab is up.
 fn start(
     plan: &Plan,
+    planned: Option<&PlannedTable>,
     outputs: Outputs,
     files: Vec<File>,
     segment: Segment,
@@ -338,6 +351,7 @@ fn start(
 ) -> Result<Started, CommandError> {
     let setup = Setup {
         outputs,
+        messages: planned.map(|planned| MessageSetup::of(planned.table())),
         pace: plan.pace,
         filter: plan.filter,
         ..Setup::new(&plan.name, &plan.medium, segment.ports.clone(), segment.fan_out.indices())
@@ -355,7 +369,7 @@ fn start(
     carrier::follow(plan, &segment)?;
     record.be_reached_at(addresses(plan))?;
     record.up(&segment.ports, plan.medium.rate.get())?;
-    let prepared = Prepared::new(plan, &segment.stations)?;
+    let prepared = Prepared::new(plan, &segment.stations, planned.map_or(Offering::Scenario, PlannedTable::offering))?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
     let links = Links::new(plan, record, &segment.ports);
     Ok(Started { plane, requests, links, prepared, schedule })
@@ -379,6 +393,7 @@ fn addresses_of(station: &StationPlan) -> Vec<String> {
 /// Stops the data plane, and tells the last results.
 fn end(
     plane: DataPlane,
+    planned: Option<PlannedTable>,
     answer: Option<Answer>,
     record: &Inventory,
     links: &Links,
@@ -391,6 +406,7 @@ fn end(
     let results = match (stopped, answer.is_some()) {
         (Ok(mut results), _) => {
             keeper.iter().for_each(|keeper| keeper.add_to(&mut results));
+            planned.into_iter().for_each(|mut planned| planned.judge(&mut results));
             with_links(results, links, record, tolerance)
         }
         (Err(error), false) => return Err(error.into()),

@@ -8,7 +8,7 @@ use crate::live::lab::INTERFACE;
 use crate::show::with_causes;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use link::MacAddr;
-use link::clock::{RealtimeNanos, monotonic_nanos};
+use link::clock::{RealtimeNanos, monotonic_nanos, raise_priority};
 use link::namespace::Namespace;
 use link::packet::{PacketError, SendError};
 use link::station::StationSocket;
@@ -24,6 +24,8 @@ use std::time::Duration;
 
 /// The shortest sleep: several frames go out together rather than wake up for each.
 const SHORTEST_SLEEP: u64 = 500_000;
+/// The same where each frame is to go out at its instant: the thread must not take a processor for itself.
+const SHORTEST_SLEEP_OF_TABLE: u64 = 20_000;
 /// The longest sleep, so that a request to stop need not wait.
 const LONGEST_SLEEP: u64 = 20_000_000;
 /// Frames in one call of the kernel, so that one station does not keep the others waiting.
@@ -73,6 +75,22 @@ const OTHER_HOST: &str = "its host is not ethbus's";
 /// The stations' addresses, by seat: those of stations that join come later.
 type Macs = Arc<RwLock<Vec<MacAddr>>>;
 
+/// How frames are offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offering {
+    /// As those of a scenario: several go out together rather than wake up for each.
+    Scenario,
+    /// As those of a table of messages: each at its instant, with the number of its source in its label. They come so
+    /// seldom that the thread may be `ahead` of other programs.
+    Table {
+        /// Under SCHED_FIFO, where that is allowed.
+        ahead: bool,
+    },
+}
+
+/// Stream and sequence number of a frame's label.
+type Number = (u32, u64);
+
 /// A station's socket, and whom frames may be for.
 #[derive(Debug)]
 struct Driver {
@@ -89,7 +107,7 @@ impl Driver {
         Ok(Driver { socket, station, macs: macs.clone(), offered: Offered::default() })
     }
 
-    fn octets(&self, frame: &Frame, sequence: u64) -> Vec<u8> {
+    fn octets(&self, frame: &Frame, (stream, sequence): Number) -> Vec<u8> {
         let known = |station: StationId| self.macs.read().ok()?.get(station.index()).copied();
         let to = match frame.destination {
             // A station that is still to join has no address.
@@ -98,14 +116,21 @@ impl Driver {
             Destination::Nobody => MacAddr::from(NOBODY),
         };
         let mut octets = blank(to, self.socket.mac(), frame.size.get());
-        let label = Label { stream: self.station.index() as u32, sequence, sent: RealtimeNanos::now() };
+        let label = Label { stream, sequence, sent: RealtimeNanos::now() };
         label.write(&mut octets);
         octets
     }
 
+    /// Offers frames under the numbers that come next.
     fn offer(&mut self, frames: &[Frame]) {
-        let first = self.offered.frames + self.offered.refused;
-        let batch: Vec<Vec<u8>> = (first..).zip(frames).map(|(sequence, frame)| self.octets(frame, sequence)).collect();
+        let (stream, first) = (self.station.index() as u32, self.offered.frames + self.offered.refused);
+        let numbers = (first..).map(|sequence| (stream, sequence));
+        let numbered: Vec<(Frame, Number)> = frames.iter().copied().zip(numbers).collect();
+        self.offer_numbered(&numbered);
+    }
+
+    fn offer_numbered(&mut self, frames: &[(Frame, Number)]) {
+        let batch: Vec<Vec<u8>> = frames.iter().map(|(frame, number)| self.octets(frame, *number)).collect();
         let batch: Vec<&[u8]> = batch.iter().map(Vec::as_slice).collect();
         let mut results: Vec<Result<(), SendError>> = Vec::with_capacity(batch.len());
         self.socket.send_batch(&batch, &mut results);
@@ -131,6 +156,9 @@ struct Paced {
     drivers: Vec<Option<Driver>>,
     /// Each with the number of its driver.
     sources: Vec<(usize, Source)>,
+    offering: Offering,
+    /// Of a table of messages, how many frames each source has had.
+    numbers: Vec<u64>,
     /// The next frames, by instant in bit times: the source's number, and its frame.
     due: BinaryHeap<Reverse<(BitInstant, usize)>>,
     next: Vec<Option<Frame>>,
@@ -141,10 +169,11 @@ struct Paced {
 }
 
 impl Paced {
-    fn new(drivers: Vec<Driver>, sources: Vec<(usize, Source)>, rate: BitRate) -> Paced {
-        let next = vec![None; sources.len()];
+    fn new(drivers: Vec<Driver>, sources: Vec<(usize, Source)>, offering: Offering, rate: BitRate) -> Paced {
+        let (next, numbers) = (vec![None; sources.len()], vec![0; sources.len()]);
         let drivers = drivers.into_iter().map(Some).collect();
-        let mut paced = Paced { drivers, sources, due: BinaryHeap::new(), next, rate, before: Offered::default() };
+        let (due, before) = (BinaryHeap::new(), Offered::default());
+        let mut paced = Paced { drivers, sources, offering, numbers, due, next, rate, before };
         (0..paced.sources.len()).for_each(|source| paced.expect(source));
         paced
     }
@@ -171,18 +200,19 @@ impl Paced {
             self.sources.push((self.drivers.len(), *source));
             self.drivers.push(Some(driver));
             self.next.push(None);
+            self.numbers.push(0);
             self.expect(self.sources.len() - 1);
         }
     }
 
-    fn offer(&mut self, driver: usize, frames: &[Frame]) {
-        self.drivers[driver].iter_mut().for_each(|driver| driver.offer(frames));
+    fn offer(&mut self, driver: usize, frames: &[(Frame, Number)]) {
+        self.drivers[driver].iter_mut().for_each(|driver| driver.offer_numbered(frames));
     }
 
     /// Offers the frames that are due `elapsed` nanoseconds after the beginning; returns when, after the beginning, the
     /// next one is due.
     fn offer_due(&mut self, elapsed: u64) -> Option<u64> {
-        let mut batch: Vec<Frame> = Vec::new();
+        let mut batch: Vec<(Frame, Number)> = Vec::new();
         let mut driver = 0;
         while let Some(&Reverse((at, source))) = self.due.peek() {
             let due = at.since(BitInstant::ZERO).at(self.rate).as_nanos() as u64;
@@ -196,7 +226,8 @@ impl Paced {
             }
             self.due.pop();
             driver = own;
-            batch.extend(self.next[source].take());
+            let number = self.number(source, batch.len() as u64);
+            batch.extend(self.next[source].take().map(|frame| (frame, number)));
             self.expect(source);
         }
         if !batch.is_empty() {
@@ -205,13 +236,33 @@ impl Paced {
         None
     }
 
+    /// The label of the next frame of `source`, before which its driver has `waiting` others to send.
+    fn number(&mut self, source: usize, waiting: u64) -> Number {
+        if self.offering != Offering::Scenario {
+            self.numbers[source] += 1;
+            return (Label::of_source(source as u32), self.numbers[source] - 1);
+        }
+        let (driver, own) = &self.sources[source];
+        let before = self.drivers[*driver].as_ref().map_or(0, |driver| driver.offered.frames + driver.offered.refused);
+        (own.station().index() as u32, before + waiting)
+    }
+
     /// Offers frames until nobody can ask for anything any more.
     fn run(mut self, begin: u64, asked: &Receiver<Ask>) -> Offered {
+        let shortest = match self.offering {
+            Offering::Scenario => SHORTEST_SLEEP,
+            Offering::Table { ahead } => {
+                if ahead {
+                    raise_priority();
+                }
+                SHORTEST_SLEEP_OF_TABLE
+            }
+        };
         loop {
             let elapsed = monotonic_nanos().saturating_sub(begin);
             let due = self.offer_due(elapsed).unwrap_or(u64::MAX);
             let elapsed = monotonic_nanos().saturating_sub(begin);
-            let sleep = due.saturating_sub(elapsed).clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
+            let sleep = due.saturating_sub(elapsed).clamp(shortest, LONGEST_SLEEP);
             match asked.recv_timeout(Duration::from_nanos(sleep)) {
                 Ok(ask) => self.take(ask),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -279,7 +330,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Traffic that cannot be had, or a socket.
-    pub fn new(plan: &Plan, stations: &[Namespace]) -> Result<Prepared, OfferError> {
+    pub fn new(plan: &Plan, stations: &[Namespace], offering: Offering) -> Result<Prepared, OfferError> {
         let mut prepared = Prepared::default();
         let macs: Vec<MacAddr> = plan.stations.iter().map(|station| MacAddr::from(station.mac.octets())).collect();
         let (macs, rate) = (Arc::new(RwLock::new(macs)), plan.pace.rate(plan.medium.rate));
@@ -308,7 +359,7 @@ impl Prepared {
         }
         prepared.left_out.dedup();
         if !sources.is_empty() {
-            prepared.paced = Some(Paced::new(drivers, sources, rate));
+            prepared.paced = Some(Paced::new(drivers, sources, offering, rate));
         }
         prepared.macs = macs;
         Ok(prepared)
@@ -412,7 +463,7 @@ impl Offers {
             return Ok(());
         }
         if self.pacer.is_none() {
-            let paced = Paced::new(Vec::new(), Vec::new(), self.rate);
+            let paced = Paced::new(Vec::new(), Vec::new(), Offering::Scenario, self.rate);
             self.pacer = Some(Pacer::start(paced, self.begin).map_err(|error| with_causes(&error))?);
         }
         if let Some(pacer) = &self.pacer {

@@ -19,6 +19,7 @@ use super::BusError;
 use super::delivery::Delivery;
 use super::discards::Listened;
 use super::emulator::Emulator;
+use super::messages::Messages;
 use super::overload::Overload;
 use super::ports::Ports;
 use super::precedence::Precedence;
@@ -166,6 +167,8 @@ struct Figures {
     start: Start,
     delays: Delays,
     watch: Watch,
+    /// Those of the table that the lab runs.
+    messages: Option<Messages>,
 }
 
 impl Frames {
@@ -236,6 +239,7 @@ impl Coordinator {
                 start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
                 delays: Delays::default(),
                 watch: Watch::start().map_err(BusError::link)?,
+                messages: setup.messages.map(Messages::new),
             },
             emulator,
             observers,
@@ -344,6 +348,7 @@ impl Coordinator {
             self.seen.event(&event);
             self.discards.event(&event, || self.frames.octets(event.frame));
             self.figures.delays.record(&event);
+            self.figures.messages.iter_mut().for_each(|messages| messages.event(&event));
         }
         while let Some(output) = self.medium.poll_output() {
             match output {

@@ -2,6 +2,7 @@
 
 use super::discards::Discards;
 use super::filter::Watched;
+use super::messages::MessageSetup;
 use super::seen::Seen;
 use medium::{BitRate, BitTimes, Config, ConfigError};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct Setup {
     pub pace: Pace,
     /// The supervisor keeps the processors from sleeping deeply.
     pub awake: bool,
+    /// The table of messages that the lab runs.
+    #[serde(default)]
+    pub messages: Option<MessageSetup>,
 }
 
 /// Files that the data plane writes, under the names that errors give them. Their descriptors come with the setup, in
@@ -135,6 +139,7 @@ impl Setup {
             outputs: Outputs::default(),
             pace: Pace::default(),
             awake: false,
+            messages: None,
         }
     }
 

@@ -57,6 +57,11 @@ pub struct Bound {
     pub backlog: u64,
 }
 
+/// The longest queue of a node by these bounds.
+pub fn longest_backlog(bounds: &[Option<Bound>]) -> u64 {
+    bounds.iter().flatten().map(|bound| bound.backlog).max().unwrap_or(0)
+}
+
 /// A segment with its messages, prepared for questions about bounds.
 pub struct Analysis<'a> {
     table: &'a MessageTable,

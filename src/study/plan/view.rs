@@ -2,9 +2,10 @@
 
 use super::bound::{Analysis, Bound};
 use super::search::Searched;
-use super::simulate::{Observed, RUNS};
+use super::simulate::RUNS;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use serde::Serialize;
+use sim::figures::messages::Observed;
 use sim::scenario::messages::{Message, MessageTable, Node};
 use sim::words::units::group;
 

@@ -310,6 +310,7 @@ fn results(told: &Told) -> Results {
         // An event log does not tell what a node counts.
         plca: None,
         emulator: None,
+        plan: None,
     };
     let of = ConfigResults::new(&told.header.configuration, &told.header.name);
     let seed = told.header.configuration.seed();

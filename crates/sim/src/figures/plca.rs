@@ -1,7 +1,7 @@
 //! Results of PLCA: cycles of the bus, and the settings, status and counters of each node.
 
 use crate::words::plca::SettingsText;
-use medium::{Medium, PlcaCounters, PlcaCycles, StationId};
+use medium::{BitInstant, Medium, PlcaCounters, PlcaCycles, StationId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -23,9 +23,13 @@ pub struct PlcaResults {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_max_octets: Option<u32>,
     /// The bound of `access_delay` at every node, for frames of up to that length; none if PLCA is not right at every
-    /// node, and where a signal takes time.
+    /// node, where a signal takes time, and after noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_delay_bound_bt: Option<u64>,
+    /// Up to when noise, or a deaf receiver, was at some node, in the time measured; none if it never was. The bound
+    /// holds for frames that come later, and what is measured has others too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_until_bt: Option<u64>,
 }
 
 impl PlcaResults {
@@ -34,6 +38,7 @@ impl PlcaResults {
         PlcaResults {
             frame_max_octets: (longest_frame > 0).then_some(longest_frame),
             access_delay_bound_bt: None,
+            noise_until_bt: None,
             cycles: sums.cycles,
             empty_cycles: sums.empty,
             cycle_mean_bt: (sums.cycles > 0).then(|| sums.sum.get() as f64 / sums.cycles as f64),
@@ -54,18 +59,22 @@ pub struct PlcaStation {
     pub settings: SettingsText,
     /// What it counted.
     pub counters: BTreeMap<String, u64>,
+    /// Up to when noise was at its place, or its receiver was deaf, in the time measured; none if it never was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_until_bt: Option<u64>,
 }
 
 impl PlcaStation {
     /// Takes in what the same node did in another run.
     pub fn add(&mut self, other: &PlcaStation) {
         self.status &= other.status;
+        self.noise_until_bt = self.noise_until_bt.max(other.noise_until_bt);
         other.counters.iter().for_each(|(name, more)| *self.counters.entry(name.clone()).or_default() += more);
     }
 }
 
-/// Every node of a bus with PLCA, in order of station number, and the bus's cycles.
-pub fn of(medium: &Medium) -> Option<(PlcaCycles, Vec<PlcaStation>)> {
+/// Every node of a bus with PLCA, in order of station number, and the bus's cycles, of a measurement that began at `start`.
+pub fn of(medium: &Medium, start: BitInstant) -> Option<(PlcaCycles, Vec<PlcaStation>)> {
     let cycles = *medium.plca_cycles()?;
     let stations = (0..medium.config().topology.stations() as u16).map(StationId::new);
     let node = |station| {
@@ -74,6 +83,10 @@ pub fn of(medium: &Medium) -> Option<(PlcaCycles, Vec<PlcaStation>)> {
             status: medium.plca_status(station)?,
             settings: medium.plca_settings(station)?.into(),
             counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
+            noise_until_bt: medium
+                .last_noise(station)
+                .filter(|last| *last >= start)
+                .map(|last| last.since(start).get()),
         })
     };
     Some((cycles, stations.map(node).collect::<Option<_>>()?))

@@ -10,6 +10,7 @@ use crate::figures::contention::{self, Contention};
 use crate::figures::cycle::Bus;
 pub use crate::figures::delays::DelayResults;
 pub use crate::figures::intervals::{HalfWidth, Intervals};
+use crate::figures::messages::PlanResults;
 use crate::figures::metrics::{Delays, Sums, with_places};
 use crate::figures::plca::{self, PlcaResults, PlcaStation};
 use crate::figures::slotted::SlottedResults;
@@ -43,6 +44,9 @@ pub struct Results {
     pub stations: Vec<StationResults>,
     /// The emulator itself; nothing for a run in virtual time.
     pub emulator: Option<EmulatorResults>,
+    /// The messages of the table that a lab runs, with their bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanResults>,
 }
 
 /// What the medium was made from.
@@ -311,6 +315,8 @@ pub struct Snapshot {
     pub plca: Option<(PlcaCycles, Vec<PlcaStation>)>,
     /// The emulator itself; nothing in virtual time.
     pub emulator: Option<EmulatorResults>,
+    /// The messages of the table that a lab runs.
+    pub plan: Option<PlanResults>,
 }
 
 impl Snapshot {
@@ -339,13 +345,19 @@ impl Snapshot {
             attached: stations_of(medium).map(|station| medium.attached(station)).collect(),
             faults: stations_of(medium).map(|station| medium.fault(station)).collect(),
             cut: medium.cut().map(Cut::from),
-            plca: plca::of(medium),
+            plca: plca::of(medium, start.at),
             emulator,
+            plan: None,
         }
     }
 }
 
 impl Results {
+    /// A lab that runs a table of messages was late with one.
+    pub fn misses_plan(&self) -> bool {
+        self.plan.as_ref().is_some_and(PlanResults::is_missed)
+    }
+
     /// Works out every metric.
     pub fn new(config: ConfigResults, seed: u64, names: &[String], snapshot: &Snapshot) -> Results {
         let sums = Sums::of(&snapshot.tally, snapshot.measured.get()).of_first(names.len());
@@ -360,6 +372,7 @@ impl Results {
             medium,
             stations: StationResults::all(names, snapshot),
             emulator: snapshot.emulator.clone(),
+            plan: snapshot.plan.clone(),
         };
         results.fit_places();
         results
@@ -372,8 +385,8 @@ impl Results {
         // A node that lost plca_status sent with CSMA/CD meanwhile.
         let is_kept = nodes.iter().all(|node| node.status && node.counters.get("status_losses") == Some(&0));
         // A node that misses BEACONs or COMMITs has fewer turns.
-        let is_noisy = |station: &StationResults| station.fault.is_some_and(|FaultName(it)| it.is_of_receiver());
-        let is_kept = is_kept && !self.stations.iter().any(is_noisy);
+        plca.noise_until_bt = nodes.iter().filter_map(|node| node.noise_until_bt).max();
+        let is_kept = is_kept && plca.noise_until_bt.is_none();
         let settings: Vec<_> = nodes.iter().map(|node| node.settings.into()).collect();
         let octets = plca.frame_max_octets.unwrap_or(0).into();
         let bus = Bus::of(self.config.medium.config(), &settings, octets).filter(|_| is_kept);

@@ -424,6 +424,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         medium,
         stations,
         emulator: None,
+        plan: None,
     };
     results.fit_places();
     let until = plan.run.until_known().map(|until| until.results(&results));

@@ -102,6 +102,7 @@ impl Series {
             contention: Contention::default(),
             plca: None,
             emulator: None,
+            plan: None,
         };
         let mut results = Results::new(self.config.clone(), 0, &self.names, &snapshot);
         results.medium.slotted = self.slots.clone().map(|mut slots| slots.take(to).results());

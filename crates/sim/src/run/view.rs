@@ -111,8 +111,8 @@ pub struct View {
     pub bits: u64,
     /// Octets of the longest of them.
     longest_frame: u32,
-    /// plca_status fell at a station, or its PLCA was set.
-    plca_fell: bool,
+    /// plca_status fell at a station, its PLCA was set, or noise was at its place: waits may be above the bound.
+    off_bound: bool,
     /// Notes that are missing.
     pub missed: u64,
     /// How many stations are there or were; behind them are seats.
@@ -147,7 +147,7 @@ impl View {
             frames: 0,
             bits: 0,
             longest_frame: 0,
-            plca_fell: false,
+            off_bound: false,
             missed: 0,
             there,
             joined: Vec::new(),
@@ -181,7 +181,7 @@ impl View {
     pub fn wait_bound(&self) -> Option<u64> {
         let Method::Plca(plca) = &self.config.method else { return None };
         let settings: Vec<_> = plca.nodes.iter().map(|node| node.settings).collect();
-        let bus = Bus::of(&self.config, &settings, self.longest_frame.into()).filter(|_| !self.plca_fell)?;
+        let bus = Bus::of(&self.config, &settings, self.longest_frame.into()).filter(|_| !self.off_bound)?;
         Some(bus.access_delay_bound())
     }
 
@@ -236,7 +236,10 @@ impl View {
                     self.joined.push(who.name().to_owned());
                 }
             }
-            Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
+            Input::SetFault { station, fault } => {
+                self.stations[station.index()].fault = fault;
+                self.off_bound |= fault.is_some_and(Fault::is_of_receiver);
+            }
             Input::SetCut { cut } => self.cut = cut,
             Input::Offer { .. } | Input::SetPlca { .. } | Input::SetQueue { .. } => {}
         }
@@ -276,7 +279,7 @@ impl View {
                 self.count(at, u64::from(size.get()) * 8, attempts);
             }
             Part::Plca(PlcaKind::Beacon { .. }) => self.turn = Some(Turn::Beacon(event.station)),
-            Part::Plca(PlcaKind::PlcaStatus { ok: false }) => self.plca_fell = true,
+            Part::Plca(PlcaKind::PlcaStatus { ok: false }) => self.off_bound = true,
             Part::Plca(PlcaKind::Commit { id }) => self.turn = Some(Turn::Of(event.station, id)),
             Part::Host(_) | Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) | Part::Plca(_) => {}
         }

@@ -8,12 +8,12 @@ mod scenario;
 mod tests;
 mod text;
 
-pub use text::{KEYS, Other, TableKey};
+pub use text::{DAY, KEYS, Other, TableKey};
 
 use super::file::{ScenarioError, file_text};
 use super::wrong::{Wrong, Wrongs};
 use crate::words::plca::{Segment, unwise};
-use medium::{BitRate, BitTimes, Plca, PlcaNode, PlcaSettings, Topology};
+use medium::{BitRate, BitTimes, Plca, PlcaNode, PlcaSettings, StationId, Topology};
 use std::path::Path;
 
 /// The rate of 10BASE-T1S.
@@ -117,6 +117,13 @@ impl MessageTable {
         let metres: Vec<f64> = (0..self.nodes.len()).map(|node| self.cable * node as f64 / last).collect();
         let speed = super::plan::usual_speed(false);
         Topology::bus(&metres, speed, RATE).expect("the cable's length was checked")
+    }
+
+    /// How much later than it ends a frame of each node is over at the farthest node, in bit times.
+    pub fn farthest(&self) -> impl Iterator<Item = u64> {
+        let topology = self.topology();
+        let stations = (0..self.nodes.len() as u16).map(StationId::new);
+        stations.map(move |station| topology.farthest(station).get() + self.phy_off)
     }
 
     /// PLCA of the segment.

@@ -19,8 +19,8 @@ const WITHOUT_ROOT: &str = "ethbus: without root the bus has the priority of any
 /// In place of an address that is not ours to give.
 const ANY: &str = "any";
 
-/// The whole text; without root, other commands follow it.
-pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool, in_background: bool) -> String {
+/// The whole text; without root, other commands follow it. `pings`: a program may send at once, and no bound is lost.
+pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool, in_background: bool, pings: bool) -> String {
     let (ethbus, limits) = if as_root { (as_root_typed(), "") } else { (program(), WITHOUT_ROOT) };
     let ethbus = ethbus.as_str();
     let rows = plan.stations.iter().map(|station| {
@@ -35,7 +35,7 @@ pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool, in_background:
     let name = if plan.name == DEFAULT_NAME { String::new() } else { format!("--name {} ", plan.name) };
     let first = plan.stations.iter().find(|station| station.host == Host::Veth);
     let answers = |station: &&StationPlan| matches!(station.host, Host::Veth | Host::Existing(_));
-    let ping = first.and_then(|first| {
+    let ping = first.filter(|_| pings).and_then(|first| {
         let other = plan.stations.iter().rev().filter(answers).find(|other| other.name != first.name)?;
         Some(format!("  {ethbus} exec {name}{} ping {}\n", first.name, other.name))
     });

@@ -1,6 +1,7 @@
 //! A lab that is up: answers requests, passes on the data plane's reports, makes the scenario's changes in time, until a
 //! client or an interrupt ends the lab.
 
+use super::planned::PlannedTable;
 use super::schedule::Schedule;
 use super::seats::Seats;
 use super::{CommandError, Ended, end, with_links};
@@ -54,6 +55,8 @@ pub struct Serving<'a> {
     pub plane: DataPlane,
     /// Those that are there, and seats.
     pub stations: Seats,
+    /// The table of messages that it runs.
+    pub planned: Option<PlannedTable>,
     pub record: &'a mut Inventory,
     pub links: Links,
     /// What a trusted run may be off by, as a part.
@@ -130,7 +133,7 @@ impl Serving<'_> {
                 many(offered.refused, "frame")
             ));
         }
-        end(self.plane, answer, self.record, &self.links, self.tolerance, self.format)
+        end(self.plane, self.planned, answer, self.record, &self.links, self.tolerance, self.format)
     }
 
     /// The data plane did not answer: says so to those who wait for it.
@@ -174,6 +177,7 @@ impl Serving<'_> {
             Told::Gone(station) => self.lose(&station),
             Told::Results(mut results) => {
                 self.plane.keeper().iter().for_each(|keeper| keeper.add_to(&mut results));
+                self.planned.iter_mut().for_each(|planned| planned.judge(&mut results));
                 let results = with_links(*results, &self.links, self.record, self.tolerance);
                 match self.asked.pop_front() {
                     Some((_, Asker::Client(answer))) => answer.give(&results),

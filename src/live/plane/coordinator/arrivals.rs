@@ -101,7 +101,9 @@ impl Coordinator {
         let tagged = is_tagged(&frame.octets);
         self.wires.ports.learn(station, &frame.octets);
         let destination = self.wires.ports.destination(station, &frame.octets);
-        let FrameId { serial, .. } = self.medium.next_frame_id(station);
+        let id = self.medium.next_frame_id(station);
+        let FrameId { serial, .. } = id;
+        self.figures.messages.iter_mut().for_each(|messages| messages.offered(id, now, &frame.octets));
         let size = Octets::new(frame.length.saturating_add(FCS.get()));
         let offered = Frame { size, destination, tagged };
         let input = Input::Offer { station, frame: offered };

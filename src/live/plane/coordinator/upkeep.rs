@@ -2,6 +2,7 @@
 
 use super::super::BusError;
 use super::super::discards::Batch;
+use super::super::messages::Messages;
 use super::super::protocol::{Change, Kept, Port, Request, Told};
 use super::super::reporter::Report;
 use super::super::watch::SoFar;
@@ -208,6 +209,7 @@ impl Coordinator {
         self.medium.restart_tally();
         self.emulator.restart();
         self.figures.delays.restart();
+        self.figures.messages.iter_mut().for_each(Messages::restart);
         self.figures.start = Start::take(&self.medium, now);
         self.tell(Report::Told(Told::Restarted));
         Ok(())
@@ -218,7 +220,10 @@ impl Coordinator {
         self.emulator.counts.timing.deliveries_pending = self.frames.deliveries.iter().map(copies).sum();
         self.emulator.counts.timing.arrivals_pending = self.frames.arrivals.len() as u64;
         let (emulator, figures) = (self.emulator.results(), &self.figures);
-        let snapshot = Snapshot::take(&self.medium, &figures.start, now, &figures.delays, Some(emulator));
+        let snapshot = Snapshot {
+            plan: figures.messages.as_ref().map(Messages::results),
+            ..Snapshot::take(&self.medium, &figures.start, now, &figures.delays, Some(emulator))
+        };
         self.tell(Report::Snapshot(Box::new(snapshot)));
     }
 

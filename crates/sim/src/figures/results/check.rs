@@ -35,7 +35,9 @@ impl Results {
         });
         let changes = self.emulator.iter().flat_map(|emulator| &emulator.changes);
         let changes = changes.flat_map(|change| [&change.station, &change.change]);
-        let texts = texts.chain(links).chain(files).chain(changes).chain([&self.config.topology]);
+        let messages = self.plan.iter().flat_map(|plan| &plan.messages);
+        let messages = messages.flat_map(|message| [&message.node, &message.message]);
+        let texts = texts.chain(messages).chain(links).chain(files).chain(changes).chain([&self.config.topology]);
         if let Some(text) = names.chain(texts).find(|text| !is_plain(text)) {
             return Err(format!("{text:?} has control characters in it"));
         }
@@ -82,6 +84,7 @@ fn check_sum(name: &str, values: impl Iterator<Item = Option<u64>>) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::messages::{MessageResults, PlanResults};
     use crate::figures::results::{ChangeResults, EmulatorResults};
 
     /// What a run of three stations told, as a data plane would tell it.
@@ -117,6 +120,11 @@ mod tests {
             let changes = vec![ChangeResults { change: "\u{7}".to_owned(), ..ChangeResults::default() }];
             let emulator = EmulatorResults { changes, ..EmulatorResults::default() };
             it["emulator"] = serde_json::to_value(emulator).expect("numbers and names");
+        });
+        refused("control characters", |it| {
+            let message = MessageResults { message: "\u{1b}c".to_owned(), ..MessageResults::default() };
+            let plan = PlanResults { messages: vec![message], ..PlanResults::default() };
+            it["plan"] = serde_json::to_value(plan).expect("numbers and names");
         });
         refused("`offered`", |it| it["stations"][1]["offered"] = u64::MAX.into());
         refused("`queued`", |it| it["stations"][2]["queued"] = u64::MAX.into());

@@ -11,6 +11,14 @@ impl MessageTable {
         text
     }
 
+    /// The message of each source of the scenario, in its order.
+    pub fn sources(&self) -> impl Iterator<Item = usize> {
+        (0..self.nodes.len()).flat_map(|node| {
+            let own = self.messages.iter().enumerate().filter(move |(_, message)| message.node == node);
+            own.flat_map(|(at, message)| std::iter::repeat_n(at, message.burst as usize))
+        })
+    }
+
     fn write(&self, text: &mut String, queue: u64) -> std::fmt::Result {
         let longest = self.messages.iter().map(|message| message.octets).max().unwrap_or(0);
         writeln!(text, "[access]\nmethod = \"plca\"\n[medium]\ntopology = \"{}\"", self.topology_text())?;

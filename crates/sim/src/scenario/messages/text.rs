@@ -46,7 +46,7 @@ const MOST_NODES: usize = 255;
 /// The most messages.
 const MOST_MESSAGES: usize = 4_096;
 /// A day, in bit times.
-const DAY: u64 = 864_000_000_000;
+pub const DAY: u64 = 864_000_000_000;
 
 macro_rules! keys {
     ($([$section:literal] $($name:literal $takes:expr, $right:literal, $about:literal, $default:literal;)*)*) => {
