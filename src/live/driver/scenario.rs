@@ -210,7 +210,9 @@ impl Prepared {
             let name = || plan.stations[station.index()].name.clone();
             let why = match plan.stations[station.index()].host {
                 _ if source.closed_loop().is_some() => Some("a window needs hosts that answer, which `ethbus sim` has"),
-                _ if source.connection().is_some() => Some("TCP connections are `ethbus sim`'s: run `iperf3` in the station"),
+                _ if source.connection().is_some() => {
+                    Some("TCP connections are `ethbus sim`'s: run `iperf3` in the station")
+                }
                 Host::Veth => None,
                 Host::Existing(_) | Host::Tap | Host::Interface(_) | Host::Bridge(_) | Host::Vxlan(_) => {
                     Some("its host is not ethbus's")
