@@ -1,7 +1,8 @@
 //! Results on a terminal with few lines: the most important rows, and a count of the rows that have no room.
 
-use super::{connections, 
-    attempts, emulator, heading, medium, sentence, station_notes, station_rows, station_table, turns, verdict_line,
+use super::{
+    attempts, connections, emulator, heading, medium, sentence, station_notes, station_rows, station_table, turns,
+    verdict_line,
 };
 use crate::show::terminal::{cut, fold};
 use sim::figures::results::Results;

@@ -31,9 +31,10 @@ fn main() {
     let slots =
         sim::words::configuration::slot(&plan.medium.method).map_or(0, |slot| results.measured_bit_times / slot.get());
     println!(
-        "{frames} frames, {slots} slots or frame times in {wall:.3} s: {:.0} frames and {:.0} slots a second; {:?}",
+        "{frames} frames, {slots} slots or frame times in {wall:.3} s: {:.0} frames and {:.0} slots a second; {:?}; {:?}",
         frames as f64 / wall,
         slots as f64 / wall,
         results.medium.slotted,
+        results.medium.tcp,
     );
 }

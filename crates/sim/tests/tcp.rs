@@ -172,7 +172,10 @@ fn frames_have_the_octets_of_arp_and_tcp() {
         TcpRepr::parse(&segment, &ip.src_addr.into(), &ip.dst_addr.into(), &checksums).expect("a right checksum");
         sent += u64::from(!segment.payload().is_empty());
     }
-    assert_eq!(EthernetFrame::new_checked(&notes.frames[0].1[..]).map(|frame| frame.ethertype()), Ok(EthernetProtocol::Arp));
+    assert_eq!(
+        EthernetFrame::new_checked(&notes.frames[0].1[..]).map(|frame| frame.ethertype()),
+        Ok(EthernetProtocol::Arp)
+    );
     assert!((2..=4).contains(&arp) && sent > tcp(&results).segments, "{arp} of ARP, {sent} segments");
     let delivered = notes.events.iter().filter(|event| matches!(event.kind, Kind::Delivered { .. })).count();
     assert!(delivered > 1_000, "{delivered}");

@@ -5,7 +5,9 @@ use crate::figures::intervals::BELOW;
 use crate::figures::metrics::places;
 use crate::figures::results::{Results, StationResults};
 use crate::figures::slotted::{self, SlottedResults};
-use crate::figures::table::{ACCESS_DELAY, DELAYS, FIGURES, LONGEST, MAC_DELAY, NUMBERS, Number, SlottedFigure, TCP, TcpFigure};
+use crate::figures::table::{
+    ACCESS_DELAY, DELAYS, FIGURES, LONGEST, MAC_DELAY, NUMBERS, Number, SlottedFigure, TCP, TcpFigure,
+};
 use medium::Config;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,7 +88,10 @@ impl Columns {
 /// the stations. The names and their order are the same for all runs with the same `attempt_limit` and access method.
 pub fn columns(results: &Results) -> Vec<(String, Value)> {
     let slotted = results.medium.slotted.iter().flat_map(SlottedResults::figures).map(|figure| figure.name).collect();
-    columns_of(results, &Columns { places: results.medium.collision_frames.len(), slotted, tcp: results.medium.tcp.is_some() })
+    columns_of(
+        results,
+        &Columns { places: results.medium.collision_frames.len(), slotted, tcp: results.medium.tcp.is_some() },
+    )
 }
 
 /// The same with these columns: so runs of several access methods have the same, and nothing where a method has no such figure.

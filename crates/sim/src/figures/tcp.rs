@@ -67,11 +67,7 @@ impl Spans {
     /// Both together.
     #[must_use]
     pub fn and(self, other: Spans) -> Spans {
-        Spans {
-            count: self.count + other.count,
-            sum: self.sum + other.sum,
-            longest: self.longest.max(other.longest),
-        }
+        Spans { count: self.count + other.count, sum: self.sum + other.sum, longest: self.longest.max(other.longest) }
     }
 
     fn mean(self) -> Option<f64> {

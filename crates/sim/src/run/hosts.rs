@@ -260,6 +260,8 @@ impl Hosts {
     }
 
     /// The medium is done with a frame: its source, if that is a saturated one beside others, may offer another.
+    #[cold]
+    #[inline(never)]
     fn done_with(&mut self, event: &Event, limit: BitInstant) -> bool {
         let done = self.saturated.remove(&event.frame);
         self.stations[event.frame.station.index()].without_frame.extend(done);
@@ -268,6 +270,7 @@ impl Hosts {
         self.acts_before(limit)
     }
 
+    #[inline(never)]
     fn delivered(&mut self, event: &Event, limit: BitInstant) -> bool {
         if let Some(stacks) = &mut self.stacks {
             stacks.learn(event, &mut self.agenda);

@@ -70,7 +70,12 @@ impl Planner<'_> {
     }
 
     /// Only TCP connections have goodput of TCP.
-    pub(super) fn check_goodput(&self, run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic) -> Result<(), PlanError> {
+    pub(super) fn check_goodput(
+        &self,
+        run: &RunPlan,
+        traffic: &[TrafficSpec],
+        further: &FurtherTraffic,
+    ) -> Result<(), PlanError> {
         let Some(until) = run.until_known().filter(|until| until.needs_connections()) else { return Ok(()) };
         if has_connections(traffic, further) {
             return Ok(());

@@ -55,8 +55,7 @@ impl Tcp {
         if self.octets == Some(0) {
             return Err("0 octets are no transfer: write one or more, or `tcp` for one without end".to_owned());
         }
-        let (buffers, segments) =
-            (Tcp::SMALLEST_BUFFER..=Tcp::LARGEST_BUFFER, Tcp::SMALLEST_MSS..=Tcp::LARGEST_MSS);
+        let (buffers, segments) = (Tcp::SMALLEST_BUFFER..=Tcp::LARGEST_BUFFER, Tcp::SMALLEST_MSS..=Tcp::LARGEST_MSS);
         if !buffers.contains(&self.buffer) {
             let (least, most) = buffers.into_inner();
             return Err(format!("`buffer={}`: write {least} to {most} octets, like `buffer=65535`", self.buffer));
@@ -81,8 +80,9 @@ impl Tcp {
         let octets = parts.next_if(|part| !part.contains('='));
         let octets = octets.map(|octets| {
             let octets = octets.trim();
-            sizes::whole(octets)
-                .ok_or_else(|| format!("`{octets}` is no transfer: write its octets, like `tcp:100000`, or `tcp` alone"))
+            sizes::whole(octets).ok_or_else(|| {
+                format!("`{octets}` is no transfer: write its octets, like `tcp:100000`, or `tcp` alone")
+            })
         });
         let example = "`buffer=65535`, `mss=1460`, `reno=off`, `ack_delay=10ms` or `think=1s`";
         let keys = ["buffer", "mss", "reno", "ack_delay", "think"];
