@@ -128,9 +128,9 @@ impl<O: Observer> Bus<O> {
         held
     }
 
-    /// Has something done at the first bit instant after `now`, and gives that in nanoseconds.
+    /// Has something done at the first bit instant after `now`, which no kernel has passed, and gives that in nanoseconds.
     ///
-    /// Whatever ran up to `now` would have run the same if the deed had been known from the beginning.
+    /// Whatever ran up to then would have run the same if the deed had been known from the beginning.
     pub fn do_after(&mut self, now: u64, deed: Deed) -> u64 {
         let at = self.bit_before(now).max(self.medium.now()) + BitTimes::new(1);
         let place = self.deeds.partition_point(|(known, _)| *known <= at);

@@ -314,7 +314,7 @@ where
                 return Ok(true);
             }
             wishes.pace.into_iter().for_each(|pace| keep_pace(begin, next, pace));
-            if !self.go_on()? {
+            if !self.go_on(u64::MAX)? {
                 return Ok(true);
             }
         }
@@ -336,16 +336,22 @@ where
         self.now = self.now.max(instant.min(self.next().unwrap_or(instant)));
     }
 
-    /// Does what happens next; whether it could: a kernel that does not let time pass was interrupted otherwise.
+    /// The first instant at which something unforeseen can still be done to all kernels.
+    pub fn open(&self) -> u64 {
+        self.now.max(self.kernels.free_until())
+    }
+
+    /// Does what happens next; whether it could: a kernel that does not let time pass was interrupted otherwise. A kernel
+    /// gets no further than to `limit`. What happens is the same for every limit.
     ///
     /// # Errors
     /// A program that never yields, files that cannot be written.
-    pub fn go_on(&mut self) -> Result<bool, LabError<O::Error>> {
+    pub fn go_on(&mut self, limit: u64) -> Result<bool, LabError<O::Error>> {
         let (device, kernel) = (self.bus.next(), self.kernels.next());
         self.now = self.next().unwrap_or(self.now);
         match kernel {
             Some((at, station)) if device.is_none_or(|device| at < device) => {
-                match self.kernels.run(station, self.now, &mut self.bus) {
+                match self.kernels.run(station, self.now, limit, &mut self.bus) {
                     Err(RunError::Interrupted) => {
                         self.now = self.kernels.now();
                         return Ok(false);

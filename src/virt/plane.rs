@@ -6,8 +6,8 @@
 //!        ▲                    │ sleeps for the pace; stands still in a pause
 //!        └───────Told─────────┘
 //! ```
-//! What is asked changes nothing in the lab, except for changes. A change gets the first bit instant after now, before which
-//! no kernel has gone on, so the run is the one in which that instant was planned.
+//! What is asked changes nothing in the lab, except for changes. A change gets the first bit instant that no kernel has
+//! passed, so the run is the one in which that instant was planned.
 
 use super::bus::Deed;
 use super::commands::Command;
@@ -38,6 +38,8 @@ const HOUSEKEEPING: Duration = Duration::from_millis(50);
 const FLUSH: Duration = Duration::from_secs(1);
 /// The longest sleep.
 const LONGEST_SLEEP: Duration = HOUSEKEEPING;
+/// How far a kernel goes on its own, in nanoseconds of virtual time: what is done to the lab comes this much later at most.
+const LEAP: u64 = 1_000_000;
 /// How far `step` goes where nothing happens, in nanoseconds of virtual time.
 const LONGEST_STEP: u64 = 1_000_000_000;
 
@@ -172,7 +174,7 @@ where
                 Ok((Request::Stop, _)) => return self.end(),
                 Ok(asked) => self.answer(asked)?,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(RecvTimeoutError::Timeout) if rest.is_none() => self.go_on()?,
+                Err(RecvTimeoutError::Timeout) if rest.is_none() => self.go_on(u64::MAX)?,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             self.keep_house()?;
@@ -186,8 +188,10 @@ where
         (rest > Duration::ZERO).then_some(rest)
     }
 
-    fn go_on(&mut self) -> Result<(), LabError<F::Error>> {
-        self.is_over |= !self.lab.go_on()?;
+    /// Does what happens next, up to `limit` at the latest.
+    fn go_on(&mut self, limit: u64) -> Result<(), LabError<F::Error>> {
+        let next = self.lab.next().unwrap_or(self.lab.now());
+        self.is_over |= !self.lab.go_on(limit.min(next + LEAP))?;
         for (station, at, how) in self.lab.take_ended() {
             self.tell(Told::Trouble(format!("the kernel of {station} ended at {:.6} s ({how})", at as f64 / 1e9)));
         }
@@ -197,7 +201,7 @@ where
     /// Runs everything up to `until`, and stops there.
     fn run_to(&mut self, until: u64) -> Result<(), LabError<F::Error>> {
         while !self.is_over && self.lab.next().is_some_and(|next| next <= until) {
-            self.go_on()?;
+            self.go_on(until + 1)?;
         }
         self.lab.pass_to(until);
         Ok(())
@@ -248,7 +252,7 @@ where
                 && self.lab.bus.observer().events == before
                 && self.lab.next().is_some_and(|next| next <= end)
             {
-                self.go_on()?;
+                self.go_on(end)?;
             }
             return Ok(());
         };
@@ -284,9 +288,9 @@ where
         Ok(())
     }
 
-    /// Has something done at the next bit instant, and runs up to that.
+    /// Has something done at the first bit instant that no kernel has passed, and runs up to that.
     fn intervene(&mut self, deed: Deed) -> Result<(), LabError<F::Error>> {
-        let at = self.lab.bus.do_after(self.lab.now(), deed);
+        let at = self.lab.bus.do_after(self.lab.open(), deed);
         self.run_to(at)
     }
 

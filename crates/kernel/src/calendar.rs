@@ -73,6 +73,11 @@ impl Page {
         }
     }
 
+    /// No kernel has got as far as this.
+    pub fn free_until(&self) -> u64 {
+        self.load(FREE_UNTIL)
+    }
+
     /// When the kernel of `station` wants to run next.
     pub fn request(&self, station: usize) -> Option<u64> {
         let client = Page::client(station);

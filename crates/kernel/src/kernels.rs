@@ -203,15 +203,22 @@ impl Kernels {
         kernel.start.map(|_| kernel.begins).or_else(asked).filter(|_| kernel.is_alive)
     }
 
-    /// Runs the kernel of `station` from `now` until it waits, ends or has to let others run.
+    /// An instant that no kernel has got to. A kernel passes time on its own, and tells [`Kernels::now`] of it only when it
+    /// sends.
+    pub fn free_until(&self) -> u64 {
+        if self.runs == 0 { 0 } else { self.page.free_until() }
+    }
+
+    /// Runs the kernel of `station` from `now` until it waits, ends or has to let others run, before `limit` at the latest.
     ///
     /// # Errors
     /// It does not yield, or says what no kernel says.
-    pub fn run(&mut self, station: usize, now: u64, wire: &mut impl Wire) -> Result<(), RunError> {
+    pub fn run(&mut self, station: usize, now: u64, limit: u64, wire: &mut impl Wire) -> Result<(), RunError> {
         self.runs += 1;
         let others = (0..self.kernels.len()).filter(|other| *other != station);
         let others = others.filter_map(|other| self.request(other)).min();
-        let limit = others.into_iter().chain(wire.next()).min().unwrap_or(i64::MAX as u64);
+        // Kernels take instants for signed numbers.
+        let limit = others.into_iter().chain(wire.next()).chain([limit, i64::MAX as u64]).min().expect("two");
         self.page.run(station, now, limit);
         let kernel = &mut self.kernels[station];
         // Instants on the page are the lab's, and those in messages the kernel's own.
