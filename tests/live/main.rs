@@ -35,6 +35,7 @@ mod python;
 mod replay;
 mod rootless;
 mod security;
+mod settings;
 mod soak;
 mod stalls;
 mod tdma;

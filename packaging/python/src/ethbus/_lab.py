@@ -315,6 +315,10 @@ class Station:
         self.lab._stations.pop(self.name, None)
         return results
 
+    def set(self, **settings: Any) -> Results:
+        """Sets what the station offers: `arrivals`, and with it `frame_size` and `destination` (docs/live.md)."""
+        return self.lab._changed("set", station=self.name, **settings)
+
     def fault(self, fault: Optional[str]) -> Results:
         """Makes the station faulty, like `deaf` or `ber:1e-6`, or right again with `None`; gives the results after it."""
         return self.lab._changed("fault", station=self.name, fault=fault)
@@ -421,6 +425,10 @@ class Lab(Mapping[str, Station]):
         station = Station(self, made["name"], made["mac"], made["addresses"])
         self._stations[station.name] = station
         return station
+
+    def set(self, **settings: Any) -> Results:
+        """Sets `arrivals` of all stations together, the `queue` limit, the `filter`, or `until`, the lab's end."""
+        return self._changed("set", **settings)
 
     def cut(self, one: str, other: str) -> Results:
         """Cuts the cable halfway between two stations."""

@@ -89,7 +89,8 @@ impl Serving<'_> {
         let answer = loop {
             let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + self.plane.patience()));
             let due = self.schedule.next().map_or_else(never, at);
-            let over = self.schedule.over().map_or_else(never, at);
+            // Who has asked for results gets them before the end.
+            let over = self.schedule.over().filter(|_| self.asked.is_empty()).map_or_else(never, at);
             let fills = if self.offers.ask_for_queues() { ticks.clone() } else { never() };
             let results_due = self.watchers.results_due().map_or_else(never, at);
             let next = select! {

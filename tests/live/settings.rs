@@ -1,0 +1,164 @@
+//! A lab changes while it is up: by the timetable of its scenario, and by `ethbus set`, in the same way (issue 29, parts 1 and 2).
+
+use crate::common::lab::{Lab, namespaces_of};
+use crate::common::logs::medium_layer;
+use crate::common::process::{ethbus, run};
+use crate::common::results::{check, number, station, stations};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn path(folder: &TempDir, name: &str) -> String {
+    folder.path().join(name).to_str().expect("UTF-8").to_owned()
+}
+
+fn file(folder: &TempDir, text: &str) -> String {
+    let path = path(folder, "lab.toml");
+    std::fs::write(&path, text).expect("own folder");
+    path
+}
+
+/// The lines of an event log or a record after its header.
+fn lines(path: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).expect("UTF-8");
+    text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The kinds of all inputs in a record but frames, with their instants.
+fn done(path: &str) -> Vec<(u64, String)> {
+    let kind = |line: &Value| line["kind"].as_str().expect("a kind").to_owned();
+    let all = lines(path).into_iter().filter(|line| !["offer", "end"].contains(&kind(line).as_str()));
+    all.map(|line| (number(&line, "t"), kind(&line))).collect()
+}
+
+/// The frames of this size that a station handed over, in a record.
+fn offers(path: &str, station: &str, size: u64) -> usize {
+    let own = |line: &&Value| line["kind"] == "offer" && line["station"] == station && line["size"] == size;
+    lines(path).iter().filter(own).count()
+}
+
+/// All of a timetable is done at its times; the record replays byte for byte, and the lab ends by itself.
+#[test]
+fn a_lab_follows_its_timetable_to_its_end() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
+    let scenario = file(
+        &folder,
+        "stations = 2\n[medium]\ntopology = 'bus:500m'\n\
+         [[at]]\ntime = '500ms'\nadd = { name = 'late', position = '250 m', arrivals = 'periodic:2ms', frame_size = 333 }\n\
+         [[at]]\ntime = '1s'\nstation = 'st1'\narrivals = 'poisson:0.2'\nframe_size = 444\n\
+         [[at]]\ntime = '1500ms'\nqueue = 7\n\
+         [[at]]\ntime = '1500ms'\nfilter = 'address'\n\
+         [[at]]\ntime = '2s'\nremove = 'late'\n\
+         [[at]]\ntime = '2500ms'\nadd = { name = 'late' }\n\
+         [[at]]\ntime = '2500ms'\nuntil = '3500ms'\n",
+    );
+    let mut lab = Lab::up(&[&scenario, "--record", &record, "--events", &events, "--tolerance", "100%"]);
+    lab.supervisor().wait_for_stderr("the filter is `address` from now on");
+    let results = lab.stats();
+    check(&results);
+    assert!(number(station(&results, "late"), "frames_transmitted_ok") > 50, "{results}");
+    assert_eq!(results["emulator"]["filter"], "address", "{results}");
+    let ended = lab.ended();
+    assert_eq!(ended.code(), Some(0), "{ended:#?}");
+    for words in ["late joins", "the traffic of st1 is `poisson:0.2`", "queues hold 7 frames", "late leaves", "as `until`"] {
+        assert!(ended.stderr.contains(words), "no `{words}` in {}", ended.stderr);
+    }
+    lab.assert_nothing_left();
+    let all = done(&record);
+    let kinds: Vec<&str> = all.iter().map(|(_, kind)| kind.as_str()).collect();
+    assert_eq!(kinds, ["join", "set_queue", "leave", "join"], "{all:?}");
+    // Each is done when the medium's clock has got there, and not before.
+    let due = [5_000_000, 15_000_000, 20_000_000, 25_000_000];
+    assert!(all.iter().zip(due).all(|((at, _), due)| *at + 100_000 >= due), "{all:?}");
+    assert!(offers(&record, "late", 333) > 100 && offers(&record, "st1", 444) > 100);
+    let log = lines(&events);
+    for kind in ["traffic", "filter_address"] {
+        assert!(log.iter().any(|line| line["kind"] == kind), "{kind}");
+    }
+    let replayed = run(ethbus(["replay", &record, "--events", &again])).succeeded();
+    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+    assert_eq!(medium_layer(&events), medium_layer(&again));
+}
+
+/// What a command sets takes effect, and what makes no sense is refused and changes nothing.
+#[test]
+fn a_lab_that_is_up_is_set() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = path(&folder, "run.record");
+    let mut lab = Lab::up(&["--stations", "2", "--record", &record, "--tolerance", "100%"]);
+    let set = |words: &[&str]| run(lab.ethbus("set", words));
+    for (words, answer) in [
+        (&["queue=0"][..], "queue: `0` is out of range"),
+        (&["queue=many"], "queue:"),
+        (&["st9", "arrivals=saturated"], "`st9` is no station"),
+        (&["arrivals=window:4"], "a window needs hosts that answer"),
+        (&["arrivals=replay:x.pcapng"], "begin with the run"),
+        (&["st1", "arrivals=poisson:0.2", "destination=st1"], "`st1` is the station itself"),
+        (&["frame_size=100"], "it belongs to `arrivals`"),
+        (&["queue=5", "until=9s"], "one thing happens"),
+        (&["filter=address"], "bring the lab up with `filter = \"address\"`"),
+        (&["fault=deaf"], "no such key can be set while a lab is up"),
+    ] {
+        set(words).failed_with(1, &[answer]);
+    }
+    let sent = |name: &str| number(station(&lab.stats(), name), "frames_transmitted_ok");
+    set(&["st1", "arrivals=saturated", "frame_size=500", "destination=broadcast"]).succeeded();
+    wait_until(PATIENCE, "a saturated station", || sent("st1") > 500);
+    set(&["st1", "arrivals=periodic:5ms"]).succeeded();
+    set(&["queue=9"]).succeeded();
+    let before = sent("st1");
+    wait_until(PATIENCE, "a periodic station", || sent("st1") > before + 50);
+    set(&["arrivals=silent"]).succeeded();
+    run(lab.ethbus("add", &["web"])).succeeded();
+    set(&["web", "arrivals=poisson:0.1", "frame_size=222"]).succeeded();
+    wait_until(PATIENCE, "a station that joined", || sent("web") > 50);
+    // What was set holds no namespace after the station has left.
+    run(lab.ethbus("remove", &["web"])).succeeded();
+    assert!(!namespaces_of(&lab.name).iter().any(|name| name.ends_with("-web")));
+    check(&lab.settled_stats());
+    set(&["until=1ms"]).succeeded();
+    assert_eq!(lab.ended().code(), Some(0));
+    lab.assert_nothing_left();
+    let kinds: Vec<String> = done(&record).into_iter().map(|(_, kind)| kind).collect();
+    assert_eq!(kinds, ["set_queue", "join", "leave"]);
+    assert!(offers(&record, "st1", 500) > 500 && offers(&record, "web", 222) > 50);
+    let replayed = run(ethbus(["replay", &record])).succeeded();
+    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+}
+
+/// The seat that the timetable has for a station is taken by no other one; what cannot be done then is said.
+#[test]
+fn a_seat_of_the_timetable_is_kept() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = file(
+        &folder,
+        "stations = 1\n[[at]]\ntime = '2s'\nadd = { name = 'late' }\n[[at]]\ntime = '2500ms'\nremove = 'late'\n\
+         [[at]]\ntime = '3s'\nremove = 'st1'\n",
+    );
+    let mut lab = Lab::up(&[&scenario]);
+    run(lab.ethbus("add", &["web"])).failed_with(1, &["the next place is for late", "as the scenario has it"]);
+    run(lab.ethbus("add", &["late"])).succeeded();
+    run(lab.ethbus("add", &["web"])).succeeded();
+    run(lab.ethbus("remove", &["st1"])).succeeded();
+    lab.supervisor().wait_for_stderr("late is there already");
+    lab.supervisor().wait_for_stderr("late leaves");
+    lab.supervisor().wait_for_stderr("st1 is not there");
+    let results = lab.settled_stats();
+    let names: Vec<&str> = stations(&results).iter().map(|station| station["name"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["st1", "late", "web"]);
+    lab.down().succeeded();
+    lab.assert_nothing_left();
+}
