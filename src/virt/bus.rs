@@ -2,7 +2,9 @@
 
 use device::{InFlight, octets};
 use kernel::Wire;
-use medium::{BitInstant, BitRate, BitTimes, Config, ConfigError, Event, Host, Input, Kind, Medium, StationId};
+use medium::{
+    BitInstant, BitRate, BitTimes, Config, ConfigError, Event, Frame, FrameId, Host, Input, Kind, Medium, StationId,
+};
 use sim::figures::metrics::Delays;
 use sim::run::observer::Observer;
 use std::collections::{HashMap, VecDeque};
@@ -121,9 +123,8 @@ impl<O: Observer> Bus<O> {
 
     /// The frames that the medium has, in order of their stations and numbers.
     pub fn held(&self) -> Vec<(FrameId, Frame, Arc<[u8]>)> {
-        let ends = |frame: &FrameId| self.taker.ending.iter().any(|(_, ending)| ending == frame);
-        let held = self.taker.underway.iter().filter(|(frame, _)| !ends(frame));
-        let mut held: Vec<_> = held.map(|(id, it)| (*id, it.frame, it.octets.clone())).collect();
+        let held = self.taker.underway.held();
+        let mut held: Vec<_> = held.map(|(id, it)| (id, it.frame, it.octets.clone())).collect();
         held.sort_by_key(|(id, ..)| (id.station, id.serial));
         held
     }

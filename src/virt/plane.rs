@@ -236,6 +236,9 @@ where
             | Request::Panic
             | Request::Join { .. }
             | Request::Leave(_)
+            | Request::Queue(_)
+            | Request::Filter(_)
+            | Request::Traffic(_)
             | Request::Resume
             | Request::Step(_)
             | Request::Stop => {}

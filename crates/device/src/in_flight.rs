@@ -30,6 +30,12 @@ impl<T> InFlight<T> {
         self.frames.get(&frame)
     }
 
+    /// Those with which their senders have not finished, in no order.
+    pub fn held(&self) -> impl Iterator<Item = (FrameId, &T)> {
+        let is_held = |frame: &FrameId| !self.ending.iter().any(|(_, ending)| ending == frame);
+        self.frames.iter().filter(move |(frame, _)| is_held(frame)).map(|(frame, what)| (*frame, what))
+    }
+
     /// Whether no frame can arrive.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()

@@ -28,7 +28,7 @@ pub fn destination(
 }
 
 /// Octets of the FCS, which stacks and kernels do not hand over.
-const FCS: u32 = 4;
+const FCS: u32 = medium::FCS.get();
 /// Octets of two addresses, an EtherType and the FCS.
 const AROUND_DATA: u32 = 18;
 /// Octets of an IP packet on Ethernet (RFC 894), even where a medium has longer frames.

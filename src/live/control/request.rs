@@ -147,7 +147,7 @@ pub struct Wanted {
 
 impl Control {
     /// The methods that documents have, in their order there.
-    pub const METHODS: [&str; 20] = [
+    pub const METHODS: [&str; 21] = [
         "version",
         "stats",
         "subscribe",

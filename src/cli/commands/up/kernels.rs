@@ -127,6 +127,7 @@ fn keep(
         asked: VecDeque::new(),
         watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
         discards: Streams::new(&plan.station_names()),
+        planned: None,
         is_virtual: true,
     };
     finish(serving.until_its_end(&requests, interrupts)?, trailing)
