@@ -208,3 +208,58 @@ fn forty_nodes_lose_nothing_and_keep_the_bound() {
     assert!(sent >= 500, "{sent} frames");
     note(&format!("PLCA, 40 stations: {idle} ticks of 10 ms in 3 s of silence; {sent} frames"));
 }
+
+/// The commands of docs/symptoms.md after "On a live bus:", but for those that bring a lab up.
+fn live_commands() -> Vec<Vec<String>> {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/symptoms.md");
+    let text = fs::read_to_string(page).expect("the page");
+    let lines = text.lines().filter(|line| line.starts_with("On a live bus:"));
+    let quoted = lines.flat_map(|line| line.split('`').skip(1).step_by(2));
+    let words =
+        quoted.filter_map(|command| Some(command.strip_prefix("ethbus ")?.split(' ').map(str::to_owned).collect()));
+    words.filter(|words: &Vec<String>| words[0] != "up").collect()
+}
+
+/// Each of these commands does to a live bus of 8 nodes what its entry says: it is accepted, and changes that node's
+/// settings or fault, or, as a reset does, takes its plca_status; then they are set back.
+#[test]
+fn each_command_of_the_symptoms_page_runs_on_a_live_bus() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let lab = Lab::up(&["--access", "plca", "--stations", "8"]);
+    let commands = live_commands();
+    assert!(commands.len() > 11, "{commands:?}");
+    let of = |results: &Value, name: &str| {
+        let station = crate::common::results::station(results, name);
+        let mut plca = station["plca"].clone();
+        plca["counters"] = plca["counters"]["status_losses"].take();
+        plca["status"].take();
+        (plca, station["fault"].clone())
+    };
+    for words in commands {
+        // `plca set` and `fault` both have the station next.
+        let place = words.iter().position(|word| word.starts_with("st") || word == "all").expect("a station");
+        let (command, arguments) = words.split_at(place);
+        let name = if arguments[0] == "all" { "st2" } else { &arguments[0] };
+        let before = of(&lab.stats(), name);
+        let call = |arguments: &[String]| {
+            let own = ["--name".to_owned(), lab.name.clone()];
+            run(ethbus(command.iter().chain(&own).chain(arguments))).succeeded();
+        };
+        call(arguments);
+        assert_ne!(of(&lab.stats(), name), before, "{words:?} changed nothing");
+        let back: Vec<String> = match command[0].as_str() {
+            "fault" => vec![arguments[0].clone(), "none".to_owned()],
+            _ => {
+                let key =
+                    before.0.as_object().expect("settings").keys().find(|key| key.replace('_', "-") == arguments[1]);
+                let value = &before.0[key.map_or("enabled", String::as_str)];
+                let value = value.as_bool().map_or(value.to_string(), |on| if on { "on" } else { "off" }.to_owned());
+                vec![arguments[0].clone(), arguments[1].clone(), value]
+            }
+        };
+        call(&back);
+    }
+}

@@ -248,8 +248,7 @@ fn keep(
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
     lab::keep_least(plan.medium.topology.stations(), plan.watches())?;
-    // Bounds count on the table's messages alone.
-    let protocols = if planned.is_some() { Protocols::Ipv4 } else { Protocols::Ip };
+    let protocols = protocols(planned.as_ref());
     let segment = Segment::make(plan, protocols, Some(record), making_until(interrupts, plan.stations.len()))?;
     let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background, planned.is_none());
     let started = begin(args, plan, takes_stdout, &greeting, record, |record| {
@@ -261,12 +260,7 @@ fn keep(
     for (station, why) in &prepared.left_out {
         say(&format!("ethbus: warning: {station} offers nothing of what the scenario says: {why}\n"));
     }
-    if let Some(listener) = listener {
-        say(&metrics::served(&listener));
-        let name = plan.name.clone();
-        let system = |source| CommandError::System { what: "start a thread", source };
-        scrape::serve(listener, move || vec![name.clone()]).map_err(system)?;
-    }
+    listener.map_or(Ok(()), |listener| serve_metrics(listener, plan.name.clone()))?;
     schedule.begin = Instant::now();
     let serving = Serving {
         plan,
@@ -329,6 +323,17 @@ fn finish(mut ended: Ended, trailing: Vec<Trailing>) -> Result<Ended, CommandErr
         ended.whole = false;
     }
     Ok(ended)
+}
+
+fn serve_metrics(listener: TcpListener, name: String) -> Result<(), CommandError> {
+    say(&metrics::served(&listener));
+    let system = |source| CommandError::System { what: "start a thread", source };
+    scrape::serve(listener, move || vec![name.clone()]).map_err(system)
+}
+
+/// Bounds count on the messages of the table alone: kernels with IPv6 send frames by themselves.
+fn protocols(planned: Option<&PlannedTable>) -> Protocols {
+    if planned.is_some() { Protocols::Ipv4 } else { Protocols::Ip }
 }
 
 /// What a lab needs that is up.

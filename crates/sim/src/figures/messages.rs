@@ -116,8 +116,9 @@ impl MessageDelays {
 pub struct PlanResults {
     /// Frames on the bus that are none of the table's.
     pub other_frames: u64,
-    /// Why no bound holds for what was measured; none if all do.
+    /// Why no bound holds for what was measured: `noise`, `plca_status` or `other_frames`; none if all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub suspended: Option<Suspension>,
     /// Each message, in order of the table.
     pub messages: Vec<MessageResults>,
@@ -133,7 +134,6 @@ impl PlanResults {
 
 /// Why no bound holds for what was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Suspension {
     /// Noise was at a node, or its receiver was deaf.
@@ -146,7 +146,6 @@ pub enum Suspension {
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Each frame was in time, and within its bound if there is one.
@@ -193,7 +192,8 @@ pub struct MessageResults {
     pub response_bound_bt: Option<u64>,
     /// The bound of the access delay, likewise.
     pub access_bound_bt: Option<u64>,
-    /// What became of it.
+    /// What became of it: `met`, `missed`, `lost`, `above_bound` or, if no frame was sent, `nothing`.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub verdict: Verdict,
 }
 

@@ -72,6 +72,9 @@ class UpOptions(TypedDict, total=False):
     seed: Value
     """Seed of every draw [default: drawn, and printed]"""
 
+    plan: Value
+    """Run a table of messages beside its bounds"""
+
     record: Value
     """Record the run, for `ethbus replay`"""
 

@@ -519,12 +519,74 @@ class MediumResults(Record):
 
 
 @dataclass(frozen=True)
+class MessageResults(Record):
+    """A message in a lab, in bit times of the medium."""
+
+    access_bound_bt: Optional[int]
+    """The bound of the access delay, likewise."""
+
+    access_max_bt: Optional[int]
+    """The longest from the head of the queue to the first bit; like the others, none of no frame."""
+
+    deadline_bt: int
+    """The response, at most."""
+
+    frames: int
+    """Frames that were sent."""
+
+    lost: int
+    """Frames that were not: the queue was full, or attempts were over."""
+
+    message: str
+    """Its name."""
+
+    node: str
+    """The node that sends it."""
+
+    planned_bound_bt: Optional[int]
+    """The bound of the response by the table."""
+
+    release_jitter_bt: int
+    """How unevenly the machine released its frames: the jitter in the table, and what the host adds to it."""
+
+    response_bound_bt: Optional[int]
+    """The same with releases as uneven as the machine makes them; none of a message without a bound, and of
+    all messages where bounds are suspended."""
+
+    response_max_bt: Optional[int]
+    """The longest."""
+
+    response_p50_bt: Optional[int]
+    """From release to the last bit at the farthest node: the median."""
+
+    response_p99_bt: Optional[int]
+    """Its 99th percentile."""
+
+    verdict: str
+    """What became of it: `met`, `missed`, `lost`, `above_bound` or, if no frame was sent, `nothing`."""
+
+
+@dataclass(frozen=True)
+class PlanResults(Record):
+    """What a lab that runs a table of messages comes to."""
+
+    messages: list[MessageResults]
+    """Each message, in order of the table."""
+
+    other_frames: int
+    """Frames on the bus that are none of the table's."""
+
+    suspended: Optional[str]
+    """Why no bound holds for what was measured: `noise`, `plca_status` or `other_frames`; none if all do."""
+
+
+@dataclass(frozen=True)
 class PlcaResults(Record):
     """Cycles of a bus, from BEACON to BEACON, in bit times."""
 
     access_delay_bound_bt: Optional[int]
     """The bound of `access_delay` at every node, for frames of up to that length; none if PLCA is not right
-    at every node, and where a signal takes time."""
+    at every node, where a signal takes time, and after noise."""
 
     cycle_max_bt: int
     """The longest."""
@@ -543,6 +605,10 @@ class PlcaResults(Record):
 
     frame_max_octets: Optional[int]
     """Octets of the longest frame that was sent; none of no frames."""
+
+    noise_until_bt: Optional[int]
+    """Up to when noise, or a deaf receiver, was at some node, in the time measured; none if it never was.
+    The bound holds for frames that come later, and what is measured has others too."""
 
 
 @dataclass(frozen=True)
@@ -566,6 +632,10 @@ class PlcaStation(Record):
 
     node_id: int
     """aPLCALocalNodeID; 255 is none."""
+
+    noise_until_bt: Optional[int]
+    """Up to when noise was at its place, or its receiver was deaf, in the time measured; none if it never
+    was."""
 
     status: bool
     """plca_status: BEACONs are sent or seen."""
@@ -724,6 +794,9 @@ class Results(Run):
 
     medium: MediumResults
     """The medium as a whole."""
+
+    plan: Optional[PlanResults]
+    """The messages of the table that a lab runs, with their bounds."""
 
     seed: int
     """Seed of every random draw."""

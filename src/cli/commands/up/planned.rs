@@ -40,7 +40,7 @@ impl PlannedTable {
             if medium != own.medium || with.traffic != own.traffic || with.stations.len() != own.stations.len() {
                 let what =
                     "the table of `--plan` says what the bus and its messages are: leave it out, or change the table";
-                return Err(PlanError::option(option.0, what.to_owned()).into());
+                return Err(PlanError::option(&format!("--{}", option.0), what.to_owned()).into());
             }
         }
         // Kernels that speak IPv6 send frames by themselves.
@@ -54,7 +54,7 @@ impl PlannedTable {
         &self.table
     }
 
-    /// How its frames are offered: ahead of other programs, unless there are so many that the others would never run.
+    /// How its frames are offered: ahead of other programs, unless they are more than leave time for those.
     pub fn offering(&self) -> Offering {
         let frames = |message: &Message| message.burst as f64 / message.period as f64 * RATE.get() as f64;
         let all: f64 = self.table.messages.iter().map(frames).sum();
