@@ -27,7 +27,6 @@ pub use medium::usual_speed;
 pub use stations::{default_address, default_mac};
 
 use self::csma_ca::range_warnings;
-use self::endless::Endless;
 use self::offered::overload_warning;
 use self::plca::plca_warnings;
 use crate::figures::until::Until;
@@ -415,8 +414,7 @@ impl<'a> Planner<'a> {
         let warnings = warnings.chain(self.unread_plca(&sections, &medium.method));
         let warnings = warnings.chain(range_warnings(&medium, &names, &traffic, &further));
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
-        self.keep(self.check_collapse(&run, Endless::of(&medium, &traffic, &further).is_some()))?;
-        self.keep(self.check_goodput(&run, &traffic, &further))?;
+        self.keep(self.check_end(&run, &medium, &traffic, &further))?;
         let changes = changes?;
         let late = [
             run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),
