@@ -46,8 +46,13 @@ impl<T> InFlight<T> {
         if !matches!(event.kind, Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop) {
             return None;
         }
-        let what = self.frames.get(&event.frame)?;
-        self.ending.push_back((event.at + self.longest + BitTimes::new(1), event.frame));
+        self.finished(event.at, event.frame)
+    }
+
+    /// A frame's sender has finished with it at `at`: returns what it has.
+    pub fn finished(&mut self, at: BitInstant, frame: FrameId) -> Option<&T> {
+        let what = self.frames.get(&frame)?;
+        self.ending.push_back((at + self.longest + BitTimes::new(1), frame));
         Some(what)
     }
 

@@ -207,6 +207,10 @@ pub fn all_sources(
         let silent = TrafficSpec { arrivals: Arrivals::Silent, ..TrafficSpec::default() };
         sources.push(Source { kind, ..maker.source(&silent, station, 0, Share::new())? });
     }
+    if let Some(source) = sources.iter().filter(|source| source.connection().is_some()).nth(MOST_CONNECTIONS) {
+        let what = format!("more than {MOST_CONNECTIONS} TCP connections: a receiver has a port for each");
+        return Err(TrafficError::Range { station: source.station().index(), what });
+    }
     // Stable: the sources of one station stay in their order.
     sources.sort_by_key(Source::station);
     Ok(sources)
@@ -396,6 +400,9 @@ impl Pauses {
 /// Connections are opened within this time from the beginning, each at an instant that is drawn: stations that open them at
 /// one instant would send at one instant.
 const BEGINNING: Duration = Duration::from_millis(10);
+
+/// TCP connections on one medium.
+const MOST_CONNECTIONS: usize = 16_384;
 
 /// A TCP connection, in the medium's units.
 #[derive(Clone, Debug)]

@@ -252,7 +252,7 @@ impl Hosts {
     #[inline(always)]
     pub fn learn(&mut self, event: &Event, limit: BitInstant) -> bool {
         if matches!(event.kind, Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop) {
-            return self.follows_finished && self.done_with(event, limit);
+            return self.follows_finished && self.done_with(event.at, event.frame, limit);
         } else if matches!(event.kind, Kind::Delivered { .. }) && self.follows_arrivals {
             return self.delivered(event, limit);
         }
@@ -262,18 +262,18 @@ impl Hosts {
     /// The medium is done with a frame: its source, if that is a saturated one beside others, may offer another.
     #[cold]
     #[inline(never)]
-    fn done_with(&mut self, event: &Event, limit: BitInstant) -> bool {
-        let done = self.saturated.remove(&event.frame);
-        self.stations[event.frame.station.index()].without_frame.extend(done);
+    fn done_with(&mut self, at: BitInstant, frame: FrameId, limit: BitInstant) -> bool {
+        let done = self.saturated.remove(&frame);
+        self.stations[frame.station.index()].without_frame.extend(done);
         let Some(stacks) = &mut self.stacks else { return false };
-        stacks.learn(event, &mut self.agenda);
+        stacks.finished(at, frame, &mut self.agenda);
         self.acts_before(limit)
     }
 
     #[inline(never)]
     fn delivered(&mut self, event: &Event, limit: BitInstant) -> bool {
         if let Some(stacks) = &mut self.stacks {
-            stacks.learn(event, &mut self.agenda);
+            stacks.arrived(event.at, event.station, event.frame, &mut self.agenda);
         }
         self.windows.delivered(event, &mut self.sources, &mut self.agenda);
         self.acts_before(limit)

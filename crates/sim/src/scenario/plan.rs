@@ -29,7 +29,6 @@ pub use medium::usual_speed;
 pub use stations::{default_address, default_mac};
 
 use self::csma_ca::range_warnings;
-use self::endless::Endless;
 use self::offered::overload_warning;
 use self::plca::plca_warnings;
 use crate::figures::until::Until;
@@ -447,8 +446,7 @@ impl<'a> Planner<'a> {
         let warnings = warnings.chain(range_warnings(&medium, &names, &traffic, &further));
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         let endless = Endless::of(&medium, &traffic, &further).is_some();
-        self.keep(self.check_collapse(&run, endless))?;
-        self.keep(self.check_goodput(&run, &traffic, &further))?;
+        self.keep(self.check_end(&run, endless, &traffic, &further))?;
         let changes = changes?;
         self.keep(self.check_endless(endless, &changes))?;
         let run = self.keep(self.with_end(run, &changes, medium.rate))?;

@@ -455,6 +455,9 @@ class MediumResults(Record):
     ran_away: Optional[RanAway]
     """Of infinitely many users: when they ran away, if they did."""
 
+    tcp: Optional[TcpResults]
+    """TCP connections, if stations have some."""
+
     utilization_frame: float
     """Σ 8L / T over successful frames"""
 
@@ -680,6 +683,9 @@ class StationResults(Record):
     queued_at_start: int
     """Frames in its transmit queue at the start of the measurement."""
 
+    tcp: Optional[TcpResults]
+    """The TCP connections over which it sends, if it has some."""
+
     access_delay: Optional[DelayResults]
     """from the head of the queue to the first bit of the successful attempt"""
 
@@ -760,6 +766,36 @@ class StationResults(Record):
 
     delivered: int
     """frames of the station that an addressee received whole; a group frame once for each station"""
+
+
+@dataclass(frozen=True)
+class TcpResults(Record):
+    """What the TCP connections of a station, or of all stations, came to."""
+
+    broken: int
+    """Connections that a reset ended."""
+
+    retransmissions: int
+    """Of these, those that had been sent before."""
+
+    rtt_max_bt: Optional[int]
+    """The longest."""
+
+    rtt_mean_bt: Optional[float]
+    """Mean time from handing a segment over until its acknowledgement arrives, in bit times; of segments
+    that were sent once."""
+
+    segments: int
+    """Segments with data that stacks handed over, those that were sent again included."""
+
+    transfer_mean_bt: Optional[float]
+    """Mean time from the opening of their connections until the receiver knows that, in bit times."""
+
+    transfers: int
+    """Transfers whose last octet has been read."""
+
+    goodput_mbps: float
+    """data of frames that were acknowledged, or sent to a group, in Mb/s"""
 
 
 @dataclass(frozen=True)

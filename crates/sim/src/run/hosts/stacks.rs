@@ -13,7 +13,7 @@ use crate::figures::tcp::TcpSums;
 use crate::traffic::Source;
 use crate::words::interface::Address;
 use device::{Clock, InFlight, octets};
-use medium::{BitInstant, BitTimes, Config, Event, Frame, FrameId, Kind, StationId};
+use medium::{BitInstant, BitTimes, Config, Frame, FrameId, StationId};
 use smoltcp::wire::{
     ArpOperation, ArpPacket, EthernetFrame, EthernetProtocol, IpProtocol, Ipv4Address, Ipv4Packet, TcpPacket,
 };
@@ -125,20 +125,24 @@ impl Stacks {
         (frame, octets)
     }
 
-    /// Learns the fate of frames.
-    pub fn learn(&mut self, event: &Event, agenda: &mut Agenda) {
-        if let Kind::Delivered { .. } = event.kind {
-            self.in_flight.passed(event.at);
-            if let Some(octets) = self.in_flight.get(event.frame).cloned() {
-                self.deliver(event.at, event.station, &octets, agenda);
-            }
-        } else if self.in_flight.event(event).is_some() {
-            let station = &mut self.stations[event.frame.station.index()];
-            station.held -= 1;
-            for &number in &station.ends {
-                if self.ends[number].host.port.was_refused() {
-                    wake(&mut self.ends[number], number, event.at + BitTimes::new(1), agenda);
-                }
+    /// A frame has arrived at `station`.
+    pub fn arrived(&mut self, at: BitInstant, station: StationId, frame: FrameId, agenda: &mut Agenda) {
+        self.in_flight.passed(at);
+        if let Some(octets) = self.in_flight.get(frame).cloned() {
+            self.deliver(at, station, &octets, agenda);
+        }
+    }
+
+    /// The medium is done with a frame: its station has room for another.
+    pub fn finished(&mut self, at: BitInstant, frame: FrameId, agenda: &mut Agenda) {
+        if self.in_flight.finished(at, frame).is_none() {
+            return;
+        }
+        let station = &mut self.stations[frame.station.index()];
+        station.held -= 1;
+        for &number in &station.ends {
+            if self.ends[number].host.port.was_refused() {
+                wake(&mut self.ends[number], number, at + BitTimes::new(1), agenda);
             }
         }
     }

@@ -60,27 +60,22 @@ impl Planner<'_> {
         Err(self.wrong("until", span(&self.scenario.run.until), what))
     }
 
-    /// Only `endless` users run away.
-    pub(super) fn check_collapse(&self, run: &RunPlan, endless: bool) -> Result<(), PlanError> {
-        if endless || !run.until_collapse() {
-            return Ok(());
-        }
-        let what = "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --traffic poisson:0.3`, or leave it out";
-        Err(self.wrong("until", span(&self.scenario.run.until), what.to_owned()))
-    }
-
-    /// Only TCP connections have goodput of TCP.
-    pub(super) fn check_goodput(
+    /// Only infinitely many users run away, and only TCP connections have goodput of TCP.
+    pub(super) fn check_end(
         &self,
         run: &RunPlan,
+        endless: bool,
         traffic: &[TrafficSpec],
         further: &FurtherTraffic,
     ) -> Result<(), PlanError> {
-        let Some(until) = run.until_known().filter(|until| until.needs_connections()) else { return Ok(()) };
-        if has_connections(traffic, further) {
+        let Some(until) = &run.until else { return Ok(()) };
+        let what = if until.is_collapse() && !endless {
+            "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --traffic poisson:0.3`, or leave it out".to_owned()
+        } else if until.needs_connections() && !has_connections(traffic, further) {
+            format!("`{until}`: no station has a TCP connection: write `--traffic tcp`, or name another metric")
+        } else {
             return Ok(());
-        }
-        let what = format!("`{until}`: no station has a TCP connection: write `--traffic tcp`, or name another metric");
+        };
         Err(self.wrong("until", span(&self.scenario.run.until), what))
     }
 
