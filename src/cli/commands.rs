@@ -97,7 +97,9 @@ pub enum CommandError {
         source: link::namespace::UserNamespaceError,
     },
     /// The station is no namespace.
-    #[error("{station} is a kernel in virtual time, which no program of this machine can enter: write the program into `run` of the scenario")]
+    #[error(
+        "{station} is a kernel in virtual time, which nothing on this machine can enter: `ethbus exec {station} PROGRAM` has it run a program"
+    )]
     Kernel {
         /// The station.
         station: String,

@@ -100,10 +100,7 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
 ///
 /// # Errors
 /// The record cannot be read.
-pub fn interventions(
-    path: &Path,
-    plan: &Plan,
-) -> Result<(Vec<(BitInstant, Deed)>, Option<Duration>), ReadError> {
+pub fn interventions(path: &Path, plan: &Plan) -> Result<(Vec<(BitInstant, Deed)>, Option<Duration>), ReadError> {
     let mut record = RecordReader::open(path)?;
     let mut planned: VecDeque<(BitInstant, Input)> = planned(plan).into();
     let mut deeds = Vec::new();
@@ -112,8 +109,10 @@ pub fn interventions(
             Entry::Input { input: Input::Offer { .. }, .. } => {}
             Entry::Input { at, input, .. } => {
                 // The medium may have got one bit further than the scenario says.
-                let is_due = |(due, change): &(BitInstant, Input)| *change == input && at.since(*due) <= BitTimes::new(1);
-                let is_planned = planned.front().is_some_and(|(due, _)| *due <= at) && planned.front().is_some_and(is_due);
+                let is_due =
+                    |(due, change): &(BitInstant, Input)| *change == input && at.since(*due) <= BitTimes::new(1);
+                let is_planned =
+                    planned.front().is_some_and(|(due, _)| *due <= at) && planned.front().is_some_and(is_due);
                 match is_planned {
                     true => _ = planned.pop_front(),
                     false => deeds.push((at, Deed::Input(input))),

@@ -388,12 +388,7 @@ where
     }
 
     /// Has a station begin a command from outside.
-    fn begin(
-        &mut self,
-        station: usize,
-        number: Option<usize>,
-        command: String,
-    ) -> Result<(), LabError<O::Error>> {
+    fn begin(&mut self, station: usize, number: Option<usize>, command: String) -> Result<(), LabError<O::Error>> {
         let number = number.unwrap_or_else(|| {
             self.commands[station] += 1;
             self.commands[station]

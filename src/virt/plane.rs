@@ -151,7 +151,8 @@ where
     let now = Instant::now();
     let clock = Clock { pace: wishes.pace.unwrap_or(1.0), since: now, from: 0, is_paused: false };
     let (next_housekeeping, next_flush) = (now + HOUSEKEEPING, now + FLUSH);
-    Plane { plan, lab, ends, clock, commands: Vec::new(), is_over: false, next_housekeeping, next_flush }.until_its_end()
+    Plane { plan, lab, ends, clock, commands: Vec::new(), is_over: false, next_housekeeping, next_flush }
+        .until_its_end()
 }
 
 impl<F: Observer> Plane<'_, F>
@@ -277,12 +278,7 @@ where
         self.intervene(Deed::Input(input))
     }
 
-    fn command(
-        &mut self,
-        station: u16,
-        command: String,
-        stream: Option<OwnedFd>,
-    ) -> Result<(), LabError<F::Error>> {
+    fn command(&mut self, station: u16, command: String, stream: Option<OwnedFd>) -> Result<(), LabError<F::Error>> {
         self.intervene(Deed::Command { station: StationId::new(station), command })?;
         let station = usize::from(station);
         let file = self.lab.file(station, &init::command_file(self.lab.commands(station)));
@@ -307,7 +303,8 @@ where
         let held = self.lab.bus.held();
         let at = self.lab.bus.end_at(self.lab.now());
         let (medium, observed) = self.lab.bus.parts();
-        let stations: Vec<_> = (0..self.plan.stations.len() as u16).map(|number| (StationId::new(number), None)).collect();
+        let stations: Vec<_> =
+            (0..self.plan.stations.len() as u16).map(|number| (StationId::new(number), None)).collect();
         observed.captures.begin(stream, wish, at, medium, held, &stations);
     }
 

@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod up;
 
 use common::derive::derive_file;
 use common::files::{folder, logged, path};

@@ -201,9 +201,9 @@ impl Control {
                 Some("`exec` of a lab in real time needs no request: a program enters the station's namespace")
             }
             _ if !is_virtual => None,
-            Control::Add(_) | Control::Remove { .. } => {
-                Some("the stations of a virtual lab are those of its scenario: `unplug` and `plug` take one off and back")
-            }
+            Control::Add(_) | Control::Remove { .. } => Some(
+                "the stations of a virtual lab are those of its scenario: `unplug` and `plug` take one off and back",
+            ),
             Control::Set(_) => Some("a virtual lab sets its queues by `[[at]]` in its scenario; programs offer its frames"),
             Control::Enter { .. } => Some("a station of a virtual lab is a kernel of its own and no namespace"),
             Control::Discards { .. } => Some("a virtual lab has no streams of discards: its event log has them"),

@@ -60,16 +60,18 @@ pub fn greeting_of_kernels(plan: &Plan, in_background: bool) -> String {
             |index: usize| station.addresses.get(index).map_or(String::new(), |network| network.address.to_string());
         [station.name.clone(), station.mac.to_string(), address(0), address(1)]
     });
-    let own = if plan.name == DEFAULT_NAME { String::new() } else { format!(" {}", plan.name) };
+    let own = if plan.name == DEFAULT_NAME { String::new() } else { format!(" --name {}", plan.name) };
+    let others = plan.stations.first().zip(plan.stations.get(1));
+    let ping = others.map_or_else(String::new, |(one, other)| {
+        format!("  {} exec{own} {} ping -c 3 {}\n", program(), one.name, other.name)
+    });
     let (lab, rate, seed, ethbus) = (&plan.name, plan.medium.rate, plan.medium.seed, program());
     let is_up = format!("ethbus: lab `{lab}` is up at {rate} in virtual time, seed {seed};\n");
-    let ends = ends(in_background);
+    let (ends, elsewhere) = ends(in_background);
     format!(
-        "{}\n{}`{ethbus} down{own}` {}. {}:\n  {ethbus} watch{own}\n  {ethbus} stats{own}\n",
+        "{}\n{}`{ethbus} down{own}` {ends}. {elsewhere}:\n{ping}  {ethbus} stats{own}\n",
         plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
-        fold(&is_up, USUAL),
-        ends.0,
-        ends.1
+        fold(&is_up, USUAL)
     )
 }
 

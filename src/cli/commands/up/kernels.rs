@@ -155,7 +155,8 @@ fn start(
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = server::listen(&plan.name).map_err(system)?;
     record.be_reached_at(addresses(plan))?;
-    let ports: Vec<Port> = plan.stations.iter().zip(macs).map(|(station, mac)| Port::of_kernel(&station.name, mac)).collect();
+    let ports: Vec<Port> =
+        plan.stations.iter().zip(macs).map(|(station, mac)| Port::of_kernel(&station.name, mac)).collect();
     record.up(&ports, plan.medium.rate.get())?;
     Ok((plane, requests))
 }

@@ -1,0 +1,176 @@
+//! `ethbus up --virtual`: the lab of `ethbus run` behind the commands of a live lab.
+
+use super::common::files::{logged, path};
+use super::common::lab::{Lab, Unused};
+use super::common::process::{Running, ethbus, run};
+use super::common::{PATIENCE, wait_until};
+use super::{PING, command, is_ready, processes, read, scenario, text};
+use serde_json::Value;
+use std::time::Duration;
+
+fn bits(lab: &Lab) -> u64 {
+    lab.stats()["measured_bit_times"].as_u64().expect("a number")
+}
+
+/// Waits until this much virtual time has passed, at 10 Mb/s.
+fn pass(lab: &Lab, seconds: u64) {
+    wait_until(PATIENCE, "virtual time passes", || bits(lab) >= seconds * 10_000_000);
+}
+
+/// Whoever looks at a lab changes nothing in it: up to its end the log of a run is that of the lab.
+#[test]
+fn a_lab_that_is_looked_at_has_the_log_of_a_run() {
+    if !is_ready() {
+        return;
+    }
+    let folder = scenario(PING);
+    run(command(&folder, "a", &[])).succeeded();
+    let [scenario, events, captured] = ["lab.toml", "b.events", "b.pcapng"].map(|name| path(&folder, name));
+    let mut lab = Lab::up(&["--virtual", &scenario, "--events", &events, "--pace", "4"]);
+    let capture = Running::start(lab.ethbus("capture", &["--out", &captured]), "");
+    let listed = run(ethbus(["list", "--format", "json"])).json();
+    let own = listed.as_array().expect("labs").iter().find(|listed| listed["name"] == lab.name.as_str());
+    assert_eq!(own.expect("it is up")["virtual"], true);
+
+    run(lab.ethbus("pause", &[])).succeeded();
+    let stopped = bits(&lab);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(bits(&lab), stopped);
+    run(lab.ethbus("step", &["--bits", "123456"])).succeeded();
+    assert_eq!(bits(&lab), stopped + 123_456);
+    run(lab.ethbus("step", &[])).succeeded();
+    assert!(bits(&lab) > stopped + 123_456);
+    run(lab.ethbus("resume", &[])).succeeded();
+    pass(&lab, 6);
+    capture.signal("INT");
+    let told = capture.wait();
+    assert!(told.stderr.contains("packets in"), "{told:#?}");
+    let stats = lab.stats();
+    assert_eq!(stats["emulator"], Value::Null);
+    lab.down();
+    lab.assert_nothing_left();
+
+    let (one, other) = (read(&folder, "a.events"), read(&folder, "b.events"));
+    // The last line tells where the log ends.
+    let end = one[..one.len() - 1].iter().rposition(|octet| *octet == b'\n').expect("lines");
+    assert!(end > 5_000 && other.starts_with(&one[..=end]), "the log of a lab that was looked at differs");
+    let first = std::fs::read(&captured).expect("a capture");
+    assert_eq!(first[..4], [0x0a, 0x0d, 0x0d, 0x0a], "it is pcapng");
+}
+
+/// What is done to a lab has an instant in its record, and is done again there.
+#[test]
+fn commands_and_changes_are_recorded_and_replayed() {
+    if !is_ready() {
+        return;
+    }
+    let folder = scenario(PING);
+    let files = ["lab.toml", "a.record", "a.events", "b.events", "a"].map(|name| path(&folder, name));
+    let [scenario, record, events, again, consoles] = files.each_ref().map(String::as_str);
+    let arguments = ["--virtual", scenario, "--seed", "7", "--pace", "4"];
+    let files = ["--record", record, "--events", events, "--consoles", consoles];
+    let mut lab = Lab::up(&[&arguments[..], &files[..]].concat());
+    // It may boot still.
+    let printed = run(lab.exec("st1", &["sh", "-c", "echo out; echo \"it's err\" >&2; exit 7"]));
+    assert_eq!((printed.code(), printed.stdout.as_str(), printed.stderr.as_str()), (Some(7), "out\n", "it's err\n"));
+    let octets = run(lab.exec("st2", &["head", "-c", "100000", "/bin/sh"])).status;
+    assert!(octets.success());
+    run(lab.exec("st2", &["no-such-program"])).failed_with(127, &["no-such-program"]);
+    pass(&lab, 2);
+    let pinged = run(lab.exec("st2", &["ping", "-4", "-c", "2", "st1"])).succeeded();
+    assert!(pinged.stdout.contains("2 received"), "{pinged:#?}");
+    run(lab.ethbus("unplug", &["st2"])).succeeded();
+    run(lab.exec("st1", &["ping", "-4", "-c", "1", "-W", "1", "st2"])).failed_with(1, &[]);
+    run(lab.ethbus("plug", &["st2"])).succeeded();
+    run(lab.ethbus("fault", &["st1", "bad_fcs"])).succeeded();
+    pass(&lab, 8);
+    lab.down();
+
+    let recorded = logged(&text(&folder, "a.record"), &["command", "detach", "attach", "set_fault"]);
+    let kinds: Vec<&str> = recorded.iter().filter_map(|line| line["kind"].as_str()).collect();
+    assert_eq!(kinds, ["command", "command", "command", "command", "detach", "command", "attach", "set_fault"]);
+    run(ethbus(["replay", record])).succeeded();
+    let told = run(ethbus(["replay", record, "--programs", "--events", again])).succeeded();
+    assert!(told.stderr.contains("sent the same as in the recorded run, at"), "{told:#?}");
+    assert!(read(&folder, "a.events") == read(&folder, "b.events"), "the log of the replay differs");
+
+    // The same command later makes another run.
+    let whole = text(&folder, "a.record");
+    let line = whole.lines().find(|line| line.contains("\"command\":\"ping -4 -c 2")).expect("a command");
+    let later = line.replace("ping -4 -c 2", "ping -4 -c 3");
+    std::fs::write(folder.path().join("c.record"), whole.replace(line, &later)).expect("a file");
+    let altered = path(&folder, "c.record");
+    run(ethbus(["replay", &altered, "--programs"])).failed_with(1, &["c.record, line", "this run differs"]);
+}
+
+#[test]
+fn a_killed_supervisor_leaves_no_kernels() {
+    if !is_ready() {
+        return;
+    }
+    // The memory is a mark that no other test has.
+    let folder =
+        scenario("[kernel]\nmemory = 53\n[[station]]\nrun = ['at 1s while :; do sleep 1; done']\n[[station]]\n");
+    let mut lab = Lab::up(&["--virtual", &path(&folder, "lab.toml")]);
+    assert_eq!(processes("mem=53M"), 2);
+    lab.lose_supervisor();
+    wait_until(PATIENCE, "the kernels have ended", || processes("mem=53M") == 0);
+    run(lab.ethbus("down", &[])).succeeded();
+    lab.assert_nothing_left();
+}
+
+/// A kernel that ends is that station's end, and a command in it ends with it.
+#[test]
+fn a_command_ends_with_its_station() {
+    if !is_ready() {
+        return;
+    }
+    let folder = scenario("[[station]]\n[[station]]\n");
+    let mut lab = Lab::up(&["--virtual", &path(&folder, "lab.toml")]);
+    run(lab.exec("st1", &["sh", "-c", "echo c > /proc/sysrq-trigger || kill -9 1; sleep 1; exit 0"]));
+    run(lab.exec("st2", &["true"])).succeeded();
+    lab.down();
+}
+
+/// What a lab in virtual time cannot do, it refuses with one sentence that says what it can.
+#[test]
+fn what_is_of_live_labs_is_refused() {
+    let folder = scenario("[[station]]\n[[station]]\n");
+    let (lab, [scenario, record]) = (Unused::name(), ["lab.toml", "a.record"].map(|name| path(&folder, name)));
+    for (arguments, word) in [
+        (&["--virtual", "--lend", "lo"][..], "--lend"),
+        (&["--virtual", "--keep", "x"], "--keep"),
+        (&["--virtual", "--metrics", "9610"], "--metrics"),
+        (&["--virtual", "--strict"], "--strict"),
+        (&["--virtual", "--tolerance", "2%"], "--tolerance"),
+        (&["--virtual", "--latency", "low"], "--latency: it is of a lab in real time"),
+        (&["--virtual", "--time-scale", "0.5"], "--time-scale: it is of a lab in real time"),
+        (&["--virtual", "--stations", "3", "--record", &record], "write `--stations` into the scenario file"),
+        (&["--pace", "2"], "--virtual"),
+        (&["--virtual", "--kernel", "/no/such"], "/no/such"),
+    ] {
+        let ended = run(ethbus(["up", "--name", &lab.0, &scenario].iter().chain(arguments)));
+        assert!(matches!(ended.code(), Some(1 | 2)), "{arguments:?}: {ended:#?}");
+        assert_eq!(ended.stderr.trim_end().lines().count(), 1, "{arguments:?}: {ended:#?}");
+        assert!(ended.stderr.contains(word), "{arguments:?}: {ended:#?}");
+    }
+    if !is_ready() {
+        return;
+    }
+    let mut lab = Lab::up(&["--virtual", &scenario]);
+    for (command, arguments, word) in [
+        ("shell", &["st1"][..], "ethbus exec"),
+        ("send", &["--from", "st1", "--to", "st2", "--count", "1"], "ethbus exec"),
+        ("exec", &["st9", "true"], "no station `st9`"),
+        ("add", &["st9"], "those of its scenario"),
+        ("remove", &["st1"], "those of its scenario"),
+        ("keep", &[], "--events FILE"),
+        ("step", &[], "ethbus pause"),
+        ("cut", &["st1", "st2"], "no cable"),
+    ] {
+        let ended = run(lab.ethbus(command, arguments));
+        assert!(matches!(ended.code(), Some(1 | 2)), "{command}: {ended:#?}");
+        assert!(ended.stderr.contains(word), "{command}: {ended:#?}");
+    }
+    lab.down();
+}
