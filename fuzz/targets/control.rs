@@ -3,7 +3,6 @@
 
 use ethbus::live::control::request::{Asked, Control};
 use libfuzzer_sys::fuzz_target;
-use serde_json::{Map, Value};
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use std::sync::LazyLock;
@@ -20,13 +19,13 @@ fuzz_target!(|data: &[u8]| {
         let Ok(request) = asked.request else { continue };
         let again = Asked::read_from(&mut request.line().as_bytes()).expect("a slice").expect("a line");
         assert_eq!(again.request.expect("a request"), request);
-        let section = match request {
-            Control::Set(section) => section,
-            Control::Add(section) => Map::from_iter([("add".to_owned(), Value::Object(section))]),
+        let mut course = PLAN.course();
+        let deeds = match request {
+            Control::Set(section) => PLAN.setting(&section, &course),
+            Control::Add(section) => PLAN.adding(&section, &course),
             _ => continue,
         };
-        if let Ok(deeds) = PLAN.doing(&section, &PLAN.course()) {
-            let mut course = PLAN.course();
+        if let Ok(deeds) = deeds {
             deeds.iter().for_each(|deed| course.take(deed));
         }
     }

@@ -49,7 +49,7 @@ fn a_lab_follows_its_timetable_to_its_end() {
     let scenario = file(
         &folder,
         "stations = 2\n[medium]\ntopology = 'bus:500m'\n\
-         [[at]]\ntime = '500ms'\nadd = { name = 'late', position = '250 m', arrivals = 'periodic:2ms', frame_size = 333 }\n\
+         [[at]]\ntime = '500ms'\nadd = { name = 'late', position = '250 m', arrivals = 'periodic:every=2ms', frame_size = 333 }\n\
          [[at]]\ntime = '1s'\nstation = 'st1'\narrivals = 'poisson:0.2'\nframe_size = 444\n\
          [[at]]\ntime = '1500ms'\nqueue = 7\n\
          [[at]]\ntime = '1500ms'\nfilter = 'address'\n\
@@ -113,7 +113,7 @@ fn a_lab_that_is_up_is_set() {
     let sent = |name: &str| number(station(&lab.stats(), name), "frames_transmitted_ok");
     set(&["st1", "arrivals=saturated", "frame_size=500", "destination=broadcast"]).succeeded();
     wait_until(PATIENCE, "a saturated station", || sent("st1") > 500);
-    set(&["st1", "arrivals=periodic:5ms"]).succeeded();
+    set(&["st1", "arrivals=periodic:every=5ms"]).succeeded();
     set(&["queue=9"]).succeeded();
     let before = sent("st1");
     wait_until(PATIENCE, "a periodic station", || sent("st1") > before + 50);

@@ -143,7 +143,7 @@ fn the_others_offer_what_they_would_have_offered() {
 fn the_time_of_a_source_begins_with_the_change() {
     let (kept, _) = run(
         "stations = 2\n[[station]]\narrivals = 'silent'\nframe_size = 80\n[[station]]\narrivals = 'silent'\n\
-         [[at]]\ntime = '1ms'\nstation = 'st1'\narrivals = 'periodic:4ms'\n",
+         [[at]]\ntime = '1ms'\nstation = 'st1'\narrivals = 'periodic:every=4ms'\n",
     );
     let instants = kept.instants(0, 80, 0, u64::MAX);
     assert!((10_000..50_000).contains(&instants[0]), "{instants:?}");
@@ -155,7 +155,7 @@ fn the_time_of_a_source_begins_with_the_change() {
 #[test]
 fn a_window_opens_and_closes() {
     let (kept, _) = run(
-        "stations = 2\n[[station]]\narrivals = 'saturated'\n[[station]]\narrivals = 'silent'\n\
+        "stations = 2\n[[station]]\narrivals = 'poisson:0.2'\n[[station]]\narrivals = 'silent'\n\
          [[at]]\ntime = '5ms'\nstation = 'st2'\narrivals = 'window:1,reply=100'\nframe_size = 90\ndestination = 'st1'\n\
          [[at]]\ntime = '10ms'\nstation = 'st2'\narrivals = 'silent'\n",
     );
@@ -163,7 +163,7 @@ fn a_window_opens_and_closes() {
     assert!(requests.len() > 5 && requests[0] == 50_000 && *requests.last().expect("some") < 100_000, "{requests:?}");
     let replies = kept.instants(0, 100, 0, u64::MAX);
     assert!(requests.len() - replies.len() <= 1 && replies.iter().all(|at| *at <= 101_000), "{replies:?}");
-    assert!(kept.instants(0, 64, 100_000, u64::MAX).len() > 50, "the saturated station goes on");
+    assert!(kept.instants(0, 64, 100_000, u64::MAX).len() > 10, "the other station goes on");
 }
 
 /// Frames in a queue that has become too long stay; what comes behind them is dropped.
@@ -176,7 +176,8 @@ fn a_shorter_queue_drops_what_comes_later() {
     assert_eq!([0, 1].map(|station| before.count(station, is_drop)), [0, 0], "50 frames are room enough for 20 ms");
     let first = after.events.iter().find(|event| is_drop(&event.kind)).expect("drops").at;
     assert!(first >= BitInstant::new(100_000), "{first}");
-    assert!(results.stations.iter().all(|station| station.queued <= 20), "{results:?}");
+    let queued: Vec<u64> = results.stations.iter().map(|station| station.queued).collect();
+    assert!(queued[0] > 2 && queued[1] == 2, "a station that captures the medium empties its own queue first: {queued:?}");
 }
 
 #[test]

@@ -387,7 +387,7 @@ pub struct SetArgs {
     /// Which lab.
     #[command(flatten)]
     pub lab: LabArgs,
-    /// A station's name, if it is about one; and KEY=VALUE, like `queue=50`
+    /// A station, if it is about one, and KEY=VALUE
     #[arg(value_name = "SETTING", required = true, num_args = 1..)]
     pub settings: Vec<String>,
 }

@@ -184,7 +184,7 @@ impl Serving<'_> {
 
     /// Sets what a client asks for, and tells the results after that.
     pub(super) fn set(&mut self, section: &Map<String, Value>, answer: Answer) -> Result<(), SupervisorError> {
-        let deeds = self.plan.doing(section, &self.stations.course);
+        let deeds = self.plan.setting(section, &self.stations.course);
         let refusal = match deeds {
             Ok(deeds) => self.do_all(deeds)?.map_err(|why| RpcError::refused(&why)),
             Err(error) => Err(RpcError::invalid_params(&format!("set: {error}"))),

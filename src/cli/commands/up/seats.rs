@@ -70,12 +70,11 @@ impl Seats {
 
 impl Serving<'_> {
     /// Has a station join at a client's request: it is made, and then put onto the medium.
-    pub(super) fn add(&mut self, section: Map<String, Value>, answer: Answer) -> Result<(), SupervisorError> {
+    pub(super) fn add(&mut self, section: &Map<String, Value>, answer: Answer) -> Result<(), SupervisorError> {
         let joiners = self.schedule.joiners();
         let checked = self.stations.check(section.get("name").and_then(Value::as_str), &joiners);
-        let section = Map::from_iter([("add".to_owned(), Value::Object(section))]);
         let planned = checked.and_then(|()| {
-            let deeds = self.plan.doing(&section, &self.stations.course);
+            let deeds = self.plan.adding(section, &self.stations.course);
             deeds.map_err(|error| RpcError::invalid_params(&format!("add: {error}")))
         });
         match planned {

@@ -232,7 +232,7 @@ impl Serving<'_> {
             },
             Control::Attach { station } => self.change(&station, Change::Attach, answer)?,
             Control::Detach { station } => self.change(&station, Change::Detach, answer)?,
-            Control::Add(section) => self.add(section, answer)?,
+            Control::Add(section) => self.add(&section, answer)?,
             Control::Set(section) => self.set(&section, answer)?,
             Control::Remove { station } => self.remove(&station, answer)?,
             Control::Fault { station, fault } => self.change(&station, Change::Fault(fault), answer)?,

@@ -117,6 +117,11 @@ impl Course {
         self.seats.iter().position(|seat| seat.is_there && seat.station.name == name)
     }
 
+    /// The numbers of all that are there.
+    fn there(&self) -> impl Iterator<Item = usize> {
+        (0..).zip(&self.seats).filter(|(_, seat)| seat.is_there).map(|(number, _)| number)
+    }
+
     /// The names of all that are there or were.
     pub fn names(&self) -> Vec<&str> {
         self.seats.iter().map(|seat| seat.station.name.as_str()).collect()
@@ -273,8 +278,8 @@ impl Planner<'_> {
         let of_all = fault.map(|fault| FaultName(fault).of_all()).transpose();
         let missing = |what| format!("`station` is missing, and {what}: write whose it is, like `station = \"st1\"`");
         let fault = of_all.map_err(|what| self.at("at", section, missing(what)))?.map(|FaultName(fault)| fault);
-        let all = (0..course.seats.len() as u16).map(StationId::new);
-        Ok(all.map(|station| Input::SetFault { station, fault }).collect())
+        let there = course.there().map(|seat| StationId::new(seat as u16));
+        Ok(there.map(|station| Input::SetFault { station, fault }).collect())
     }
 
     /// Other traffic of one station, or of all together.
@@ -287,10 +292,9 @@ impl Planner<'_> {
         medium: &Config,
     ) -> Result<Vec<Deed>, PlanError> {
         let AtSection { station, frame_size, destination, .. } = section.get_ref();
-        let there = || (0..course.seats.len()).filter(|seat| course.seats[*seat].is_there);
         let (stations, arrivals): (Vec<usize>, Arrivals) = match station {
             Some(station) => (vec![self.present("station", station, course)?.index()], arrivals.clone()),
-            None => (there().collect(), arrivals.clone().split(there().count().max(1))),
+            None => (course.there().collect(), arrivals.clone().split(course.there().count().max(1))),
         };
         let names = course.names();
         let own =

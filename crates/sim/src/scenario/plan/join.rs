@@ -39,13 +39,34 @@ impl Plan {
         self
     }
 
-    /// What a command to a lab that is up does to the stations of `course`: `section` has what an `[[at]]` section of a
-    /// scenario would have, without the time.
+    /// What a command that sets something does to a lab that is up with the stations of `course`: `section` has what an
+    /// `[[at]]` section of a scenario would have, without the time.
     ///
     /// # Errors
-    /// Keys that no command has, bad values, or values that another station has.
-    pub fn doing(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<Deed>, PlanError> {
-        check_keys(section)?;
+    /// Keys that are not [`SET`], bad values, or a station that is not there.
+    pub fn setting(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<Deed>, PlanError> {
+        check_keys(section, &SET, "no such key can be set")?;
+        self.doing(section, course)
+    }
+
+    /// The same of a station that joins: `section` has what `[[station]]` of a scenario would have.
+    ///
+    /// # Errors
+    /// Unknown keys, bad values, or values that another station has.
+    pub fn adding(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<Deed>, PlanError> {
+        check_keys(section, &ADDED, "a station that joins has no such key")?;
+        let mut deeds = self.doing(&Map::from_iter([("add".to_owned(), json!(section))]), course)?;
+        // Programs are what a station is added for, unless the command says otherwise.
+        let own = section.contains_key("arrivals");
+        deeds.iter_mut().for_each(|deed| {
+            if let Deed::Join(joining) = deed {
+                joining.has_traffic &= own;
+            }
+        });
+        Ok(deeds)
+    }
+
+    fn doing(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<Deed>, PlanError> {
         let text = text(section).map_err(|what| Wrong { place: None, name: "at".to_owned(), what })?;
         let read = Scenario::from_text(Path::new("command"), text).map_err(|error| match error {
             ScenarioError::Content(wrongs) => without_place(wrongs),
@@ -56,15 +77,7 @@ impl Plan {
         let overrides = Overrides::default();
         let planner = Planner::new(&scenario, Some(&source), &overrides, &[]);
         let deeds = scenario.at.iter().map(|section| planner.deeds(BitInstant::ZERO, section, course, &self.medium));
-        let mut deeds = Planner::all(deeds).map_err(|PlanError(wrongs)| without_place(wrongs))?.concat();
-        // Programs are what a station is added for, unless the command says otherwise.
-        let own = scenario.at.iter().any(|section| section.get_ref().add.as_ref().is_some_and(has_arrivals));
-        deeds.iter_mut().for_each(|deed| {
-            if let Deed::Join(joining) = deed {
-                joining.has_traffic &= own;
-            }
-        });
-        Ok(deeds)
+        Ok(Planner::all(deeds).map_err(|PlanError(wrongs)| without_place(wrongs))?.concat())
     }
 }
 
@@ -151,18 +164,9 @@ pub(super) fn with_seats(topology: Topology, seats: usize, cable: f64) -> Topolo
     }
 }
 
-fn has_arrivals(section: &Spanned<StationSection>) -> bool {
-    section.get_ref().arrivals.is_some()
-}
-
-/// A command has the keys of a station that joins, in `add`, or those of what can be set.
-fn check_keys(section: &Map<String, Value>) -> Result<(), PlanError> {
-    let (given, known, whose) = match section.get("add") {
-        Some(Value::Object(added)) => (added, &ADDED[..], "a station that joins has no such key"),
-        _ => (section, &SET[..], "no such key can be set"),
-    };
+fn check_keys(given: &Map<String, Value>, known: &[&str], wrong: &str) -> Result<(), PlanError> {
     let Some(other) = given.keys().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
-    let what = format!("{whose} while a lab is up: write one of {}", known.join(", "));
+    let what = format!("{wrong} while a lab is up: write one of {}", known.join(", "));
     Err(Wrong { place: None, name: other.clone(), what }.into())
 }
 
