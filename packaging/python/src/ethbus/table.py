@@ -93,7 +93,7 @@ def _read_csv(path: Path) -> pandas.DataFrame:
 
 
 def _row_checksums(log: Path, seeds: int) -> dict[int, int]:
-    """The CRC-32 of each row without its number, from a sweep's log; combinations have `seeds` seeds now, and had fewer before."""
+    """The CRC-32 of each row without its number, from a sweep's log; combinations have `seeds` seeds now, once fewer."""
     checksums: dict[int, int] = {}
     own = seeds
     for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
