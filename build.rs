@@ -6,6 +6,8 @@ extern crate self as sim;
 #[path = "src/cli/args.rs"]
 #[allow(dead_code, unused_imports, missing_docs, reason = "only the definitions are used here")]
 mod args;
+#[path = "build/commit.rs"]
+mod commit;
 #[path = "crates/sim/src/words/units.rs"]
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
 pub mod units;
@@ -37,6 +39,7 @@ use clap::{Command, CommandFactory, ValueEnum};
 use std::path::{Path, PathBuf};
 
 fn main() -> std::io::Result<()> {
+    println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/cli/args.rs");
     println!("cargo::rerun-if-changed=src/cli/args");
     println!("cargo::rerun-if-changed=src/cli/completions");
@@ -55,41 +58,21 @@ fn main() -> std::io::Result<()> {
         std::fs::write(&file, with_names(shell, &text))?;
     }
     clap_mangen::generate_to(args::Cli::command(), &man)?;
-    commit();
+    name_commit();
     pages(&man, &out.join("pages.rs"))
 }
 
-/// The commit that results name as their source: that of `ETHBUS_COMMIT`, or, in a release build from a clone, the clone's, with
-/// `-changed` where files differ from it. A debug build has none, so that a commit rebuilds nothing; neither has an archive.
-fn commit() {
+/// The commit that results name as their source: that of `ETHBUS_COMMIT`, or, in a release build from a clone, the clone's. A
+/// debug build has none, so that a commit rebuilds nothing; neither has an archive.
+fn name_commit() {
     println!("cargo::rerun-if-env-changed=ETHBUS_COMMIT");
     let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
-    if std::env::var_os("ETHBUS_COMMIT").is_some() || !is_release || !Path::new(".git").exists() {
+    if std::env::var_os("ETHBUS_COMMIT").is_some() || !is_release {
         return;
     }
-    let git = |arguments: &[&str]| {
-        let output = std::process::Command::new("git").args(arguments).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let Some(commit) = git(&["rev-parse", "HEAD"]) else { return };
-    // What HEAD is, and what is compiled.
-    let head = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists());
-    for path in head.iter().map(String::as_str).chain(["Cargo.toml", "Cargo.lock", "build.rs", "src", "crates"]) {
-        println!("cargo::rerun-if-changed={path}");
-    }
-    let sources = [
-        "status",
-        "--porcelain",
-        "--untracked-files=no",
-        "--",
-        "Cargo.toml",
-        "Cargo.lock",
-        "build.rs",
-        "src",
-        "crates",
-    ];
-    let changed = if git(&sources).is_some_and(|changes| changes.is_empty()) { "" } else { "-changed" };
-    println!("cargo::rustc-env=ETHBUS_COMMIT={commit}{changed}");
+    let Some(commit::Clone { commit, watched }) = commit::clone(Path::new(".")) else { return };
+    watched.iter().for_each(|path| println!("cargo::rerun-if-changed={path}"));
+    println!("cargo::rustc-env=ETHBUS_COMMIT={commit}");
 }
 
 /// The command as people know it: completions would offer hidden commands and options too.

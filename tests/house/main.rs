@@ -6,6 +6,7 @@
 mod common;
 
 mod bad_input;
+mod commit;
 mod completions;
 mod first_steps;
 mod habits;

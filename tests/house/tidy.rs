@@ -229,7 +229,7 @@ fn prose_has_plain_subjects() {
 }
 
 fn sources() -> Vec<PathBuf> {
-    let folders = ["src", "crates", "tests", "benches", "ffi-tests", "fuzz"];
+    let folders = ["build", "src", "crates", "tests", "benches", "ffi-tests", "fuzz"];
     folders.iter().flat_map(|folder| files(folder, "rs")).collect()
 }
 

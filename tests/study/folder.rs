@@ -103,3 +103,25 @@ fn a_row_of_a_folder_is_reproduced() {
     ethbus_in(&folder, &["reproduce", &file]).succeeded();
     ethbus_in(&folder, &["reproduce", &file, "--row", "1"]).failed_with(1, &["it has no row 1"]);
 }
+
+/// A process that ends between the two renames of a combination leaves rows of stations without the row of their runs. The sweep
+/// that goes on, whatever rows it writes together, has each row of a station once.
+#[test]
+fn rows_of_stations_without_their_runs_are_written_once() {
+    let (_turn, folder) = place();
+    let sweep = |more: &[&str]| sweep(&folder, &[&["--tables", "stations", "--out", "runs/"], more].concat());
+    sweep(&[]).succeeded();
+    let place = folder.path().join("runs/stations=3/medium.topology=star%3A50bt");
+    let runs = |table: &str| -> Vec<String> {
+        let name = |path: &PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let of_table = |name: String| Some(name.strip_prefix(table)?.rsplit_once('-')?.0.to_owned());
+        files(&place).iter().map(name).filter_map(of_table).collect()
+    };
+    assert_eq!([runs("runs-"), runs("stations-")], [["10-3"], ["10-3"]]);
+    fs::remove_file(files(&place).remove(0)).expect("own file");
+    assert_eq!((runs("runs-").len(), runs("stations-").len()), (0, 1), "as the process leaves it");
+    sweep(&["--rows", "11..12"]).succeeded();
+    assert_eq!([runs("runs-"), runs("stations-")], [["11-2"], ["11-2"]]);
+    sweep(&[]).failed_with(0, &["1 run in", "11 were there"]);
+    assert_eq!([runs("runs-"), runs("stations-")], [["10-1", "11-2"], ["10-1", "11-2"]]);
+}

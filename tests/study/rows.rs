@@ -225,3 +225,52 @@ fn seeds_are_added_until_a_half_width_is_met() {
     run(command(&folder, "sweep", &[&grid[..], &missing].concat()))
         .failed_with(1, &["--until: runs of this grid have no figure `throughput`"]);
 }
+
+/// With seeds that are added, a part has whole combinations: parts merge to the table of one sweep, and one that stopped goes on.
+#[test]
+fn parts_to_which_seeds_are_added_merge_to_the_whole() {
+    let (_turn, folder) = place();
+    let grid = ["--set", "stations=2..5", "--duration", "20ms", "--warmup", "1ms", "--seeds", "2"];
+    let wish = ["--until", "mac_delay_mean_bt=20%", "--max-seeds", "6"];
+    let one = |more: &[&str]| run(command(&folder, "sweep", &[&grid[..], &wish, more].concat()));
+    let merge = |parts: &[&str]| run(command(&folder, "merge", &[&["--out", "merged.csv"], parts].concat()));
+    one(&["--out", "whole.csv"]).succeeded();
+    one(&["--shard", "1/3", "--out", "part-{shard}.csv"]).succeeded();
+    // Combinations 1 and 4, with two seeds at least and six at most.
+    let stations = |line: &str| record(line, &read(&folder, "part-1.csv"), "stations");
+    let mut own: Vec<String> = read(&folder, "part-1.csv").lines().skip(1).map(stations).collect();
+    own.dedup();
+    assert_eq!(own, ["2", "5"]);
+    let missing = merge(&["part-1.csv"]);
+    missing.failed_with(1, &["shard 2/3, 3/3 of the grid are missing", "--max-seeds 6"]);
+    for line in missing.stderr.lines().filter(|line| line.starts_with("  ")) {
+        let mut shell = program("sh", ["-c", line]);
+        shell.current_dir(folder.path());
+        run(shell).succeeded();
+    }
+    merge(&["part-2.csv", "part-3.csv", "part-1.csv"]).succeeded();
+    for name in ["whole.csv", "whole.csv.grid.json"] {
+        assert_eq!(read(&folder, &name.replace("whole", "merged")), read(&folder, name), "{name}");
+    }
+    let said =
+        run(command(&folder, "plot", &["part-1.csv", "--x", "stations", "--y", "mac_delay_mean_bt", "-o", "p.svg"]));
+    assert!(!said.succeeded().stderr.contains("warning"), "a table with enough seeds lacks no run");
+    // A part that lacks its last row is not finished, and its command adds that row alone.
+    let (part, beside) = (read(&folder, "part-1.csv"), folder.path().join("part-1.csv.grid.json"));
+    let kept = part.trim_end().rsplit_once('\n').expect("rows").0.to_owned() + "\n";
+    fs::write(folder.path().join("part-1.csv"), kept).expect("own table");
+    let manifest = fs::read_to_string(&beside).expect("a manifest");
+    let mut manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    manifest.as_object_mut().expect("an object").remove("rows_crc32");
+    fs::write(&beside, manifest.to_string()).expect("own file");
+    merge(&["part-2.csv", "part-3.csv", "part-1.csv"]).failed_with(1, &["asks for further ones", "--shard 1/3"]);
+    let again = one(&["--shard", "1/3", "--out", "part-{shard}.csv"]).succeeded().stderr;
+    assert!(again.contains("1 run in"), "{again}");
+    assert_eq!(read(&folder, "part-1.csv"), part);
+}
+
+/// A field of a row of a table.
+fn record(line: &str, table: &str, name: &str) -> String {
+    let column = table.lines().next().expect("a header").split(',').position(|known| known == name).expect(name);
+    line.split(',').nth(column).expect("a field").to_owned()
+}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import ethbus
+from ethbus._program import run
 from ethbus._scenario import toml
 from ethbus.results import LABELS, Results
 
@@ -111,6 +112,28 @@ def test_frames_of_pandas() -> None:
     assert frame.collisions.sum() == sum(station.collisions for station in results.stations)
     rows = pandas.DataFrame(ethbus.sim(stations=count, duration="10ms").row() for count in (2, 3))
     assert len(rows) == 2 and rows.utilization_total.between(0, 1.01).all()
+
+
+def test_a_changed_row_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    table = tmp_path / "runs.csv"
+
+    def sweep(seeds: int) -> None:
+        run("sweep", "--set", "stations=2,3", "--seeds", seeds, "--duration", "5ms", "--warmup", "1ms", "--out", table)
+
+    sweep(1)
+    sweep(2)
+    assert len(ethbus.read(table)) == 4
+    # As an interrupt leaves it: without the checksum of the whole, and with half a row.
+    grid = Path(f"{table}.grid.json")
+    grid.write_text(json.dumps({key: value for key, value in json.loads(grid.read_text()).items() if key != "rows_crc32"}))
+    whole = table.read_text()
+    table.write_text(whole[:-20])
+    assert len(ethbus.read(table)) == 3
+    lines = whole.splitlines()
+    table.write_text("\n".join([*lines[:2], lines[2] + "1", *lines[3:], ""]))
+    with pytest.raises(ValueError, match="row 2 was changed"):
+        ethbus.read(table)
 
 
 def test_a_wrong_option_says_what_would_be_right() -> None:

@@ -123,8 +123,8 @@ pub struct SweepArgs {
     /// Add seeds until --until holds, at most N
     ///
     /// To each combination by itself, where the interval is widest first. --until is then about the mean over seeds, and ends no
-    /// run.
-    #[arg(long, value_name = "N", value_parser = max_seeds, hide_short_help = true, conflicts_with_all = ["shard", "rows"])]
+    /// run. A part of --shard then has whole combinations.
+    #[arg(long, value_name = "N", value_parser = max_seeds, hide_short_help = true)]
     pub max_seeds: Option<u64>,
     /// What is run.
     #[command(flatten)]

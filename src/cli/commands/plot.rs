@@ -14,6 +14,7 @@ use crate::study::plot::picture::{Kind, ready, write};
 use crate::study::story::{self, Beside, StoryError};
 use crate::study::sweep::again::command;
 use crate::study::sweep::manifest::Manifest;
+use crate::study::sweep::seeds::expected;
 use clap::ValueEnum;
 use std::path::Path;
 use std::process::ExitCode;
@@ -88,7 +89,7 @@ fn draw_figure(args: &PlotArgs, figure: PlotFigure, kind: Kind) -> Outcome {
 /// manifest beside it.
 fn say_missing(table: &Path, rows: u64) {
     let Ok(Some(manifest)) = Manifest::read(table) else { return };
-    let runs = manifest.part().share(manifest.runs());
+    let Ok(runs) = expected(table, &manifest) else { return };
     if rows < runs {
         say(&format!(
             "ethbus: warning: {} has {rows} of the {runs} runs of its sweep, and the figure has no more. The rest:\n  {}\n",

@@ -53,20 +53,20 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let overrides = Overrides::of(args.run.given().filter(|(long, _)| enough.is_none() || *long != UNTIL))?;
     let grid = Grid::read(args.scenario.as_deref(), &overrides, &asked(args, &given), DEFAULT_SEED)?;
     check_rows(part, &grid)?;
+    let texts: Vec<(&str, String)> = options.iter().map(|(option, _, text)| (option.as_str(), text.clone())).collect();
+    let enough = enough.map(|until| seeds::Enough { until, first: grid.first_seeds() });
+    let manifest = Manifest::new(&grid, &texts, args.timing, part).with_enough(enough).with_beside(wanted);
     if args.list {
-        print(&list(&grid, part))?;
+        print(&list(&grid, &manifest))?;
         return Ok(ExitCode::SUCCESS);
     }
     let checked = grid.check()?;
     checked.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    let texts: Vec<(&str, String)> = options.iter().map(|(option, _, text)| (option.as_str(), text.clone())).collect();
-    let enough = enough.map(|until| seeds::Enough { until, first: grid.first_seeds() });
-    let manifest = Manifest::new(&grid, &texts, args.timing, part).with_enough(enough).with_beside(wanted);
     if let Some(whom) = learned {
         say(&format!("ethbus: this is {part}, as told by {whom}\n"));
     }
     args.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
-    let (output, mut todo) = open(args, &out, &grid, manifest.clone())?;
+    let (output, mut todo) = open(args, &out, &manifest)?;
     let seen = manifest.enough().map(|it| Ok::<_, TableError>((it.metric(), seeds::values(&out, &manifest)?)));
     let seen = seen.transpose()?;
     let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
@@ -149,6 +149,11 @@ fn enough(args: &SweepArgs) -> Result<Option<String>, PlanError> {
     if args.max_seeds.is_none() {
         return Ok(None);
     }
+    if args.rows.is_some() {
+        let what = "how many seeds a combination gets follows from all its rows: give each task whole combinations, with \
+                    --shard instead of --rows";
+        return Err(PlanError::option("--max-seeds", what.to_owned()));
+    }
     let Some(text) = args.run.get(UNTIL) else {
         let what = "it needs a half-width at which seeds are enough: give it like `--until 2%`";
         return Err(PlanError::option("--max-seeds", what.to_owned()));
@@ -200,8 +205,8 @@ fn check_rows(part: Part, grid: &Grid) -> Result<(), PlanError> {
     }
 }
 
-/// The rows of a part: number, keys and seed of each.
-fn list(grid: &Grid, part: Part) -> String {
+/// The rows of a table: number, keys and seed of each.
+fn list(grid: &Grid, manifest: &Manifest) -> String {
     let keys = grid.keys().into_iter();
     let header = line(std::iter::once("run").chain(keys).chain(["seed"]));
     let row = |run: u64| {
@@ -209,7 +214,7 @@ fn list(grid: &Grid, part: Part) -> String {
         let (number, seed) = ((run + 1).to_string(), seed.to_string());
         line([number.as_str()].into_iter().chain(grid.values_at(point)).chain([seed.as_str()]))
     };
-    let rows = (0..grid.runs()).filter(|run| part.has(*run)).map(row);
+    let rows = (0..grid.runs()).filter(|run| manifest.has(*run)).map(row);
     std::iter::once(header).chain(rows).map(|line| line + "\n").collect()
 }
 
@@ -273,11 +278,10 @@ fn is_stream(out: &Path) -> bool {
 }
 
 /// The table, and the runs that are still to be done.
-fn open(args: &SweepArgs, out: &Path, grid: &Grid, manifest: Manifest) -> Result<(Output, Vec<u64>), CommandError> {
-    let part = manifest.part();
-    let runs = (0..grid.runs()).filter(|&run| part.has(run));
+fn open(args: &SweepArgs, out: &Path, manifest: &Manifest) -> Result<(Output, Vec<u64>), CommandError> {
+    let runs = (0..manifest.runs()).filter(|&run| manifest.has(run));
     if !is_stream(out) {
-        let (output, done) = open_table(args, out, manifest)?;
+        let (output, done) = open_table(args, out, manifest.clone())?;
         let done: std::collections::HashSet<u64> = done.into_iter().collect();
         return Ok((output, runs.filter(|run| !done.contains(run)).collect()));
     }

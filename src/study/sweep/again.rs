@@ -29,8 +29,8 @@ pub fn command(program: &str, known: &Manifest, table: &Path, part: Part) -> Str
     for (option, text) in known.choice().iter().flat_map(|choice| choice.wish.options()) {
         words.extend([option.to_owned(), quoted(text)]);
     }
-    // A part of a grid to which seeds are added has all of them.
-    let enough = known.enough().filter(|_| part == Part::WHOLE);
+    // A row of a grid to which seeds are added is one of all of them.
+    let enough = known.enough().filter(|_| matches!(part, Part::Shard(_)));
     let first = enough.map_or(known.seeds().len(), |enough| enough.first.min(known.seeds().len()));
     words.extend(["--seeds".to_owned(), seeds(&known.seeds()[..first])]);
     if let Some(enough) = enough {

@@ -53,6 +53,12 @@ pub enum TableError {
         /// The file that should be beside it.
         manifest: PathBuf,
     },
+    /// A table that is to be read is no sweep's.
+    #[error("{}: no sweep's table, since there is no {} beside it: copy that file too", path.display(), Manifest::path(path).display())]
+    Unknown {
+        /// The table.
+        path: PathBuf,
+    },
     /// Another process writes it.
     #[error("another sweep writes {} now", path.display())]
     InUse {

@@ -67,10 +67,10 @@ impl Folder {
                 whole.write(path)?;
             }
         }
-        let (part, seeds) = (manifest.part(), manifest.seeds().len() as u64);
-        let done: Vec<u64> = runs(path, manifest.runs())?.into_keys().filter(|run| part.has(*run)).collect();
+        let seeds = manifest.seeds().len() as u64;
+        let done: Vec<u64> = runs(path, manifest.runs())?.into_keys().filter(|run| manifest.has(*run)).collect();
         let mut due: BTreeMap<u64, u64> = BTreeMap::new();
-        for run in (0..manifest.runs()).filter(|run| part.has(*run) && done.binary_search(run).is_err()) {
+        for run in (0..manifest.runs()).filter(|run| manifest.has(*run) && done.binary_search(run).is_err()) {
             *due.entry(run / seeds).or_default() += 1;
         }
         let folder = Folder {
@@ -154,9 +154,11 @@ impl Folder {
             // Without what made them, which differs each time.
             false => Some(self.new_file(&self.stations.0.clone(), &of_stations, &[], None)?),
         };
+        let written: Vec<u64> = rows.keys().copied().collect();
         let rows: Vec<csv::StringRecord> = rows.into_values().collect();
         let (header, grid) = (self.header.clone(), self.manifest.clone());
         let runs = self.new_file(&header, &rows, &keys, Some(&grid))?;
+        remove_orphans(&place, &written)?;
         let mut both = [(STATIONS, stations), (RUNS, Some(runs))].into_iter();
         both.try_for_each(|(table, file)| {
             file.map_or(Ok(()), |file| file.name(&place, |crc32| name(table, first + 1, rows.len(), crc32)))
@@ -187,6 +189,38 @@ impl Folder {
         write_rows((file, new.path().display().to_string()), header, rows, left_out, (grid, &self.made_by))?;
         Ok(new)
     }
+}
+
+/// Removes rows of stations that a process left which ended between the two renames of [`Folder::write`]: of runs that are
+/// `written` now, in a file without the file of its runs. Another process that is between its renames writes other runs.
+fn remove_orphans(place: &Path, written: &[u64]) -> Result<(), TableError> {
+    let entries =
+        std::fs::read_dir(place).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(system("read", place))?;
+    let names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    for name in &names {
+        let Some((numbers, _)) = name.strip_prefix(STATIONS).and_then(|rest| rest.rsplit_once('-')) else { continue };
+        let beside = format!("{RUNS}{numbers}-");
+        if names.iter().any(|other| other.starts_with(&beside)) {
+            continue;
+        }
+        let path = place.join(name);
+        let file = match File::open(&path) {
+            // Another process that goes on has removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            file => file.map_err(system("open", &path))?,
+        };
+        let rows = SerializedFileReader::new(file).map_err(|error| error.to_string());
+        let rows = rows.and_then(|reader| rows_of(&reader, Some("run")));
+        let rows = rows.map_err(|what| TableError::Shards { path: path.clone(), what })?;
+        let is_written = |run: u64| run.checked_sub(1).is_some_and(|run| written.contains(&run));
+        if rows.iter().filter_map(number).any(is_written) {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => removed.map_err(system("remove", &path))?,
+            }
+        }
+    }
+    Ok(())
 }
 
 fn system(what: &'static str, path: &Path) -> impl Fn(io::Error) -> TableError + use<> {

@@ -4,12 +4,14 @@
 //! key by name, except those that make no sense in it.
 
 use super::choice::{Choice, Wish, sobol};
+use super::seeds;
 use super::values::{Value, value_at, values};
 use crate::study::runaway;
 use medium::BitTimes;
 use sim::figures::row::Columns;
 use sim::scenario::file::{Scenario, ScenarioError, file_text, value};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::settings::keys::{Key, SCENARIO, Takes};
 use sim::traffic::{Arrivals, Every, Sizes, TrafficSpec, replays};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -122,9 +124,9 @@ impl Grid {
             grid.axes.push(axis);
         }
         let wrong = |what| PlanError::option(&format!("--seeds {seeds}"), what);
-        let first = read_seeds(seeds, value(&scenario.seed).unwrap_or(default_seed)).map_err(wrong)?;
+        let first = seeds::read(seeds, value(&scenario.seed).unwrap_or(default_seed)).map_err(wrong)?;
         grid.first_seeds = first.len();
-        grid.seeds = with_more(first, max_seeds).map_err(wrong)?;
+        grid.seeds = seeds::with_more(first, max_seeds).map_err(wrong)?;
         if let (Some(_), true) = (sample, grid.axes.is_empty()) {
             return Err(
                 named(("--sample".to_owned(), "a sample needs keys: give their ranges with --set".to_owned())).into()
@@ -184,6 +186,9 @@ impl Grid {
         if let Some(what) = refused(key) {
             return Err(what.to_owned());
         }
+        if let Some(what) = self.section(key, written) {
+            return Err(what);
+        }
         if let Some((_, option)) = given.iter().find(|(given, _)| within(given, key)) {
             return Err(format!("{option} says `{key}` too: leave one of them out"));
         }
@@ -205,6 +210,27 @@ impl Grid {
             Ok((value, read))
         });
         Ok(Axis { key: key.to_owned(), written: written.to_owned(), values: values.collect::<Result<_, String>>()? })
+    }
+
+    /// Why `key` has no values, if it is a section, and the key of that section which takes these.
+    fn section(&self, key: &str, written: &str) -> Option<String> {
+        match SCENARIO.iter().find(|own| own.name == key)?.takes {
+            Takes::Section(keys) => {
+                let first = values(written).ok()?.into_iter().next()?;
+                let dotted = |own: &Key| format!("{key}.{}", own.name);
+                let taker = keys.iter().map(dotted).find(|dotted| self.value(dotted, &first).is_ok());
+                let known = || keys.iter().map(|own| format!("`{}`", dotted(own))).collect::<Vec<_>>().join(", ");
+                let next = taker.map_or_else(known, |taker| format!("`--set {taker}={written}`"));
+                Some(format!("`{key}` is a section, and its keys have values: write {next}"))
+            }
+            Takes::Sections(keys) => {
+                let like = format!("`--set {key}.1.{}=…`", keys.first()?.name);
+                Some(format!(
+                    "`{key}` is a section, and its keys have values: write the section's number and a key, like {like}"
+                ))
+            }
+            _ => None,
+        }
     }
 
     /// The value as TOML, if it makes sense at `key`: as what it looks like, or else as text, so that `10M` needs no quotes.
@@ -420,42 +446,6 @@ fn put(table: &mut Table, key: &str, value: toml::Value) -> Result<(), String> {
         };
     }
     Ok(())
-}
-
-/// `8`: eight seeds from `first` on; `3..10`, `1,2,5`: those.
-fn read_seeds(text: &str, first: u64) -> Result<Vec<u64>, String> {
-    let wrong = || "write a number of seeds like `8`, or seeds like `1..20` or `1,2,5`".to_owned();
-    if let Ok(count) = text.trim().parse::<u64>() {
-        return match count {
-            1..=MOST_RUNS => Ok((0..count).map(|number| first.wrapping_add(number)).collect()),
-            _ => Err(format!("there are 1 to {MOST_RUNS} seeds: {}", wrong())),
-        };
-    }
-    let backwards = |part: &str| {
-        let (low, high) = part.split_once("..")?;
-        let (low, high): (u64, u64) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
-        (high < low).then_some(())
-    };
-    if let Some(part) = text.split(',').find(|part| backwards(part).is_some()) {
-        return Err(format!("`{}` ends before it begins: {}", part.trim(), wrong()));
-    }
-    values(text)?
-        .iter()
-        .map(|value| value.text.parse().map_err(|_| format!("{value} is no seed: {}", wrong())))
-        .collect()
-}
-
-/// Seeds up to `most` of them: the largest is counted up.
-fn with_more(mut seeds: Vec<u64>, most: Option<u64>) -> Result<Vec<u64>, String> {
-    let Some(most) = most else { return Ok(seeds) };
-    if !(2..=most).contains(&(seeds.len() as u64)) {
-        return Err(format!(
-            "an interval needs two seeds at least, and --max-seeds {most} allows {most}: write a number between"
-        ));
-    }
-    let (there, last) = (seeds.len() as u64, seeds.iter().copied().max().unwrap_or(0));
-    seeds.extend((1..=most - there).map(|number| last.wrapping_add(number)));
-    Ok(seeds)
 }
 
 /// About how long a run takes: the frames that the medium has time for, and for each frame its own work and that of the

@@ -46,12 +46,7 @@ impl Kept {
         if is_parquet && !is_folder(table) {
             return Kept::of_parquet(table, None, run);
         }
-        let Some(grid) = Manifest::read(table)? else {
-            let beside = Manifest::path(table);
-            let what =
-                format!("no sweep's table, since there is no {} beside it: copy that file too", beside.display());
-            return Err(TableError::Shards { path: table.to_owned(), what });
-        };
+        let grid = Manifest::of_table(table)?;
         if is_folder(table) {
             return Kept::of_parquet(table, Some(&grid), run);
         }

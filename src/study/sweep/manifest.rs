@@ -3,6 +3,7 @@
 //! So another command never continues a sweep, and shards of different grids are never merged.
 
 use super::choice::Choice;
+use super::error::TableError;
 use super::further::Wanted;
 use super::grid::{Axis, Grid};
 use super::part::{Part, Shard, Span};
@@ -131,6 +132,21 @@ impl Manifest {
     /// Which runs of the grid the table has.
     pub fn part(&self) -> Part {
         self.rows.map_or(Part::Shard(self.shard), Part::Rows)
+    }
+
+    /// How many runs go to one shard together: where seeds are added, all of a combination, since their number follows from them.
+    pub fn together(&self) -> u64 {
+        self.enough.as_ref().map_or(1, |_| self.seeds.len().max(1) as u64)
+    }
+
+    /// Whether the table has, or may have, run `run`, from 0.
+    pub fn has(&self, run: u64) -> bool {
+        self.part().has(run, self.together())
+    }
+
+    /// How many runs the table has; where seeds are added, at most.
+    pub fn share(&self) -> u64 {
+        self.part().share(self.runs(), self.together())
     }
 
     /// The checksum of the finished table, if it is finished.
@@ -266,6 +282,14 @@ impl Manifest {
             Err(source) => return Err(ManifestError::Read { path, source }),
         };
         Manifest::of_json(&text).map(Some).map_err(|source| ManifestError::Content { path, source })
+    }
+
+    /// Reads the one beside `table`, which has one if a sweep wrote it.
+    ///
+    /// # Errors
+    /// There is none, it cannot be read, or is none.
+    pub fn of_table(table: &Path) -> Result<Manifest, TableError> {
+        Manifest::read(table)?.ok_or_else(|| TableError::Unknown { path: table.to_owned() })
     }
 
     /// Reads one that others may have written.

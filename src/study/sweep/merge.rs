@@ -56,7 +56,7 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
         }
         all.header = all.header.take().or(rows.header);
         if let Some((run, _)) = rows.lines.iter().find(|(run, _)| all.lines.contains_key(run)) {
-            let has = |(part, _): &&(Part, &Path)| part.has(*run);
+            let has = |(part, _): &&(Part, &Path)| part.has(*run, first.together());
             let other = seen.iter().find(has).map_or(*first_path, |(_, other)| other);
             return Err(wrong(path, format!("row {} is in {} too: give only one of them", run + 1, other.display())));
         }
@@ -86,9 +86,14 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
 fn unfinished(rows: &Rows, manifest: &Manifest, path: &Path) -> String {
     let part = manifest.part();
     let verb = if matches!(part, Part::Rows(Span { first, last }) if first != last) { "have" } else { "has" };
-    let (there, share) = (rows.lines.len(), part.share(manifest.runs()));
     let command = again::command(&program(), manifest, path, part);
-    format!("{part} {verb} {there} of its {share} runs: give its command again, and it goes on:\n  {command}")
+    let (there, next) = (rows.lines.len(), format!("give its command again, and it goes on:\n  {command}"));
+    match manifest.enough() {
+        Some(enough) => {
+            format!("{part} {verb} {there} runs, and --until {} asks for further ones: {next}", enough.until)
+        }
+        None => format!("{part} {verb} {there} of its {} runs: {next}", manifest.share()),
+    }
 }
 
 /// Whether two tables are of the same part of one grid.

@@ -48,7 +48,7 @@ impl Rows {
                 continue;
             }
             let run = record.get(0).and_then(|field| field.parse::<u64>().ok()).and_then(|run| run.checked_sub(1));
-            let Some(run) = run.filter(|&run| run < runs && manifest.part().has(run) && record.len() == fields) else {
+            let Some(run) = run.filter(|&run| run < runs && manifest.has(run) && record.len() == fields) else {
                 let part = manifest.part();
                 return Err(wrong(format!(
                     "this is no row of a run of {part} with {fields} columns: it was changed by something else"
@@ -110,7 +110,7 @@ impl Rows {
 
     /// All runs of the manifest's shard are there, or all that are wanted.
     pub fn is_whole(&self, manifest: &Manifest) -> bool {
-        self.lines.len() as u64 == manifest.part().share(manifest.runs()) || is_enough(self, manifest)
+        self.lines.len() as u64 == manifest.share() || is_enough(self, manifest)
     }
 
     /// The checksum of the table's text.
@@ -213,7 +213,7 @@ impl Output {
             place,
             header: rows.header,
             kept: rows.lines.len() as u64,
-            runs: manifest.part().share(manifest.runs()),
+            runs: manifest.share(),
             target: Target::File { path: path.to_owned(), manifest: Box::new(manifest), _lock: lock },
         };
         Ok((output, rows.lines.into_keys().collect()))
@@ -234,7 +234,7 @@ impl Output {
             place,
             header: None,
             kept: done.len() as u64,
-            runs: manifest.part().share(manifest.runs()),
+            runs: manifest.share(),
             target: Target::Folder(Box::new(folder)),
         };
         Ok((output, done))

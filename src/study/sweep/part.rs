@@ -101,18 +101,18 @@ impl Part {
     /// All.
     pub const WHOLE: Part = Part::Shard(Shard::WHOLE);
 
-    /// Whether run `run`, from 0, is one of these.
-    pub fn has(self, run: u64) -> bool {
+    /// Whether run `run`, from 0, is one of these; shards are dealt `together` runs at a time.
+    pub fn has(self, run: u64, together: u64) -> bool {
         match self {
-            Part::Shard(shard) => shard.has(run),
+            Part::Shard(shard) => shard.has(run / together),
             Part::Rows(Span { first, last }) => (first..=last).contains(&(run + 1)),
         }
     }
 
-    /// How many of the `runs` runs of a grid are among these.
-    pub fn share(self, runs: u64) -> u64 {
+    /// How many of the `runs` runs of a grid are among these; shards are dealt `together` runs at a time.
+    pub fn share(self, runs: u64, together: u64) -> u64 {
         match self {
-            Part::Shard(shard) => shard.share(runs),
+            Part::Shard(shard) => shard.share(runs / together).saturating_mul(together),
             Part::Rows(Span { first, last }) => (last.min(runs) + 1).saturating_sub(first),
         }
     }
@@ -164,17 +164,22 @@ mod tests {
     #[test]
     fn rows_are_counted_from_1_with_both_ends() {
         let part = |text: &str| Part::Rows(text.parse().expect(text));
-        assert_eq!((0..9).filter(|&run| part("3..5").has(run)).collect::<Vec<_>>(), [2, 3, 4]);
-        assert_eq!(
-            [part("3..5").share(9), part("3..5").share(4), part("7").share(9), part("7").share(3)],
-            [3, 2, 1, 0]
-        );
+        assert_eq!((0..9).filter(|&run| part("3..5").has(run, 1)).collect::<Vec<_>>(), [2, 3, 4]);
+        let share = |text, runs| part(text).share(runs, 1);
+        assert_eq!([share("3..5", 9), share("3..5", 4), share("7", 9), share("7", 3)], [3, 2, 1, 0]);
         assert_eq!([part("7").to_string(), part("3..5").to_string()], ["row 7", "rows 3..5"]);
         for (text, word) in
             [("0", "from 1"), ("a", "from 1"), ("5..3", "ends before"), ("", "from 1"), ("1..", "from 1")]
         {
             assert!(text.parse::<Span>().is_err_and(|error| error.contains(word)), "{text}");
         }
+    }
+
+    #[test]
+    fn runs_that_go_together_are_in_one_shard() {
+        let second = Part::Shard(Shard { number: 2, of: 2 });
+        assert_eq!((0..9).filter(|&run| second.has(run, 3)).collect::<Vec<_>>(), [3, 4, 5]);
+        assert_eq!([second.share(9, 3), second.share(12, 3), second.share(u64::MAX, 2)], [3, 6, 1 << 63]);
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! Seeds that are added to a combination until a metric's mean over them is known well enough.
+//! The seeds of a grid, and those that are added to a combination until a metric's mean over them is known well enough.
 //!
 //! How many a combination gets follows from its own rows alone, seed by seed. So the table does not depend on the number of runs
 //! at a time, nor on interrupts.
 
 #[cfg(feature = "parquet")]
 use super::folder;
+use super::grid::MOST_RUNS;
 use super::manifest::Manifest;
 use super::output::{Rows, TableError, is_folder, record};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,48 @@ impl Enough {
     pub fn metric(&self) -> String {
         self.wanted().map_or(String::new(), |until| until.metric)
     }
+}
+
+/// `8`: eight seeds from `first` on; `3..10`, `1,2,5`: those.
+///
+/// # Errors
+/// It is neither.
+pub fn read(text: &str, first: u64) -> Result<Vec<u64>, String> {
+    let wrong = || "write a number of seeds like `8`, or seeds like `1..20` or `1,2,5`".to_owned();
+    if let Ok(count) = text.trim().parse::<u64>() {
+        return match count {
+            1..=MOST_RUNS => Ok((0..count).map(|number| first.wrapping_add(number)).collect()),
+            _ => Err(format!("there are 1 to {MOST_RUNS} seeds: {}", wrong())),
+        };
+    }
+    let backwards = |part: &str| {
+        let (low, high) = part.split_once("..")?;
+        let (low, high): (u64, u64) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        (high < low).then_some(())
+    };
+    if let Some(part) = text.split(',').find(|part| backwards(part).is_some()) {
+        return Err(format!("`{}` ends before it begins: {}", part.trim(), wrong()));
+    }
+    super::values::values(text)?
+        .iter()
+        .map(|value| value.text.parse().map_err(|_| format!("{value} is no seed: {}", wrong())))
+        .collect()
+}
+
+/// Seeds up to `most` of them: the largest is counted up.
+///
+/// # Errors
+/// There are too few for an interval, or more than `most` already.
+pub fn with_more(mut seeds: Vec<u64>, most: Option<u64>) -> Result<Vec<u64>, String> {
+    let Some(most) = most else { return Ok(seeds) };
+    if !(2..=most).contains(&(seeds.len() as u64)) {
+        return Err(format!(
+            "an interval needs two seeds at least, and --max-seeds {most} allows {most}: write a number between"
+        ));
+    }
+    let (there, last) = (seeds.len() as u64, seeds.iter().copied().max().unwrap_or(0));
+    seeds.extend((1..=most - there).map(|number| last.wrapping_add(number)));
+    Ok(seeds)
 }
 
 /// What the metric was in each run, from 0; nothing where it has no value, or where the run failed.
@@ -75,14 +118,27 @@ pub fn is_enough(rows: &Rows, manifest: &Manifest) -> bool {
     manifest.enough().is_some_and(|enough| due(manifest, &of_rows(rows, &enough.metric())).is_empty())
 }
 
-/// Which runs are next, those of the combination with the widest interval first; none when all have enough seeds.
+/// How many runs a table has when it is finished, as far as its rows tell.
+///
+/// # Errors
+/// It cannot be read, or is none of `manifest`.
+pub fn expected(table: &Path, manifest: &Manifest) -> Result<u64, TableError> {
+    if manifest.enough().is_none() {
+        return Ok(manifest.share());
+    }
+    let values = values(table, manifest)?;
+    Ok((values.len() + due(manifest, &values).len()) as u64)
+}
+
+/// Which runs of the manifest's part are next, those of the combination with the widest interval first; none when all have enough
+/// seeds.
 pub fn due(manifest: &Manifest, values: &Values) -> Vec<u64> {
     let Some((enough, until)) = manifest.enough().and_then(|enough| Some((enough, enough.wanted()?))) else {
         return Vec::new();
     };
     let most = manifest.seeds().len() as u64;
     let mut due: Vec<(f64, Vec<u64>)> = Vec::new();
-    for point in 0..manifest.runs() / most {
+    for point in (0..manifest.runs() / most).filter(|point| manifest.has(point * most)) {
         let (mut seeds, mut width) = ((enough.first as u64).clamp(1, most), f64::INFINITY);
         loop {
             let runs = point * most..point * most + seeds;

@@ -75,12 +75,40 @@ def read(folder: PathLike, table: str = "runs") -> pandas.DataFrame:
 def _read_csv(path: Path) -> pandas.DataFrame:
     import pandas
 
-    grid = Path(f"{path}.grid.json")
-    written = json.loads(grid.read_text(encoding="utf-8")).get("rows_crc32") if grid.exists() else None
-    found = zlib.crc32(path.read_bytes())
-    if written is not None and found != written:
-        raise ValueError(f"{path}: it was changed since the sweep wrote it: its CRC-32 was {written:08x} and is {found:08x}")
-    return pandas.read_csv(path)
+    beside, content = Path(f"{path}.grid.json"), path.read_bytes()
+    if beside.exists():
+        grid = json.loads(beside.read_text(encoding="utf-8"))
+        written, found = grid.get("rows_crc32"), zlib.crc32(content)
+        if written is not None and found != written:
+            raise ValueError(f"{path}: it was changed since the sweep wrote it: its CRC-32 was {written:08x} and is {found:08x}")
+        # Half a line is of a sweep that still writes, or was killed.
+        content = content[: content.rfind(b"\n") + 1]
+        checksums = _row_checksums(Path(f"{path}.log.jsonl"), len(grid["seeds"]))
+        for line in content.splitlines()[1:]:
+            number, _, rest = line.partition(b",")
+            found = zlib.crc32(rest)
+            if not number.isdigit() or checksums.get(int(number), found) != found:
+                raise ValueError(f"{path}: row {number.decode()} was changed since the sweep wrote it")
+    return pandas.read_csv(io.BytesIO(content))
+
+
+def _row_checksums(log: Path, seeds: int) -> dict[int, int]:
+    """The CRC-32 of each row without its number, from a sweep's log; combinations have `seeds` seeds now, once fewer."""
+    checksums: dict[int, int] = {}
+    own = seeds
+    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if "format" in entry:
+            own = entry["seeds"]
+            if entry.get("fresh"):
+                checksums.clear()
+        elif "crc32" in entry:
+            point, seed = divmod(entry["run"] - 1, own)
+            checksums[point * seeds + seed + 1] = int(entry["crc32"], 16)
+    return checksums
 
 
 def rows(arguments: Sequence[str], first: int, last: int) -> str:

@@ -7,9 +7,9 @@ use crate::show::{plain_table, wall_time};
 use crate::study::sweep::again;
 use crate::study::sweep::journal::History;
 use crate::study::sweep::manifest::Manifest;
-use crate::study::sweep::output::{TableError, done, is_written, with_slash};
+use crate::study::sweep::output::{done, is_written, with_slash};
 use crate::study::sweep::part::{Part, spans};
-use crate::study::sweep::seeds::{due, values};
+use crate::study::sweep::seeds::expected;
 use serde::Serialize;
 use sim::words::units::group;
 use std::path::Path;
@@ -56,18 +56,10 @@ pub fn status(args: &SweepStatusArgs) -> Outcome {
 
 fn one(table: &Path) -> Result<Status, CommandError> {
     let table = &with_slash(table);
-    let manifest = Manifest::read(table).map_err(TableError::from)?;
-    let Some(manifest) = manifest else {
-        return Err(TableError::Foreign { path: table.to_owned(), manifest: Manifest::path(table) }.into());
-    };
+    let manifest = Manifest::of_table(table)?;
     let done = done(table, &manifest)?;
     let history = History::read(table, manifest.seeds().len() as u64)?;
-    let part = manifest.part();
-    let runs = match manifest.enough() {
-        // As far as it is known how many there will be.
-        Some(_) => (done.len() + due(&manifest, &values(table, &manifest)?).len()) as u64,
-        None => part.share(manifest.runs()),
-    };
+    let (part, runs) = (manifest.part(), expected(table, &manifest)?);
     let failed = history.failed.iter().filter(|(run, _)| !done.contains(run));
     let failed: Vec<Failed> = failed
         .map(|(run, why)| {

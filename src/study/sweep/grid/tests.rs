@@ -47,9 +47,10 @@ fn a_key_of_one_station_is_that_stations() {
 
 #[test]
 fn what_makes_no_grid_is_named_with_key_and_value() {
-    let cases: [(&[&str], &str, &[&str]); 13] = [
+    let cases: [(&[&str], &str, &[&str]); 14] = [
         (&["medium.raet=10M"], "1", &["--set medium.raet=10M", "raet: no such key", "did you mean `rate`"]),
         (&["medium.slot_time=512BT,x"], "1", &["--set medium.slot_time=512BT,x", "`x`"]),
+        (&["medium=10M,100M"], "1", &["`medium` is a section", "write `--set medium.rate=10M,100M`"]),
         (&["stations=2,-3"], "1", &["`-3`", "out of range"]),
         (&["stations=abc"], "1", &["abc", "a whole number from 0 to 1024"]),
         (&["stations"], "1", &["--set stations", "write it like"]),
