@@ -244,11 +244,12 @@ impl Busy {
 
     /// Runs to `limit`, however often the run stops.
     fn run(&mut self, medium: &mut Medium, limit: u64) {
-        while {
+        loop {
             self.stop = self.every.map_or(usize::MAX, |every| self.events.len() + every);
             medium.run_until(BitInstant::new(limit), self);
-            medium.now().get() < limit
-        } {
+            if medium.now().get() >= limit {
+                break;
+            }
             assert_eq!(self.events.last().map(|event| event.at), Some(medium.now()), "it stays at its last event");
         }
         self.stop = usize::MAX;

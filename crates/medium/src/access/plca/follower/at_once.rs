@@ -31,11 +31,8 @@ impl Own {
     /// It uses a turn that begins now, and its MAC waits for the gap then.
     #[inline]
     pub(super) fn may_take_turn_at_once(&self, now: BitInstant) -> bool {
-        let waits = match self.node.data {
-            Data::DelayPending => self.node.pending_end <= now,
-            data => data == Data::Pending,
-        };
-        waits && self.defers()
+        let asks = self.node.data == Data::DelayPending && self.node.pending_end <= now;
+        (asks || self.node.data == Data::Pending) && self.defers()
     }
 
     /// It has committed itself to its turn, and its MAC may begin to send.
