@@ -311,7 +311,10 @@ fn disturb(config: &Config, inputs: &mut Vec<(u64, Input)>, draw: u64) {
     let settings = plca.nodes[station.index()].settings;
     match draw % 5 {
         0 => inputs.extend([(at.get(), Input::Detach { station }), (at.get() + 900, Input::Attach { station })]),
-        1 => inputs.push((at.get(), Input::SetFault { station, fault: Some(Fault::Deaf) })),
+        1 => {
+            let fault = if draw / 5 % 2 == 0 { Fault::Deaf } else { Fault::OneWay };
+            inputs.push((at.get(), Input::SetFault { station, fault: Some(fault) }));
+        }
         _ => inputs.push((at.get(), Input::SetPlca { station, settings })),
     }
     inputs.sort_by_key(|(at, _)| *at);

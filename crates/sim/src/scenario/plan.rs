@@ -29,6 +29,7 @@ pub use medium::usual_speed;
 pub use stations::{default_address, default_mac};
 
 use self::csma_ca::range_warnings;
+use self::endless::Endless;
 use self::offered::overload_warning;
 use self::plca::plca_warnings;
 use crate::figures::until::Until;

@@ -110,8 +110,8 @@ pub(super) struct Piece {
     pub begin: BitInstant,
     /// The first instant without it, once known.
     pub end: Option<BitInstant>,
-    /// It follows a piece of this kind without a gap.
-    follows: Option<What>,
+    /// It follows this piece, of this kind, without a gap.
+    follows: Option<(u64, What)>,
     /// Another piece follows it without a gap.
     followed: bool,
     pub frame: Option<Sent>,
@@ -184,8 +184,8 @@ pub(super) struct Wire {
     /// The longest way between two places.
     pub longest_way: BitTimes,
     heard: Box<[Heard]>,
-    /// By place and source: a signal that does not sound there as it was sent.
-    sensed: BTreeMap<(u16, u16), Sense>,
+    /// By place and piece: a signal that does not sound there as it was sent.
+    sensed: BTreeMap<(u16, u64), Sense>,
     /// The signal of each place's own station.
     own: Box<[Option<What>]>,
     edges: BinaryHeap<Reverse<(BitInstant, Edge, u16, u64)>>,
@@ -273,7 +273,7 @@ impl Wire {
     /// All places are one, nothing else is there, and this frame follows a COMMIT.
     pub fn goes_on_alone(&self, id: u64) -> bool {
         let piece = self.get(id);
-        let goes_on = piece.what == What::Frame && piece.follows == Some(What::Commit);
+        let goes_on = piece.what == What::Frame && piece.follows.is_some_and(|(_, before)| before == What::Commit);
         goes_on && self.one_place && self.heard[0].count() == 1
     }
 
@@ -320,7 +320,7 @@ impl Wire {
         if let Some(after) = after {
             let before = self.get_mut(after);
             before.followed = true;
-            piece.follows = Some(before.what);
+            piece.follows = Some((after, before.what));
             piece.parted.clone_from(&before.parted);
         } else {
             piece.parted.clone_from(&self.parted);
@@ -379,18 +379,19 @@ impl Wire {
             let piece = self.get(id);
             (piece.what, piece.follows, piece.source.index())
         };
-        let at = (place, source as u16);
-        let sensed = if self.sensed.is_empty() { None } else { self.sensed.remove(&at) };
-        let heard = &mut self.heard[index];
-        if let Some(before) = follows.and_then(|before| heard.of_sensed(before, sensed)) {
-            *before -= 1;
+        if let Some((before, what)) = follows {
+            let sensed = self.unsense(place, before);
+            if let Some(count) = self.heard[index].of_sensed(what, sensed) {
+                *count -= 1;
+            }
         }
+        let heard = &mut self.heard[index];
         if let Some(count) = heard.of_sensed(what, sense) {
             *count += 1;
         }
         let many = heard.count() > 1;
         if let Some(sense) = sense {
-            self.sensed.insert(at, sense);
+            self.sensed.insert((place, id), sense);
         }
         if self.one_place || source == usize::from(place) {
             self.own[source] = Some(what);
@@ -398,6 +399,12 @@ impl Wire {
         if many {
             self.overlap(place, now);
         }
+    }
+
+    /// How a piece that is over at `place` sounded there, if not as it was sent.
+    #[inline]
+    fn unsense(&mut self, place: u16, id: u64) -> Option<Sense> {
+        if self.sensed.is_empty() { None } else { self.sensed.remove(&(place, id)) }
     }
 
     /// A piece ends at `place`.
@@ -410,7 +417,7 @@ impl Wire {
         if followed {
             return;
         }
-        let sensed = if self.sensed.is_empty() { None } else { self.sensed.remove(&(place, source as u16)) };
+        let sensed = self.unsense(place, id);
         if let Some(count) = self.heard[index].of_sensed(what, sensed) {
             *count -= 1;
         }
