@@ -25,7 +25,7 @@ pub const DONE: &str = "done";
 /// The file that lists the programs that have begun.
 pub const BEGUN: &str = "begun";
 
-/// The file of a command from outside, whose number is told at the station's console.
+/// The file of a command from outside; the station reads its number at the console.
 pub fn command_file(number: usize) -> String {
     format!("command{number}")
 }

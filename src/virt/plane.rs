@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   supervisor ──Request──► this thread ── next, go on ──► lab.rs
-//!        ▲                    │ sleeps for the pace; stands still in a pause
+//!        ▲                    │ sleeps for the pace; stops in a pause
 //!        └───────Told─────────┘
 //! ```
 //! What is asked changes nothing in the lab, except for changes. A change gets the first bit instant that no kernel has

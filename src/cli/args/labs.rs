@@ -120,10 +120,10 @@ pub struct UpArgs {
     /// With --background it is `ethbus down` that ends so.
     #[arg(long, hide_short_help = true, conflicts_with = "is_virtual")]
     pub strict: bool,
-    /// Stations are kernels in virtual time, as `ethbus run` has them
+    /// Stations are kernels in virtual time, as those of `run`
     ///
     /// The same run each time, until something is done to it; see docs/virtual.md.
-    #[arg(long = "virtual")]
+    #[arg(long = "virtual", hide_short_help = true)]
     pub is_virtual: bool,
     /// How its kernels run.
     #[command(flatten)]
