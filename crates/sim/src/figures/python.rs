@@ -4,7 +4,7 @@
 use crate::figures::counters::COUNTERS;
 use crate::figures::emulator::{self, LINKS};
 use crate::figures::results::Results;
-use crate::figures::table::{CSMA_CA, DELAYS, FIGURES, LONGEST, NUMBERS, SLOTTED, WHOLE, label};
+use crate::figures::table::{CSMA_CA, DELAYS, FIGURES, LONGEST, NUMBERS, SLOTTED, TCP, TCP_GOODPUT, WHOLE, label};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -71,10 +71,13 @@ fn members(schema: &Value) -> Vec<Member> {
     let none = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&none);
     let required = |name: &String| schema["required"].as_array().is_some_and(|all| all.contains(&name.clone().into()));
+    // Those of TCP connections are in a table under longer names.
+    let prefix = if properties.contains_key("rtt_mean_bt") { "tcp_" } else { "" };
     let member = |(name, property): (&String, &Value)| Member {
         name: name.replace('-', "_"),
         of: if required(name) { of(property) } else { of_optional(property) },
-        about: about(name).unwrap_or_else(|| property["description"].as_str().expect("a comment").to_owned()),
+        about: about(&format!("{prefix}{name}"))
+            .unwrap_or_else(|| property["description"].as_str().expect("a comment").to_owned()),
     };
     let own = properties.iter().map(member);
     let mut members: Vec<Member> = own.chain(further(&schema["additionalProperties"])).collect();
@@ -93,7 +96,7 @@ fn further(values: &Value) -> Vec<Member> {
     if !values.contains_key("$ref") {
         return COUNTERS.iter().map(|it| member(it.name, "int")).collect();
     }
-    let numbers = NUMBERS.iter().map(|it| it.name).chain(slotted().map(|(name, _)| name));
+    let numbers = NUMBERS.iter().map(|it| it.name).chain(slotted().map(|(name, _)| name)).chain([TCP_GOODPUT]);
     let numbers = numbers.map(|name| member(name, "Optional[float]"));
     numbers.chain(DELAYS.iter().map(|it| member(it.name, "Optional[dict[str, float]]"))).collect()
 }
@@ -108,7 +111,8 @@ fn tabled() -> impl Iterator<Item = (&'static str, &'static str)> {
     let counters = COUNTERS.iter().map(|it| (it.name, it.about));
     let figures = emulator::figures().map(|it| (it.name, it.about));
     let links = LINKS.iter().map(|it| (it.name, it.about));
-    numbers.chain(slotted()).chain(counters).chain(figures).chain(links)
+    let tcp = TCP.iter().map(|it| (it.name, it.about));
+    numbers.chain(slotted()).chain(tcp).chain(counters).chain(figures).chain(links)
 }
 
 /// What a member is, if it is of a table.

@@ -202,8 +202,10 @@ impl Simulator {
 
     fn offer_next<O: Observer>(&mut self, observer: &mut O) -> Result<(), O::Error> {
         let Some((at, station, frame)) = self.hosts.take_next() else { return Ok(()) };
-        let octets = self.hosts.take_octets();
-        self.give_with(at, Input::Offer { station, frame }, octets.as_ref(), observer)
+        let input = Input::Offer { station, frame };
+        let Some(octets) = self.hosts.take_octets() else { return self.give(at, input, observer) };
+        observer.input(at, &input, Some(&octets))?;
+        self.with_hosts(at, observer, |medium, present| medium.give(at, input, present))
     }
 
     /// Gives the medium an input that is no frame, and tells the station's host of a cable that is pulled or put back.
@@ -229,17 +231,7 @@ impl Simulator {
     }
 
     fn give<O: Observer>(&mut self, at: BitInstant, input: Input, observer: &mut O) -> Result<(), O::Error> {
-        self.give_with(at, input, None, observer)
-    }
-
-    fn give_with<O: Observer>(
-        &mut self,
-        at: BitInstant,
-        input: Input,
-        octets: Option<&Arc<[u8]>>,
-        observer: &mut O,
-    ) -> Result<(), O::Error> {
-        observer.input(at, &input, octets)?;
+        observer.input(at, &input, None)?;
         self.with_hosts(at, observer, |medium, present| medium.give(at, input, present))
     }
 

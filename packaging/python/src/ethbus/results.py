@@ -385,6 +385,9 @@ class Intervals(Record):
     ran_away_slot: Optional[float]
     """in CSV, of `ran_away`: the mean of the slots in which infinitely many users ran away, if they did"""
 
+    tcp_goodput_mbps: Optional[float]
+    """data that receiving programs got, in Mb/s of the medium's time"""
+
 
 @dataclass(frozen=True)
 class LinkResults(Record):
@@ -773,29 +776,30 @@ class TcpResults(Record):
     """What the TCP connections of a station, or of all stations, came to."""
 
     broken: int
-    """Connections that a reset ended."""
+    """connections that a reset ended"""
 
     retransmissions: int
-    """Of these, those that had been sent before."""
+    """those of them with data that had been handed over before"""
 
     rtt_max_bt: Optional[int]
-    """The longest."""
+    """the longest of these"""
 
     rtt_mean_bt: Optional[float]
-    """Mean time from handing a segment over until its acknowledgement arrives, in bit times; of segments
-    that were sent once."""
+    """mean time from handing a segment over until its acknowledgement arrives, one segment at a time, of
+    those that were sent once; in bit times"""
 
     segments: int
-    """Segments with data that stacks handed over, those that were sent again included."""
+    """segments with data that stacks handed over, those that were sent again included"""
 
     transfer_mean_bt: Optional[float]
-    """Mean time from the opening of their connections until the receiver knows that, in bit times."""
+    """mean time from the opening of the connection until the receiver knows that this was the last octet,
+    in bit times"""
 
     transfers: int
-    """Transfers whose last octet has been read."""
+    """transfers whose last octet has been read"""
 
     goodput_mbps: float
-    """data of frames that were acknowledged, or sent to a group, in Mb/s"""
+    """data that receiving programs got, in Mb/s of the medium's time"""
 
 
 @dataclass(frozen=True)
