@@ -230,15 +230,16 @@ impl<'a> Analysis<'a> {
         let node = &self.table.nodes[number];
         let first = self.wait(number, 1, 0, responses).response();
         let deferred = if node.host_delay > 0 { 0 } else { self.turns.deferred(node.id.into()) + self.turns.to };
-        let behind = first - deferred + self.turns.line() + self.again();
+        let behind = first - deferred + self.turns.line() + DELIMITER + self.again();
         first.max(behind) - self.late
     }
 
     /// What a backlogged node may lose before each further turn: where others are silent, its turn comes within the gap after
-    /// its frame.
+    /// its frame. And where its delay line is full before its turn comes, the MAC, which began a gap later, may miss that
+    /// turn at its very end, and waits for a whole cycle.
     fn again(&self) -> u64 {
         let others_idle = self.turns.idle_cycle() - self.turns.to;
-        if others_idle < GAP { GAP + self.turns.to } else { 0 }
+        if others_idle < GAP || self.turns.line_missed() > 0 { GAP + self.turns.to } else { 0 }
     }
 
     /// The wait of the last of `frames` frames of a node in a backlog, of which those before take `queue`: its first bit, and
