@@ -124,6 +124,8 @@ impl Derivation {
         } else if event["kind"] == "set_fault" {
             let station = self.log.names[event["station"].as_str().expect("a name")];
             self.log.stations[station].deaf = event["fault"] == "deaf";
+        } else if event["kind"] == "set_queue" {
+            self.log.rules.queue_limit = number(&event, "queue") as usize;
         } else if event["kind"] == "join" {
             let name = event["station"].as_str().expect("a name").to_owned();
             self.log.names.insert(name, number(&event, "seat") as usize);
