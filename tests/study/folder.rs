@@ -61,6 +61,9 @@ fn rows_of_several_commands_become_one_folder() {
     let status = ethbus_in(&folder, &["sweep", "status", "runs", "--format", "json"]).succeeded().stdout;
     let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
     assert_eq!((&status[0]["done"], &status[0]["runs"]), (&5.into(), &12.into()));
+    let options = ["--x", "stations", "--y", "fairness", "--by", "medium.topology", "--out", "part.svg"];
+    let part = ethbus_in(&folder, &[&["plot", "runs"], &options[..]].concat());
+    part.failed_with(0, &["runs/ has 5 of the 12 runs of its sweep", "--out runs/"]);
     sweep(&folder, &["--out", "runs"]).failed_with(0, &["7 runs in", "5 were there"]);
     sweep(&folder, &["--out", "runs"]).failed_with(0, &["0 runs in", "12 were there"]);
     let own = files(&folder.path().join("runs/stations=3/medium.topology=star%3A50bt"));

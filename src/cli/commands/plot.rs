@@ -14,6 +14,7 @@ use crate::study::plot::picture::{Kind, ready, write};
 use crate::study::story::{self, Beside, StoryError};
 use crate::study::sweep::again::command;
 use crate::study::sweep::manifest::Manifest;
+use crate::study::sweep::output::with_slash;
 use crate::study::sweep::seeds::expected;
 use clap::ValueEnum;
 use std::path::Path;
@@ -88,6 +89,7 @@ fn draw_figure(args: &PlotArgs, figure: PlotFigure, kind: Kind) -> Outcome {
 /// Says which runs are not in the figure, if the sweep that the table is of was interrupted. A table of somebody else's has no
 /// manifest beside it.
 fn say_missing(table: &Path, rows: u64) {
+    let table = &with_slash(table);
     let Ok(Some(manifest)) = Manifest::read(table) else { return };
     let Ok(runs) = expected(table, &manifest) else { return };
     if rows < runs {
