@@ -204,7 +204,9 @@ impl Control {
             Control::Add(_) | Control::Remove { .. } => Some(
                 "the stations of a virtual lab are those of its scenario: `unplug` and `plug` take one off and back",
             ),
-            Control::Set(_) => Some("a virtual lab sets its queues by `[[at]]` in its scenario; programs offer its frames"),
+            Control::Set(_) => {
+                Some("a virtual lab sets its queues by `[[at]]` in its scenario; programs offer its frames")
+            }
             Control::Enter { .. } => Some("a station of a virtual lab is a kernel of its own and no namespace"),
             Control::Discards { .. } => Some("a virtual lab has no streams of discards: its event log has them"),
             Control::Keep => Some("a virtual lab keeps no last seconds: bring it up with `--events FILE`"),

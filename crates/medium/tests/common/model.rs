@@ -13,6 +13,7 @@
 //! One file above 500 lines because the model is read from top to bottom, without the engine.
 
 #[path = "signal.rs"]
+#[allow(dead_code, reason = "each model uses its own part of this module")]
 mod signal;
 
 use backoff::Generator;

@@ -5,8 +5,8 @@ use super::super::run::{FileOptions, Observers, PATIENCE, VirtualError, observer
 use super::super::sim::DEFAULT_SEED;
 use super::super::{CommandError, Outcome, interrupts, rights};
 use super::greeting::greeting_of_kernels;
-use super::seats::Seats;
 use super::schedule::Schedule;
+use super::seats::Seats;
 use super::serve::Serving;
 use super::{Ended, addresses, begin, conclude, finish, refuse_files, take_record};
 use crate::cli::args::{KernelArgs, UpArgs};
