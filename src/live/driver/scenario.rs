@@ -205,7 +205,7 @@ impl Paced {
         None
     }
 
-    /// Offers frames until nobody can ask for anything any more.
+    /// Offers frames until the other end of the channel is gone.
     fn run(mut self, begin: u64, asked: &Receiver<Ask>) -> Offered {
         loop {
             let elapsed = monotonic_nanos().saturating_sub(begin);
