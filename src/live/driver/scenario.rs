@@ -247,7 +247,7 @@ impl Paced {
         (own.station().index() as u32, before + waiting)
     }
 
-    /// Offers frames until nobody can ask for anything any more.
+    /// Offers frames until the other end of the channel is gone.
     fn run(mut self, begin: u64, asked: &Receiver<Ask>) -> Offered {
         let shortest = match self.offering {
             Offering::Scenario => SHORTEST_SLEEP,

@@ -368,6 +368,34 @@ fn round_trip_warning(medium: &Config) -> Option<String> {
     })
 }
 
+/// What is allowed, and perhaps not meant.
+fn warnings(
+    medium: &Config,
+    names: &[&str],
+    traffic: &[TrafficSpec],
+    further: &FurtherTraffic,
+    replays: &[Capture],
+) -> Vec<String> {
+    let own = round_trip_warning(medium).into_iter().chain(plca_warnings(medium, names));
+    let own = own.chain(range_warnings(medium, names, traffic, further));
+    own.chain(replays.iter().flat_map(|replay| replay_warnings(replay, medium))).collect()
+}
+
+/// The same of a run in virtual time.
+fn run_warnings(
+    run: &RunPlan,
+    medium: &Config,
+    traffic: &[TrafficSpec],
+    further: &FurtherTraffic,
+    changes: &[(BitInstant, Deed)],
+) -> Vec<String> {
+    let late = [
+        run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),
+        run.misses(changes.iter().map(|(at, _)| *at), "changes ([[at]] and [[cut]]) come", medium.rate),
+    ];
+    late.into_iter().chain([overload_warning(medium, traffic, further)]).flatten().collect()
+}
+
 /// What the user should know of a capture file.
 fn replay_warnings(replay: &Capture, medium: &Config) -> Vec<String> {
     let longest = medium.parameters.max_frame_size.get();
@@ -437,26 +465,18 @@ impl<'a> Planner<'a> {
         self.if_sound(&["traffic"])?;
         let (traffic, sources) = self.keep(self.traffic(&sections, &names, medium.parameters.max_frame_size))?;
         let further = FurtherTraffic { sources, frames: frames? };
-        let changes = cuts.and_then(|cuts| {
-            self.if_sound(&["at"])
-                .and_then(|()| self.keep(self.deeds_in_order(&stations, &traffic, &further, &medium, &cuts)))
-        });
+        let in_order = |cuts: Vec<CutPlan>| self.deeds_in_order(&stations, &traffic, &further, &medium, &cuts);
+        let changes = cuts.and_then(|cuts| self.if_sound(&["at"]).and_then(|()| self.keep(in_order(cuts))));
         let replays = self.keep(self.replays(&sections, &traffic, &further, &stations, &medium))?;
-        let warnings = round_trip_warning(&medium).into_iter().chain(plca_warnings(&medium, &names));
-        let warnings = warnings.chain(self.unread_plca(&sections, &medium.method));
-        let warnings = warnings.chain(range_warnings(&medium, &names, &traffic, &further));
-        let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
+        let mut warnings = warnings(&medium, &names, &traffic, &further, &replays);
+        warnings.extend(self.unread_plca(&sections, &medium.method));
         let endless = Endless::of(&medium, &traffic, &further).is_some();
         self.keep(self.check_end(&run, endless, &traffic, &further))?;
         let changes = changes?;
         self.keep(self.check_endless(endless, &changes))?;
         let run = self.keep(self.with_end(run, &changes, medium.rate))?;
-        let late = [
-            run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),
-            run.misses(changes.iter().map(|(at, _)| *at), "changes ([[at]] and [[cut]]) come", medium.rate),
-        ];
         let clock_cost = self.keep(self.clock_cost())?;
-        let too_much = overload_warning(&medium, &traffic, &further);
+        let run_warnings = run_warnings(&run, &medium, &traffic, &further, &changes);
         Some(Plan {
             name,
             stations,
@@ -475,7 +495,7 @@ impl<'a> Planner<'a> {
             clock_cost,
             even_default_route: self.overrides.even_default_route,
             warnings,
-            run_warnings: late.into_iter().chain([too_much]).flatten().collect(),
+            run_warnings,
             has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
             host_change: self.place(self.host_change()),

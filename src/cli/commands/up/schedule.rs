@@ -103,7 +103,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// What is due now. A station of the plan may not be there, since a client has removed it or it could not join.
+    /// The next deed whose time has come. A station of the plan may not be there, since a client has removed it or it could not join.
     fn take(&mut self, course: &Course) -> Option<Result<Deed, String>> {
         self.next().filter(|due| *due <= Instant::now())?;
         let (_, deed) = self.deeds.pop_front()?;
@@ -149,7 +149,7 @@ fn done(deed: &Deed, course: &Course) -> Option<String> {
         Deed::Input(Input::SetCut { cut: Some(_) }) => Some("the cable is cut".to_owned()),
         Deed::Input(Input::SetCut { cut: None }) => Some("the cable is mended".to_owned()),
         Deed::Input(Input::SetQueue { limit }) => Some(format!("{} from now on", queues_hold(*limit))),
-        // The data plane tells of a cable that is pulled or put back, and joins and leaves are told wherever they come from.
+        // The data plane reports a cable that is pulled or put back; joins and leaves have messages of their own.
         Deed::Input(_) | Deed::Join(_) => None,
         Deed::Traffic(LaterTraffic { station, spec, .. }) => {
             Some(format!("the traffic of {} is `{}` from now on", course.station(*station).name, spec.arrivals))

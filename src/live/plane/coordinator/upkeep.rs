@@ -188,6 +188,12 @@ impl Coordinator {
         self.note(EmulatorKind::Filter { choice });
     }
 
+    fn traffic(&mut self, station: StationId) {
+        self.note(EmulatorKind::Traffic { station });
+        let name = self.wires.ports.name(station).to_owned();
+        self.emulator.changed(&name, "traffic".to_owned(), RealtimeNanos::now().0);
+    }
+
     /// Begins a capture on `stream`, with the frames that the medium has and what has been done to it.
     fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
         let Coordinator { medium, frames, wires, files: Both(_, captures), run_to, .. } = self;
@@ -251,12 +257,7 @@ impl Coordinator {
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Queue(limit) => self.apply(Input::SetQueue { limit: limit as usize }),
             Request::Filter(choice) => self.filter(choice),
-            Request::Traffic(station) => {
-                let station = StationId::new(station);
-                self.note(EmulatorKind::Traffic { station });
-                let name = self.wires.ports.name(station).to_owned();
-                self.emulator.changed(&name, "traffic".to_owned(), RealtimeNanos::now().0);
-            }
+            Request::Traffic(station) => self.traffic(StationId::new(station)),
             Request::Watch(watched) => self.seen.watch(watched),
             Request::Discards(station, listens) => {
                 self.discards.listen(station, listens);

@@ -171,7 +171,7 @@ impl Course {
     }
 }
 
-/// The keys that say what is done, as they are told to a user.
+/// The keys that say what is done, for messages.
 const DONE: &str = "`add`, `remove`, `plug`, `unplug`, `fault`, `plca`, `cut`, `mend = true`, `arrivals`, `queue`, `filter` and `until`";
 
 impl Planner<'_> {
