@@ -65,7 +65,9 @@ fn a_lab_follows_its_timetable_to_its_end() {
     assert_eq!(results["emulator"]["filter"], "address", "{results}");
     let ended = lab.ended();
     assert_eq!(ended.code(), Some(0), "{ended:#?}");
-    for words in ["late joins", "the traffic of st1 is `poisson:0.2`", "queues hold 7 frames", "late leaves", "as `until`"] {
+    for words in
+        ["late joins", "the traffic of st1 is `poisson:0.2`", "queues hold 7 frames", "late leaves", "as `until`"]
+    {
         assert!(ended.stderr.contains(words), "no `{words}` in {}", ended.stderr);
     }
     lab.assert_nothing_left();

@@ -141,10 +141,9 @@ fn the_others_offer_what_they_would_have_offered() {
 /// Periodic frames come a phase after the change, and then with their period; destination and length stay.
 #[test]
 fn the_time_of_a_source_begins_with_the_change() {
-    let (kept, _) = run(
-        "stations = 2\n[[station]]\narrivals = 'silent'\nframe_size = 80\n[[station]]\narrivals = 'silent'\n\
-         [[at]]\ntime = '1ms'\nstation = 'st1'\narrivals = 'periodic:every=4ms'\n",
-    );
+    let (kept, _) =
+        run("stations = 2\n[[station]]\narrivals = 'silent'\nframe_size = 80\n[[station]]\narrivals = 'silent'\n\
+         [[at]]\ntime = '1ms'\nstation = 'st1'\narrivals = 'periodic:every=4ms'\n");
     let instants = kept.instants(0, 80, 0, u64::MAX);
     assert!((10_000..50_000).contains(&instants[0]), "{instants:?}");
     assert!(instants.len() >= 4 && instants.windows(2).all(|pair| pair[1] - pair[0] == 40_000), "{instants:?}");
@@ -154,11 +153,9 @@ fn the_time_of_a_source_begins_with_the_change() {
 /// A window opens, waits for answers, and closes: what is under way then is answered by no further frame.
 #[test]
 fn a_window_opens_and_closes() {
-    let (kept, _) = run(
-        "stations = 2\n[[station]]\narrivals = 'poisson:0.2'\n[[station]]\narrivals = 'silent'\n\
+    let (kept, _) = run("stations = 2\n[[station]]\narrivals = 'poisson:0.2'\n[[station]]\narrivals = 'silent'\n\
          [[at]]\ntime = '5ms'\nstation = 'st2'\narrivals = 'window:1,reply=100'\nframe_size = 90\ndestination = 'st1'\n\
-         [[at]]\ntime = '10ms'\nstation = 'st2'\narrivals = 'silent'\n",
-    );
+         [[at]]\ntime = '10ms'\nstation = 'st2'\narrivals = 'silent'\n");
     let requests = kept.instants(1, 90, 0, u64::MAX);
     assert!(requests.len() > 5 && requests[0] == 50_000 && *requests.last().expect("some") < 100_000, "{requests:?}");
     let replies = kept.instants(0, 100, 0, u64::MAX);
@@ -177,7 +174,10 @@ fn a_shorter_queue_drops_what_comes_later() {
     let first = after.events.iter().find(|event| is_drop(&event.kind)).expect("drops").at;
     assert!(first >= BitInstant::new(100_000), "{first}");
     let queued: Vec<u64> = results.stations.iter().map(|station| station.queued).collect();
-    assert!(queued[0] > 2 && queued[1] == 2, "a station that captures the medium empties its own queue first: {queued:?}");
+    assert!(
+        queued[0] > 2 && queued[1] == 2,
+        "a station that captures the medium empties its own queue first: {queued:?}"
+    );
 }
 
 #[test]
@@ -203,5 +203,9 @@ fn those_that_join_have_places() {
     assert_eq!(plan.joiners, ["st3", "st4", "st5"]);
     let more = common::plan(&format!("capacity = 10\n{text}")).expect("a plan").with_room();
     assert_eq!(more.medium.seats, 8);
-    assert_eq!(common::plan(text).expect("a plan").with_room().medium.seats, 67, "64 more for those that join by command");
+    assert_eq!(
+        common::plan(text).expect("a plan").with_room().medium.seats,
+        67,
+        "64 more for those that join by command"
+    );
 }

@@ -88,7 +88,10 @@ fn section(words: &[String]) -> Result<Map<String, Value>, String> {
         }
     }
     if words.len() == 1 && section.contains_key("station") {
-        return Err(format!("`{}` alone sets nothing: write what it is to have, like `arrivals=poisson:0.4`", words[0]));
+        return Err(format!(
+            "`{}` alone sets nothing: write what it is to have, like `arrivals=poisson:0.4`",
+            words[0]
+        ));
     }
     Ok(section)
 }

@@ -174,8 +174,7 @@ type Observers = Both<Option<RunFiles>, Both<Option<WindowsBeside>, Both<Option<
 /// The files that the options name, no two of them the same; nothing if they name none.
 fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Trailing>)>, CommandError> {
     let given = [&args.scenario, &args.events, &args.record, &args.frames, &args.series_out].map(Option::as_deref);
-    let files =
-        windows::open(&args.windows, &plan.all_names(), &given.into_iter().flatten().collect::<Vec<&Path>>())?;
+    let files = windows::open(&args.windows, &plan.all_names(), &given.into_iter().flatten().collect::<Vec<&Path>>())?;
     let others = [args.events.is_some(), args.record.is_some(), args.frames.is_some(), args.series.is_some()];
     if files.is_empty() && !others.contains(&true) {
         return Ok(None);

@@ -13,8 +13,8 @@ use link::namespace::Namespace;
 use link::packet::{PacketError, SendError};
 use link::station::StationSocket;
 use medium::{BitInstant, BitRate, Destination, Frame, Octets, StationId};
-use sim::scenario::plan::{Plan, StationPlan};
 use sim::scenario::plan::host::Host;
+use sim::scenario::plan::{Plan, StationPlan};
 use sim::traffic::{Arrivals, FurtherTraffic, Source, TrafficError, TrafficSpec, all_sources};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -290,7 +290,9 @@ impl Prepared {
             let why = match host {
                 _ if source.closed_loop().is_some() => Some(NO_WINDOW),
                 Host::Veth => None,
-                Host::Existing(_) | Host::Tap | Host::Interface(_) | Host::Bridge(_) | Host::Vxlan(_) => Some(OTHER_HOST),
+                Host::Existing(_) | Host::Tap | Host::Interface(_) | Host::Bridge(_) | Host::Vxlan(_) => {
+                    Some(OTHER_HOST)
+                }
             };
             if let Some(why) = why {
                 prepared.left_out.push((name.clone(), why));

@@ -138,7 +138,9 @@ fn done(deed: &Deed, course: &Course) -> Option<String> {
         Deed::Input(Input::SetFault { station, fault: Some(fault) }) => {
             Some(format!("{} has the fault {} from now on", name(*station), FaultName(*fault)))
         }
-        Deed::Input(Input::SetPlca { station, .. }) => Some(format!("PLCA of {} is told other settings", name(*station))),
+        Deed::Input(Input::SetPlca { station, .. }) => {
+            Some(format!("PLCA of {} is told other settings", name(*station)))
+        }
         Deed::Input(Input::SetCut { cut: Some(_) }) => Some("the cable is cut".to_owned()),
         Deed::Input(Input::SetCut { cut: None }) => Some("the cable is mended".to_owned()),
         Deed::Input(Input::SetQueue { limit }) => Some(format!("{} from now on", queues_hold(*limit))),

@@ -61,11 +61,7 @@ impl Planner<'_> {
     }
 
     /// The stations that join by the timetable and are none of `stations`, each once, in the order in which they come first.
-    pub(super) fn joiners(
-        &self,
-        stations: &[StationPlan],
-        rate: BitRate,
-    ) -> Result<Vec<Joiner<'_>>, PlanError> {
+    pub(super) fn joiners(&self, stations: &[StationPlan], rate: BitRate) -> Result<Vec<Joiner<'_>>, PlanError> {
         let sections = self.scenario.at.iter().map(Spanned::get_ref);
         let add = |section: &'_ AtSection| Some(section.time.as_ref()?.get_ref().on_medium(rate));
         let mut adds: Vec<(BitInstant, &Spanned<StationSection>)> =
@@ -90,7 +86,8 @@ impl Planner<'_> {
         match keys.iter().find_map(|key| Some((key, own.place_of(key)?))) {
             None => Ok(()),
             Some((key, span)) => {
-                let what = "a station that joins has no such key: leave it out, or write a `[[station]]` section".to_owned();
+                let what =
+                    "a station that joins has no such key: leave it out, or write a `[[station]]` section".to_owned();
                 Err(self.wrong(key, Some(span), what))
             }
         }

@@ -102,7 +102,11 @@ struct Seat {
 impl Course {
     /// The stations that are there from the first instant on, and what each offers; `further` are the stations of further
     /// sources.
-    pub fn new(stations: &[StationPlan], traffic: &[TrafficSpec], further: impl Iterator<Item = usize> + Clone) -> Course {
+    pub fn new(
+        stations: &[StationPlan],
+        traffic: &[TrafficSpec],
+        further: impl Iterator<Item = usize> + Clone,
+    ) -> Course {
         let seat = |(number, (station, offers)): (usize, (&StationPlan, &TrafficSpec))| Seat {
             station: station.clone(),
             is_there: true,
@@ -297,8 +301,11 @@ impl Planner<'_> {
             None => (course.there().collect(), arrivals.clone().split(course.there().count().max(1))),
         };
         let names = course.names();
-        let own =
-            SourceSection { frame_size: frame_size.clone(), destination: destination.clone(), ..SourceSection::default() };
+        let own = SourceSection {
+            frame_size: frame_size.clone(),
+            destination: destination.clone(),
+            ..SourceSection::default()
+        };
         let longest = medium.parameters.max_frame_size;
         let spec = self.source(arrivals, &own, &StationSection::default(), &names, longest)?;
         let deed = |station: usize| {
@@ -356,7 +363,8 @@ impl Planner<'_> {
         let name = self.station_name(course.seats.len(), own)?;
         let seat = course.seat(Some(&name));
         if course.position(&name).is_some() {
-            let what = format!("a station is called `{name}` already then: `remove` it before, or write another `name`");
+            let what =
+                format!("a station is called `{name}` already then: `remove` it before, or write another `name`");
             return Err(self.at("add", section, what));
         }
         if let Some(known) = course.seats.get(seat)
