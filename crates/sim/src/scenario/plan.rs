@@ -444,8 +444,8 @@ impl<'a> Planner<'a> {
         let topology =
             rate.and_then(|rate| self.if_sound(&placed).and_then(|()| self.keep(self.topology(&sections, rate))));
         let (run, pace, rate, stations) = (run?, pace?, rate?, stations?);
-        let joiners = self.if_sound(&["at"]).map_or(Some(Vec::new()), |()| self.keep(self.joiners(&stations, rate)));
-        let joiners = joiners?;
+        let joiners = self.if_sound(&["at"]).map_or(Ok(Vec::new()), |()| self.joiners(&stations, rate));
+        let joiners = self.keep(joiners)?;
         let seats = self.keep(self.seats(&sections, &joiners))?;
         let seed = value(&self.scenario.seed).unwrap_or(drawn_seed);
         let (topology, parameters) = (join::with_seats(topology?, seats, self.cable(rate)), parameters?);
@@ -470,10 +470,9 @@ impl<'a> Planner<'a> {
         let replays = self.keep(self.replays(&sections, &traffic, &further, &stations, &medium))?;
         let mut warnings = warnings(&medium, &names, &traffic, &further, &replays);
         warnings.extend(self.unread_plca(&sections, &medium.method));
-        let endless = Endless::of(&medium, &traffic, &further).is_some();
-        self.keep(self.check_end(&run, endless, &traffic, &further))?;
-        let changes = changes?;
-        self.keep(self.check_endless(endless, &changes))?;
+        let (endless, changes) = (Endless::of(&medium, &traffic, &further).is_some(), changes?);
+        let end = self.check_end(&run, endless, &traffic, &further);
+        self.keep(end.and_then(|()| self.check_endless(endless, &changes)))?;
         let run = self.keep(self.with_end(run, &changes, medium.rate))?;
         let clock_cost = self.keep(self.clock_cost())?;
         let run_warnings = run_warnings(&run, &medium, &traffic, &further, &changes);
