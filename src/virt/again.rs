@@ -1,6 +1,6 @@
 //! A run of programs that is compared with its record as it goes on.
 
-use super::bus::Deed;
+use super::bus::Intervention;
 use super::lab::planned;
 use medium::{BitInstant, BitTimes, Event, Input, StationId};
 use sim::files::event_log::EmulatorEvent;
@@ -95,15 +95,18 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
     }
 }
 
+/// What was done to a lab, each at its instant.
+type Interventions = Vec<(BitInstant, Intervention)>;
+
 /// What was done to a lab beside what its scenario says, each at its instant, and the lab's end. A record that was cut off
 /// has no end.
 ///
 /// # Errors
 /// The record cannot be read.
-pub fn interventions(path: &Path, plan: &Plan) -> Result<(Vec<(BitInstant, Deed)>, Option<Duration>), ReadError> {
+pub fn interventions(path: &Path, plan: &Plan) -> Result<(Interventions, Option<Duration>), ReadError> {
     let mut record = RecordReader::open(path)?;
     let mut planned: VecDeque<(BitInstant, Input)> = planned(plan).into();
-    let mut deeds = Vec::new();
+    let mut interventions = Vec::new();
     loop {
         match record.next_entry()? {
             Entry::Input { input: Input::Offer { .. }, .. } => {}
@@ -115,15 +118,17 @@ pub fn interventions(path: &Path, plan: &Plan) -> Result<(Vec<(BitInstant, Deed)
                     planned.front().is_some_and(|(due, _)| *due <= at) && planned.front().is_some_and(is_due);
                 match is_planned {
                     true => _ = planned.pop_front(),
-                    false => deeds.push((at, Deed::Input(input))),
+                    false => interventions.push((at, Intervention::Input(input))),
                 }
             }
-            Entry::Command { at, station, command } => deeds.push((at, Deed::Command { station, command })),
+            Entry::Command { at, station, command } => {
+                interventions.push((at, Intervention::Command { station, command }))
+            }
             Entry::Restart { .. } | Entry::Missing { .. } => {}
             Entry::End { end, .. } => {
                 // The end is the bit instant after the last one.
                 let last = BitTimes::new(end.t.saturating_sub(1)).at(plan.medium.rate);
-                return Ok((deeds, Some(last)));
+                return Ok((interventions, Some(last)));
             }
         }
     }

@@ -27,7 +27,7 @@ pub enum Due {
 
 /// What is done to a lab at an instant.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
+pub enum Intervention {
     /// The medium gets an input that is no frame.
     Input(Input),
     /// A command begins in a station.
@@ -54,7 +54,7 @@ pub struct Bus<O: Observer> {
     /// Stations by address.
     stations: HashMap<[u8; 6], StationId>,
     /// What is done to the lab, in order of time.
-    deeds: VecDeque<(BitInstant, Deed)>,
+    interventions: VecDeque<(BitInstant, Intervention)>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -76,7 +76,7 @@ impl<O: Observer> Bus<O> {
     pub fn new(
         config: &Config,
         macs: impl IntoIterator<Item = [u8; 6]>,
-        deeds: VecDeque<(BitInstant, Deed)>,
+        interventions: VecDeque<(BitInstant, Intervention)>,
         observer: O,
         interrupted: Arc<AtomicBool>,
     ) -> Result<Bus<O>, ConfigError> {
@@ -90,7 +90,7 @@ impl<O: Observer> Bus<O> {
         };
         let medium = Medium::new(Config { keep_events: false, keep_outputs: false, ..config.clone() })?;
         let stations = macs.into_iter().zip((0..).map(StationId::new)).collect();
-        Ok(Bus { medium, taker, stations, deeds, interrupted })
+        Ok(Bus { medium, taker, stations, interventions, interrupted })
     }
 
     /// The medium.
@@ -131,11 +131,11 @@ impl<O: Observer> Bus<O> {
 
     /// Has something done at the first bit instant after `now`, which no kernel has passed, and gives that in nanoseconds.
     ///
-    /// Whatever ran up to then would have run the same if the deed had been known from the beginning.
-    pub fn do_after(&mut self, now: u64, deed: Deed) -> u64 {
+    /// Whatever ran up to then would have run the same if the intervention had been known from the beginning.
+    pub fn do_after(&mut self, now: u64, intervention: Intervention) -> u64 {
         let at = self.bit_before(now).max(self.medium.now()) + BitTimes::new(1);
-        let place = self.deeds.partition_point(|(known, _)| *known <= at);
-        self.deeds.insert(place, (at, deed));
+        let place = self.interventions.partition_point(|(known, _)| *known <= at);
+        self.interventions.insert(place, (at, intervention));
         nanos(at, self.taker.rate)
     }
 
@@ -153,10 +153,10 @@ impl<O: Observer> Bus<O> {
     /// Runs everything up to `now`, in nanoseconds; all kernels wait.
     pub fn run_to(&mut self, now: u64) {
         let at = self.bit_before(now);
-        while let Some((_, deed)) = self.deeds.pop_front_if(|(deed, _)| *deed <= at) {
-            match deed {
-                Deed::Input(input) => self.give(at, input, None),
-                Deed::Command { station, command } => {
+        while let Some((_, intervention)) = self.interventions.pop_front_if(|(intervention, _)| *intervention <= at) {
+            match intervention {
+                Intervention::Input(input) => self.give(at, input, None),
+                Intervention::Command { station, command } => {
                     if self.taker.failed.is_none() {
                         self.taker.failed = self.taker.observer.command(at, station, &command).err();
                     }
@@ -229,8 +229,8 @@ impl<O: Observer> Wire for Bus<O> {
     fn next(&self) -> Option<u64> {
         let due = self.taker.due.front().map(|(at, _)| *at);
         let timeout = self.medium.next_timeout().filter(|_| self.is_busy());
-        let deed = self.deeds.front().map(|(at, _)| *at);
-        timeout.into_iter().chain(deed).map(|at| nanos(at, self.taker.rate)).chain(due).min()
+        let intervention = self.interventions.front().map(|(at, _)| *at);
+        timeout.into_iter().chain(intervention).map(|at| nanos(at, self.taker.rate)).chain(due).min()
     }
 
     fn is_interrupted(&self) -> bool {

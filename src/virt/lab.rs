@@ -1,6 +1,6 @@
 //! A virtual lab from its first instant to its last.
 
-use super::bus::{Bus, Deed, Due};
+use super::bus::{Bus, Due, Intervention};
 use super::init;
 use kernel::{Kernels, RunError, StartError, Station, Wire};
 use medium::{BitInstant, ConfigError, Input, StationId};
@@ -33,7 +33,7 @@ pub struct Wishes {
     /// Virtual seconds that may pass in a real one; as fast as possible if none.
     pub pace: Option<f64>,
     /// What is done to the lab beside what its scenario says, each at its instant.
-    pub deeds: Vec<(BitInstant, Deed)>,
+    pub interventions: Vec<(BitInstant, Intervention)>,
     /// How long a kernel may run without letting time pass.
     pub patience: Duration,
     /// The folder of the consoles, if they are wanted.
@@ -285,10 +285,11 @@ where
         let folder = Folder::new().map_err(temporary)?;
         let stations = stations(plan, wishes, &folder.0)?;
         let macs = plan.stations.iter().map(|station| station.mac.octets());
-        let planned = planned(plan).into_iter().map(|(at, input)| (at, Deed::Input(input)));
-        let mut deeds: Vec<(BitInstant, Deed)> = planned.chain(wishes.deeds.iter().cloned()).collect();
-        deeds.sort_by_key(|(at, _)| *at);
-        let bus = Bus::new(&plan.medium, macs, deeds.into(), observer, wishes.interrupted.clone())?;
+        let planned = planned(plan).into_iter().map(|(at, input)| (at, Intervention::Input(input)));
+        let mut interventions: Vec<(BitInstant, Intervention)> =
+            planned.chain(wishes.interventions.iter().cloned()).collect();
+        interventions.sort_by_key(|(at, _)| *at);
+        let bus = Bus::new(&plan.medium, macs, interventions.into(), observer, wishes.interrupted.clone())?;
         let clock_cost = plan.clock_cost.as_nanos() as u64;
         let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
         let is_done = plan.stations.iter().map(|it| it.kernel.programs.iter().all(|it| it.is_service)).collect();

@@ -9,7 +9,7 @@
 //! What is asked changes nothing in the lab, except for changes. A change gets the first bit instant that no kernel has
 //! passed, so the run is the one in which that instant was planned.
 
-use super::bus::Deed;
+use super::bus::Intervention;
 use super::commands::Command;
 use super::init;
 use super::lab::{Lab, LabError, Wishes};
@@ -222,7 +222,7 @@ where
             Request::Watch(watched) => self.lab.bus.parts().1.seen.watch(watched),
             Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
             Request::Change { station, change } => self.change(StationId::new(station), change)?,
-            Request::Cable(cut) => self.intervene(Deed::Input(Input::SetCut { cut: cut.map(Into::into) }))?,
+            Request::Cable(cut) => self.intervene(Intervention::Input(Input::SetCut { cut: cut.map(Into::into) }))?,
             Request::Command(station, command) => self.command(station, command, stream)?,
             Request::Pause => self.clock.is_paused = true,
             Request::Resume if self.clock.is_paused => self.clock.begin_at(self.lab.now()),
@@ -275,11 +275,11 @@ where
             Change::Plca(settings) => (Input::SetPlca { station, settings: settings.into() }, None),
         };
         told.into_iter().for_each(|told| self.tell(told));
-        self.intervene(Deed::Input(input))
+        self.intervene(Intervention::Input(input))
     }
 
     fn command(&mut self, station: u16, command: String, stream: Option<OwnedFd>) -> Result<(), LabError<F::Error>> {
-        self.intervene(Deed::Command { station: StationId::new(station), command })?;
+        self.intervene(Intervention::Command { station: StationId::new(station), command })?;
         let station = usize::from(station);
         let file = self.lab.file(station, &init::command_file(self.lab.commands(station)));
         let begun = stream.and_then(|stream| Command::new(station, file, self.lab.now(), stream));
@@ -288,8 +288,8 @@ where
     }
 
     /// Has something done at the first bit instant that no kernel has passed, and runs up to that.
-    fn intervene(&mut self, deed: Deed) -> Result<(), LabError<F::Error>> {
-        let at = self.lab.bus.do_after(self.lab.open(), deed);
+    fn intervene(&mut self, intervention: Intervention) -> Result<(), LabError<F::Error>> {
+        let at = self.lab.bus.do_after(self.lab.open(), intervention);
         self.run_to(at)
     }
 

@@ -28,7 +28,7 @@ fn transfer(config: Config, octets: usize, change: Option<Input>) -> Option<(Ins
     socket.connect(sender.interface.context(), (ip(1), 80), 50_000).expect("a closed socket");
     receiver.sockets.get_mut::<tcp::Socket>(sockets[1]).listen(80).expect("a closed socket");
     let (mut sent, mut read) = (0, Vec::new());
-    let all: Vec<u8> = (0..octets).map(|place| (place * place >> 5) as u8).collect();
+    let all: Vec<u8> = (0..octets).map(|place| ((place * place) >> 5) as u8).collect();
     let done = bus.run(&mut hosts, |hosts, now| {
         sent += hosts[0].sockets.get_mut::<tcp::Socket>(sockets[0]).send_slice(&all[sent..]).unwrap_or(0);
         let socket = hosts[1].sockets.get_mut::<tcp::Socket>(sockets[1]);

@@ -312,7 +312,7 @@ fn disturb(config: &Config, inputs: &mut Vec<(u64, Input)>, draw: u64) {
     match draw % 5 {
         0 => inputs.extend([(at.get(), Input::Detach { station }), (at.get() + 900, Input::Attach { station })]),
         1 => {
-            let fault = if draw / 5 % 2 == 0 { Fault::Deaf } else { Fault::OneWay };
+            let fault = if (draw / 5).is_multiple_of(2) { Fault::Deaf } else { Fault::OneWay };
             inputs.push((at.get(), Input::SetFault { station, fault: Some(fault) }));
         }
         _ => inputs.push((at.get(), Input::SetPlca { station, settings })),

@@ -80,7 +80,7 @@ pub fn run(args: &RunArgs) -> Outcome {
         kernel,
         until: args.until,
         pace: args.kernels.pace,
-        deeds: Vec::new(),
+        interventions: Vec::new(),
         patience: args.kernels.patience.unwrap_or(PATIENCE),
         consoles: args.kernels.consoles.clone(),
         interrupted,
@@ -100,7 +100,8 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
         return Err(VirtualError::NoPrograms { record: args.record.clone() }.into());
     };
     let plan = plan(&args.record, programs.scenario, Some(header.configuration.seed()))?;
-    let (deeds, end) = if programs.stays_up { interventions(&args.record, &plan)? } else { (Vec::new(), None) };
+    let (interventions, end) =
+        if programs.stays_up { self::interventions(&args.record, &plan)? } else { (Vec::new(), None) };
     let recorded = Path::new(&programs.machine.kernel);
     let kernel = kernel::find_kernel(Some(recorded).filter(|path| path.is_file())).map_err(VirtualError::from)?;
     let now = machine::of(&plan, &kernel).map_err(unreadable)?;
@@ -116,7 +117,7 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
         kernel,
         until: programs.until_ns.map(Duration::from_nanos).or(end),
         pace: None,
-        deeds,
+        interventions,
         patience: PATIENCE,
         consoles: args.consoles.clone(),
         interrupted,

@@ -474,7 +474,6 @@ impl<'a> Planner<'a> {
         let end = self.check_end(&run, endless, &traffic, &further);
         self.keep(end.and_then(|()| self.check_endless(endless, &changes)))?;
         let run = self.keep(self.with_end(run, &changes, medium.rate))?;
-        let clock_cost = self.keep(self.clock_cost())?;
         let run_warnings = run_warnings(&run, &medium, &traffic, &further, &changes);
         Some(Plan {
             name,
@@ -491,7 +490,7 @@ impl<'a> Planner<'a> {
             fan_out: value(&self.scenario.emulator.fan_out).unwrap_or_default(),
             filter: value(&self.scenario.emulator.filter).unwrap_or_default(),
             medium,
-            clock_cost,
+            clock_cost: self.keep(self.clock_cost())?,
             even_default_route: self.overrides.even_default_route,
             warnings,
             run_warnings,

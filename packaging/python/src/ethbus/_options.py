@@ -123,6 +123,21 @@ class UpOptions(TypedDict, total=False):
     strict: bool
     """End with 3 if the lab is not to be trusted"""
 
+    virtual: bool
+    """Stations are kernels in virtual time, as those of `run`"""
+
+    pace: Value
+    """Virtual seconds in a real one"""
+
+    consoles: Value
+    """The folder that gets each station's console, as NAME.txt"""
+
+    kernel: Value
+    """The kernel [default: that of `ethbus kernel build`]"""
+
+    patience: Value
+    """How long a station may run while its clock does not move [default: 30s]"""
+
 
 class SimOptions(TypedDict, total=False):
     """Options of `ethbus sim`."""

@@ -62,7 +62,7 @@ pub fn of_setting(begun: &str) -> Vec<String> {
         return keys().map(|key| format!("{}=", key.name)).collect();
     };
     let key = keys().find(|key| key.name == begun);
-    key.into_iter().flat_map(|key| of(key)).map(|value| format!("{begun}={value}")).collect()
+    key.into_iter().flat_map(of).map(|value| format!("{begun}={value}")).collect()
 }
 
 /// What `--pick` may be that has been begun so, of a log with these stations.

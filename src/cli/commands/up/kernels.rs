@@ -149,7 +149,7 @@ fn start(
     let (own, pace, consoles) = (plan.clone(), args.pace, args.consoles.clone());
     let plane = DataPlane::within(patience, move |ends| {
         let interrupted = ends.ending.clone();
-        let wishes = Wishes { kernel, until: None, pace, deeds: Vec::new(), patience, consoles, interrupted };
+        let wishes = Wishes { kernel, until: None, pace, interventions: Vec::new(), patience, consoles, interrupted };
         plane::run(&own, &wishes, (files, captures), ends).map_err(|error| with_causes(&error))
     })?;
     let system = |source| CommandError::System { what: "listen for requests", source };

@@ -213,7 +213,7 @@ impl Listening {
         }
         let heard = match air.heard_as(topology, number, station) {
             Heard::Clear if air.is_struck(topology, place.noise, number, station) => Heard::Spoilt,
-            heard => heard,
+            heard @ (Heard::Clear | Heard::Spoilt | Heard::SpokenOver) => heard,
         };
         if heard != Heard::SpokenOver && (end, number) >= self.last {
             (self.last, self.gap.spoilt) = ((end, number), heard == Heard::Spoilt);

@@ -288,7 +288,8 @@ impl Planner<'_> {
             TrafficError::Replay(error) => at(None, error.to_string()),
         })?;
         let ends = sources.iter().filter_map(|source| Some([source.station(), source.connection()?.1]));
-        for station in ends.flatten().map(|end| end.index()).filter(|end| stations[*end].address().ipv4 == [0; 4]) {
+        let mut ends = ends.flatten().map(|end| end.index());
+        if let Some(station) = ends.find(|end| stations[*end].address().ipv4 == [0; 4]) {
             let what = format!(
                 "{} has a TCP connection, which needs an IPv4 address: leave `ipv4` out, or write one like `10.77.0.1/16`",
                 names[station]

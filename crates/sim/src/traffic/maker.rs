@@ -1,0 +1,135 @@
+//! From what is written to sources at work: the checks of one source, and its streams.
+
+use super::arrivals::Process;
+use super::destination::{self, DestinationDraws};
+use super::draw::Misses;
+use super::shares::{self, Share};
+use super::sizes::SizeDraws;
+use super::{
+    Arrivals, BEGINNING, Capture, Connection, Every, Kind, Loop, Pauses, Sizes, Source, Stream, To, TrafficError,
+    TrafficSpec, Window,
+};
+use crate::words::configuration::slot;
+use backoff::Generator;
+use medium::{BitInstant, BitRate, BitTimes, Config, Method, Octets};
+
+/// Makes sources, each from its own streams.
+pub(super) struct Maker {
+    pub stations: usize,
+    pub rate: BitRate,
+    pub min_frame_size: Octets,
+    /// Of a medium without collision detection: loads count frames a slot, or a frame time, there.
+    pub slot: Option<BitTimes>,
+    /// Slots begin for all at once.
+    pub slotted: bool,
+    pub seed: u64,
+}
+
+impl Maker {
+    pub fn on(config: &Config, stations: usize, seed: u64) -> Maker {
+        let slotted = matches!(config.method, Method::SlottedAloha(_));
+        let (slot, min_frame_size) = (slot(&config.method), config.parameters.min_frame_size);
+        Maker { stations, rate: config.rate, min_frame_size, slot, slotted, seed }
+    }
+
+    /// The first source of each station.
+    pub fn first_sources(&self, specs: &[TrafficSpec], replays: &[Capture]) -> Result<Vec<Source>, TrafficError> {
+        let shares = shares::shares(specs, replays, self.rate)?;
+        let source = |(station, share)| self.source(&specs[station], station, 0, share);
+        shares.into_iter().enumerate().map(source).collect()
+    }
+
+    /// Source `number`, from 0, of a station.
+    pub fn source(
+        &self,
+        spec: &TrafficSpec,
+        station: usize,
+        number: usize,
+        share: Share,
+    ) -> Result<Source, TrafficError> {
+        let range = |what| TrafficError::Range { station, what };
+        let sizes = spec.sizes.clone().unwrap_or_default();
+        spec.arrivals.check().map_err(range)?;
+        sizes.check().map_err(range)?;
+        let to = spec.destination.unwrap_or_default();
+        to.check(station, self.stations)?;
+        if spec.sizes.is_some() && matches!(spec.arrivals, Arrivals::Replay { .. }) {
+            return Err(TrafficError::SizesOfReplay { station });
+        }
+        if matches!(spec.arrivals, Arrivals::Window(_)) && (to == To::All || self.stations < 2) {
+            let what = "a window waits until one addressee has its frame: write `destination = \"next\"`, `\"random\"` or a station's name, with 2 stations or more";
+            return Err(range(what.to_owned()));
+        }
+        if let Arrivals::Tcp(_) = spec.arrivals {
+            self.check_connection(to, spec.sizes.is_some()).map_err(|what| range(what.to_owned()))?;
+        }
+        if !self.slotted && matches!(spec.arrivals, Arrivals::Bernoulli { .. }) {
+            let what = "arrivals with a chance in each slot need a slotted medium: write `poisson:0.4`, or choose `--access slotted-aloha`";
+            return Err(range(what.to_owned()));
+        }
+        let stream = |stream: Stream| stream.of(self.seed, station, number);
+        Ok(Source {
+            station: destination::station(station),
+            begin: BitInstant::ZERO,
+            kind: self.kind(spec, &sizes, share, stream),
+            sizes: SizeDraws::new(&sizes, stream(Stream::Sizes)),
+            destinations: DestinationDraws::new(to, station, self.stations, stream(Stream::Destinations)),
+        })
+    }
+
+    /// Whether a TCP connection can have this destination and no sizes of its own.
+    fn check_connection(&self, to: To, has_sizes: bool) -> Result<(), &'static str> {
+        if matches!(to, To::All | To::Random) || self.stations < 2 {
+            return Err(
+                "a TCP connection has one other end: write `destination = \"next\"` or a station's name, with 2 stations or more",
+            );
+        }
+        if has_sizes {
+            return Err(
+                "TCP makes frames as long as its segments: leave `frame_size` and `--frame-size` out, or write `tcp:mss=536`",
+            );
+        }
+        Ok(())
+    }
+
+    fn kind(&self, spec: &TrafficSpec, sizes: &Sizes, share: Share, stream: impl Fn(Stream) -> Generator) -> Kind {
+        let frame = self.slot.map_or_else(|| sizes.mean_bit_times(self.min_frame_size), |slot| slot.get() as f64);
+        let mean = |load: f64| frame / load;
+        let gaps = stream(Stream::Arrivals);
+        let bits = |span| BitTimes::within(span, self.rate);
+        match spec.arrivals {
+            Arrivals::Silent => Kind::Silent,
+            Arrivals::Saturated => Kind::Saturated,
+            Arrivals::Poisson { load } => Kind::Process(Process::poisson(mean(load), gaps)),
+            Arrivals::Periodic { every, phase, jitter } => {
+                let interval = match every {
+                    Every::Load(load) => mean(load),
+                    Every::Period(period) => bits(period).get().max(1) as f64,
+                };
+                let phase = phase.map(|phase| bits(phase).get() as f64);
+                Kind::Process(Process::periodic(interval, phase, bits(jitter), gaps))
+            }
+            Arrivals::OnOff { load, on, off } => {
+                Kind::Process(Process::on_off(mean(load), on, off, self.rate, gaps, stream(Stream::Phases)))
+            }
+            Arrivals::Bernoulli { chance } => {
+                Kind::Slots { misses: Misses::of(chance), slot: self.slot.unwrap_or(BitTimes::new(1)), generator: gaps }
+            }
+            Arrivals::Window(Window { frames, reply, think, timeout }) => Kind::Loop(Loop {
+                frames,
+                reply: reply.map(Octets::new),
+                pauses: Pauses { mean: bits(think).get() as f64, generator: gaps },
+                timeout: bits(timeout).max(BitTimes::new(1)),
+            }),
+            Arrivals::Tcp(tcp) => {
+                let mut pauses = Pauses { mean: bits(BEGINNING).get() as f64, generator: gaps };
+                let (seed, begin) = (pauses.generator.next_u64(), pauses.even());
+                pauses.mean = bits(tcp.think).get() as f64;
+                Kind::Tcp(Connection { tcp, begin, seed, pauses })
+            }
+            Arrivals::Replay { .. } => {
+                Kind::Replay { share: share.into(), next: 0, readdressed: spec.destination.is_some() }
+            }
+        }
+    }
+}
