@@ -65,7 +65,7 @@ pub struct UpArgs {
     ///
     /// A table as `ethbus plan` takes it. `stats` and `down` say what each message took, and end with 1 if a deadline was
     /// missed; see docs/plan.md.
-    #[arg(long, value_name = "TABLE", conflicts_with_all = ["scenario", "lend"])]
+    #[arg(long, hide_short_help = true, value_name = "TABLE", conflicts_with_all = ["scenario", "lend"])]
     pub plan: Option<PathBuf>,
     /// Record the run, for `ethbus replay`
     #[arg(long, value_name = "FILE")]
