@@ -42,7 +42,7 @@ impl Lab {
         Lab::up_as(fresh_name(), arguments)
     }
 
-    /// The same with a name that a test has chosen.
+    /// The same with a name that a test has chosen, and may have written into the scenario.
     #[track_caller]
     pub fn up_as(name: String, arguments: &[&str]) -> Lab {
         let mut lab = Lab { name, log: None, healthy: Cell::new(true), supervisor: None, greeting: String::new() };
@@ -63,12 +63,12 @@ impl Lab {
         };
         let own = ["--events", path.to_str().expect("plain")];
         let own: &[&str] = if folder.is_some() { &own } else { &[] };
-        let command = ethbus(["up", "--name", &self.name].iter().chain(arguments).chain(own));
-        let unwell = |path: &&str| {
-            std::fs::read_to_string(path)
-                .is_ok_and(|text| ["fault", "[[cut]]", "[[at]]"].iter().any(|word| text.contains(word)))
-        };
-        self.healthy.set(!arguments.iter().filter(|path| path.ends_with(".toml")).any(unwell));
+        let scenarios = arguments.iter().filter(|path| path.ends_with(".toml"));
+        let scenarios: String = scenarios.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+        let named = ["--name", &self.name];
+        let named: &[&str] = if scenarios.contains(&format!("name = '{}'", self.name)) { &[] } else { &named };
+        let command = ethbus(["up"].iter().chain(named).chain(arguments).chain(own));
+        self.healthy.set(!["fault", "[[cut]]", "[[at]]"].iter().any(|word| scenarios.contains(word)));
         self.log = Some((path, folder));
         let mut supervisor = Running::start(command, "");
         // If it never comes up, its traces are removed all the same.

@@ -1,7 +1,7 @@
 //! `ethbus up --virtual`: the lab of `ethbus run` behind the commands of a live lab.
 
 use super::common::files::{logged, path};
-use super::common::lab::{Lab, Unused};
+use super::common::lab::{Lab, Unused, fresh_name};
 use super::common::process::{Running, ethbus, run};
 use super::common::{PATIENCE, wait_until};
 use super::{PING, command, is_ready, processes, read, scenario, text};
@@ -23,10 +23,11 @@ fn a_lab_that_is_looked_at_has_the_log_of_a_run() {
     if !is_ready() {
         return;
     }
-    let folder = scenario(PING);
+    let name = fresh_name();
+    let folder = scenario(&format!("name = '{name}'\n{PING}"));
     run(command(&folder, "a", &[])).succeeded();
     let [scenario, events, captured] = ["lab.toml", "b.events", "b.pcapng"].map(|name| path(&folder, name));
-    let mut lab = Lab::up(&["--virtual", &scenario, "--events", &events, "--pace", "4"]);
+    let mut lab = Lab::up_as(name, &["--virtual", &scenario, "--events", &events, "--pace", "4"]);
     let capture = Running::start(lab.ethbus("capture", &["--out", &captured]), "");
     let listed = run(ethbus(["list", "--format", "json"])).json();
     let own = listed.as_array().expect("labs").iter().find(|listed| listed["name"] == lab.name.as_str());
@@ -64,12 +65,13 @@ fn commands_and_changes_are_recorded_and_replayed() {
     if !is_ready() {
         return;
     }
-    let folder = scenario(PING);
+    let name = fresh_name();
+    let folder = scenario(&format!("name = '{name}'\n{PING}"));
     let files = ["lab.toml", "a.record", "a.events", "b.events", "a"].map(|name| path(&folder, name));
     let [scenario, record, events, again, consoles] = files.each_ref().map(String::as_str);
-    let arguments = ["--virtual", scenario, "--seed", "7", "--pace", "4"];
+    let arguments = ["--virtual", scenario, "--pace", "4"];
     let files = ["--record", record, "--events", events, "--consoles", consoles];
-    let mut lab = Lab::up(&[&arguments[..], &files[..]].concat());
+    let mut lab = Lab::up_as(name, &[&arguments[..], &files[..]].concat());
     // It may boot still.
     let printed = run(lab.exec("st1", &["sh", "-c", "echo out; echo \"it's err\" >&2; exit 7"]));
     assert_eq!((printed.code(), printed.stdout.as_str(), printed.stderr.as_str()), (Some(7), "out\n", "it's err\n"));
@@ -91,7 +93,7 @@ fn commands_and_changes_are_recorded_and_replayed() {
     assert_eq!(kinds, ["command", "command", "command", "command", "detach", "command", "attach", "set_fault"]);
     run(ethbus(["replay", record])).succeeded();
     let told = run(ethbus(["replay", record, "--programs", "--events", again])).succeeded();
-    assert!(told.stderr.contains("sent the same as in the recorded run, at"), "{told:#?}");
+    assert!(told.stderr.contains("sent the same as in the recorded run, up to its interruption"), "{told:#?}");
     assert!(read(&folder, "a.events") == read(&folder, "b.events"), "the log of the replay differs");
 
     // The same command later makes another run.
