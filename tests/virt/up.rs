@@ -48,6 +48,8 @@ fn a_lab_that_is_looked_at_has_the_log_of_a_run() {
     assert!(told.stderr.contains("packets in"), "{told:#?}");
     let stats = lab.stats();
     assert_eq!(stats["emulator"], Value::Null);
+    // The log can be read while it is written.
+    wait_until(PATIENCE, "the log has the pings", || text(&folder, "b.events").lines().count() > 8);
     lab.down();
     lab.assert_nothing_left();
 

@@ -26,6 +26,10 @@ impl Observer for EventLog {
         EventLog::emulator(self, event)
     }
 
+    fn flush(&mut self) -> Result<(), WriteError> {
+        EventLog::flush(self)
+    }
+
     fn end(&mut self, _: End) -> Result<(), WriteError> {
         self.finish().map(|_| ())
     }
@@ -49,6 +53,10 @@ impl Observer for Recorder {
 
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), WriteError> {
         Recorder::restart(self, run_to, at)
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        Recorder::flush(self)
     }
 
     fn end(&mut self, end: End) -> Result<(), WriteError> {
@@ -90,6 +98,11 @@ impl Observer for RunFiles {
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), WriteError> {
         Observer::restart(&mut self.log, run_to, at)?;
         Observer::restart(&mut self.record, run_to, at)
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        Observer::flush(&mut self.log)?;
+        Observer::flush(&mut self.record)
     }
 
     fn end(&mut self, end: End) -> Result<(), WriteError> {
