@@ -310,6 +310,11 @@ impl Planner<'_> {
         let spec = self.source(arrivals, &own, &StationSection::default(), &names, longest)?;
         let deed = |station: usize| {
             let before = &course.seats[station].offers;
+            if matches!(before.arrivals, Arrivals::Tcp(_)) {
+                let what =
+                    format!("{} has a TCP connection, which lasts as long as the run: leave this out", names[station]);
+                return Err(self.at("arrivals", section, what));
+            }
             let spec = TrafficSpec {
                 arrivals: spec.arrivals.clone(),
                 sizes: if frame_size.is_some() { spec.sizes.clone() } else { before.sizes.clone() },
