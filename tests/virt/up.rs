@@ -95,7 +95,8 @@ fn commands_and_changes_are_recorded_and_replayed() {
     assert_eq!(kinds, ["command", "command", "command", "command", "detach", "command", "attach", "set_fault"]);
     run(ethbus(["replay", record])).succeeded();
     let told = run(ethbus(["replay", record, "--programs", "--events", again])).succeeded();
-    assert!(told.stderr.contains("sent the same as in the recorded run, up to its interruption"), "{told:#?}");
+    // Whether it adds that the record was interrupted depends on what still ran at `down`.
+    assert!(told.stderr.contains("the programs sent the same as in the recorded run"), "{told:#?}");
     assert!(read(&folder, "a.events") == read(&folder, "b.events"), "the log of the replay differs");
 
     // The same command later makes another run.
