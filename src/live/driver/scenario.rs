@@ -113,10 +113,14 @@ impl Driver {
 
     /// Offers frames under the numbers that come next.
     fn offer(&mut self, frames: &[Frame]) {
-        let (stream, first) = (self.station.index() as u32, self.offered.frames + self.offered.refused);
-        let numbers = (first..).map(|sequence| (stream, sequence));
+        let numbers = (0..).map(|waiting| self.number(waiting));
         let numbered: Vec<(Frame, Number)> = frames.iter().copied().zip(numbers).collect();
         self.offer_numbered(&numbered);
+    }
+
+    /// The label of the station's next frame, before which `waiting` others go out.
+    fn number(&self, waiting: u64) -> Number {
+        (self.station.index() as u32, self.offered.frames + self.offered.refused + waiting)
     }
 
     fn offer_numbered(&mut self, frames: &[(Frame, Number)]) {

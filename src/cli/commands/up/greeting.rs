@@ -28,9 +28,7 @@ pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool, in_background:
         if let Host::Interface(_) | Host::Bridge(Some(_)) = station.host {
             return [station.name.clone(), ANY.to_owned(), ANY.to_owned(), ANY.to_owned()];
         }
-        let address =
-            |index: usize| station.addresses.get(index).map_or(String::new(), |network| network.address.to_string());
-        [station.name.clone(), station.mac.to_string(), address(0), address(1)]
+        row(station)
     });
     let name = if plan.name == DEFAULT_NAME { String::new() } else { format!("--name {} ", plan.name) };
     let first = plan.stations.iter().find(|station| station.host == Host::Veth);
@@ -55,11 +53,7 @@ pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool, in_background:
 
 /// That of a lab in virtual time.
 pub fn greeting_of_kernels(plan: &Plan, in_background: bool) -> String {
-    let rows = plan.stations.iter().map(|station| {
-        let address =
-            |index: usize| station.addresses.get(index).map_or(String::new(), |network| network.address.to_string());
-        [station.name.clone(), station.mac.to_string(), address(0), address(1)]
-    });
+    let rows = plan.stations.iter().map(row);
     let own = if plan.name == DEFAULT_NAME { String::new() } else { format!(" --name {}", plan.name) };
     let others = plan.stations.first().zip(plan.stations.get(1));
     let ping = others.map_or_else(String::new, |(one, other)| {
@@ -73,6 +67,13 @@ pub fn greeting_of_kernels(plan: &Plan, in_background: bool) -> String {
         plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
         fold(&is_up, USUAL)
     )
+}
+
+/// A station with its addresses.
+fn row(station: &StationPlan) -> [String; 4] {
+    let address =
+        |index: usize| station.addresses.get(index).map_or(String::new(), |network| network.address.to_string());
+    [station.name.clone(), station.mac.to_string(), address(0), address(1)]
 }
 
 /// What ends a lab, and where to type what comes next.

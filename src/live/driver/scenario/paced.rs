@@ -121,9 +121,9 @@ impl Paced {
             self.numbers[source] += 1;
             return (Label::of_source(source as u32), self.numbers[source] - 1);
         }
-        let (driver, own) = &self.sources[source];
-        let before = self.drivers[*driver].as_ref().map_or(0, |driver| driver.offered.frames + driver.offered.refused);
-        (own.station().index() as u32, before + waiting)
+        let driver =
+            self.drivers[self.sources[source].0].as_ref().expect("the source of a driver that is gone is not due");
+        driver.number(waiting)
     }
 
     /// Offers frames until the other end of the channel is gone.
