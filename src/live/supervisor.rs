@@ -271,6 +271,7 @@ fn results(told: Told) -> Option<Results> {
         | Told::Calm
         | Told::Progress(_)
         | Told::Queues(_)
+        | Told::Clock(_)
         | Told::Seen(_)
         | Told::Discards(_)
         | Told::Kept(_)

@@ -231,6 +231,7 @@ where
             Request::Restart
             | Request::Progress
             | Request::Queues
+            | Request::Clock
             | Request::Discards(..)
             | Request::Keep
             | Request::Trespass

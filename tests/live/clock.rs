@@ -57,3 +57,28 @@ fn a_stopped_clock_goes_on_by_events_and_by_bits() {
     let replayed = run(ethbus(["replay", record.to_str().expect("plain")])).succeeded();
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
 }
+
+/// A timetable is the medium's: what is to be done at 100 s is done when the clock has been stepped there.
+#[test]
+fn a_timetable_follows_the_clock_of_the_medium() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("lab.toml");
+    let text = "stations = 2\n[[at]]\ntime = '100s'\nqueue = 7\n[[at]]\ntime = '100s'\nuntil = '101s'\n";
+    std::fs::write(&scenario, text).expect("own folder");
+    let mut lab = Lab::up(&[scenario.to_str().expect("plain")]);
+    bits(&lab, "pause", &[]);
+    let now = bits(&lab, "step", &["--bits", "1000000000"]);
+    assert!(now >= 1_000_000_000, "{now}");
+    assert!(!lab.supervisor().stderr().contains("queues hold"), "nothing is done while the clock is stopped");
+    bits(&lab, "resume", &[]);
+    let ended = lab.ended();
+    assert_eq!(ended.code(), Some(0), "{ended:#?}");
+    for words in ["queues hold 7 frames", "as `until`"] {
+        assert!(ended.stderr.contains(words), "no `{words}` in {}", ended.stderr);
+    }
+    lab.assert_nothing_left();
+}

@@ -57,7 +57,6 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
 use toml::Spanned;
 
 /// Brings a lab up.
@@ -256,12 +255,11 @@ fn keep(
         keeper.into_iter().for_each(|keeper| started.plane.keep_with(keeper));
         Ok(started)
     })?;
-    let Started { plane, requests, links, prepared, mut schedule } = started;
+    let Started { plane, requests, links, prepared, schedule } = started;
     for (station, why) in &prepared.left_out {
         say(&format!("ethbus: warning: {station} offers nothing of what the scenario says: {why}\n"));
     }
     listener.map_or(Ok(()), |listener| serve_metrics(listener, plan.name.clone()))?;
-    schedule.begin = Instant::now();
     let serving = Serving {
         plan,
         plane,

@@ -14,11 +14,12 @@ use link::clock::{RealtimeNanos, monotonic_nanos};
 use link::namespace::Namespace;
 use link::packet::{PacketError, SendError};
 use link::station::StationSocket;
-use medium::{BitRate, Destination, Frame, Octets, StationId};
+use medium::{BitInstant, BitRate, BitTimes, Destination, Frame, Octets, StationId};
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Plan, StationPlan};
 use sim::traffic::{Arrivals, FurtherTraffic, Source, TrafficError, TrafficSpec, all_sources};
 use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
 /// An address that no station has, from the range for documentation (RFC 7042, 2.1.2).
 const NOBODY: [u8; 6] = [0x00, 0x00, 0x5e, 0x00, 0x53, 0x01];
@@ -274,6 +275,12 @@ impl Offers {
     /// Queues hold this number of frames from now on.
     pub fn limit(&mut self, queue_limit: u64) {
         self.queue_limit = queue_limit;
+    }
+
+    /// How far its time has got: real time, which no slip and no pause of the medium stops.
+    pub fn now(&self) -> BitInstant {
+        let elapsed = Duration::from_nanos(monotonic_nanos().saturating_sub(self.begin));
+        BitInstant::ZERO + BitTimes::within(elapsed, self.rate)
     }
 
     /// A station has joined at this place.

@@ -184,6 +184,8 @@ pub enum Request {
     Progress,
     /// Tell how many frames each station's queue holds.
     Queues,
+    /// Tell how far the medium has got.
+    Clock,
     /// Tell the results so far.
     Report,
     /// Whether a viewer watches the bus.
@@ -263,6 +265,8 @@ pub enum Told {
     Queues(Vec<u64>),
     /// The data plane sleeps most of the time: it can have SCHED_FIFO, which it cannot take itself.
     Calm,
+    /// The bit instant at which the medium gets what it is asked for now.
+    Clock(u64),
     /// The results so far.
     Results(Box<Results>),
     /// What happened on the bus, for those who watch it.
@@ -304,6 +308,7 @@ impl Told {
             | Told::Calm
             | Told::Progress(_)
             | Told::Queues(_)
+            | Told::Clock(_)
             | Told::Seen(_)
             | Told::Discards(_)
             | Told::Overload { .. } => true,

@@ -20,13 +20,18 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// What the scenario does, and when; and when the lab ends.
+///
+/// Its time is the medium's, which the data plane has: at the instant at which something should be due, it is asked how far
+/// the medium has got. After a slip, a pause or a step that is another instant than expected, and the schedule waits on.
 pub struct Schedule {
-    /// Its first instant.
-    pub begin: Instant,
+    /// The last that was heard of the medium's clock, and when.
+    heard: (Instant, BitInstant),
+    /// The data plane has been asked, and has not answered.
+    is_asking: bool,
     /// Bits in a second of real time.
     rate: BitRate,
-    /// Since when the medium's clock is stopped.
-    paused: Option<Instant>,
+    /// The medium's clock is stopped.
+    is_paused: bool,
     deeds: VecDeque<(BitInstant, Deed)>,
     /// The names of the plan's stations, by the seats that its deeds have.
     names: Vec<String>,
@@ -34,10 +39,11 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The timetable of `plan`; its first instant is now, until the caller sets another.
+    /// The timetable of `plan`, whose medium begins now.
     pub fn new(plan: &Plan) -> Schedule {
         let (rate, deeds) = (plan.pace.rate(plan.medium.rate), plan.changes.iter().cloned().collect());
-        Schedule { begin: Instant::now(), rate, paused: None, deeds, names: plan.all_names(), until: None }
+        let heard = (Instant::now(), BitInstant::ZERO);
+        Schedule { heard, is_asking: false, rate, is_paused: false, deeds, names: plan.all_names(), until: None }
     }
 
     /// Nothing is due: in virtual time the lab itself has the changes.
@@ -47,38 +53,41 @@ impl Schedule {
 
     /// The medium's clock is stopped: nothing is due until it runs again.
     pub fn pause(&mut self) {
-        self.paused.get_or_insert_with(Instant::now);
+        self.is_paused = true;
     }
 
     /// It runs again.
     pub fn resume(&mut self) {
-        self.begin += self.paused.take().map_or(Duration::ZERO, |since| since.elapsed());
+        self.is_paused = false;
     }
 
     /// Whether it is stopped.
     pub fn is_paused(&self) -> bool {
-        self.paused.is_some()
+        self.is_paused
     }
 
-    /// When something is due next.
+    /// When to ask how far the medium has got: something should be due then.
     pub fn next(&self) -> Option<Instant> {
-        self.deeds.front().and_then(|(at, _)| self.real(*at))
+        let next = self.deeds.front().map(|(at, _)| *at).into_iter().chain(self.until).min()?;
+        let (when, reached) = self.heard;
+        let wait = if next > reached { next.since(reached).at(self.rate) } else { Duration::ZERO };
+        when.checked_add(wait).filter(|_| !self.is_paused && !self.is_asking)
     }
 
-    /// When the lab ends.
-    pub fn over(&self) -> Option<Instant> {
-        self.real(self.until?)
+    /// The data plane is asked how far the medium has got.
+    pub fn asks(&mut self) -> Request {
+        self.is_asking = true;
+        Request::Clock
     }
 
-    fn real(&self, at: BitInstant) -> Option<Instant> {
-        let span = at.since(BitInstant::ZERO).at(self.rate);
-        self.begin.checked_add(span).filter(|_| !self.is_paused())
+    /// It has got to `reached`.
+    pub fn hear(&mut self, reached: BitInstant) {
+        (self.heard, self.is_asking) = ((Instant::now(), reached), false);
     }
 
-    /// How far the medium has got, to within what a message takes.
-    fn now(&self) -> BitInstant {
-        let elapsed = self.paused.unwrap_or_else(Instant::now).saturating_duration_since(self.begin);
-        BitInstant::ZERO + medium::BitTimes::within(elapsed, self.rate)
+    /// Whether the lab's time is over, by what was heard last.
+    pub fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| until <= self.heard.1)
     }
 
     /// The stations that are still to join, in order of time.
@@ -103,10 +112,9 @@ impl Schedule {
         Ok(())
     }
 
-    /// The next deed whose time has come. A station of the plan may not be there, since a client has removed it or it could not join.
+    /// The next deed whose time had come when the clock was heard of. A station of the plan may not be there, since a client has removed it or it could not join.
     fn take(&mut self, course: &Course) -> Option<Result<Deed, String>> {
-        self.next().filter(|due| *due <= Instant::now())?;
-        let (_, deed) = self.deeds.pop_front()?;
+        let (_, deed) = self.deeds.pop_front_if(|(at, _)| *at <= self.heard.1)?;
         let Some(station) = deed.station() else { return Some(Ok(deed)) };
         let name = self.names[station.index()].as_str();
         Some(match &deed {
@@ -175,13 +183,12 @@ impl Serving<'_> {
                 Err(why) => say(&format!("ethbus: not everything can be done as the scenario has it: {why}\n")),
             }
         }
+        // Who has asked for results gets them before the end: the clock is asked for once more after that.
+        if self.schedule.is_over() && self.asked.is_empty() {
+            say("ethbus: the lab ends, as `until` has it\n");
+            return Ok(ControlFlow::Break(None));
+        }
         GO_ON
-    }
-
-    /// The lab's time is over.
-    pub(super) fn end_in_time(&self) -> End {
-        say("ethbus: the lab ends, as `until` has it\n");
-        ControlFlow::Break(None)
     }
 
     /// Sets what a client asks for, and tells the results after that.
@@ -256,10 +263,10 @@ impl Serving<'_> {
 
     /// Has a station's host offer something else from now on; or says why it cannot.
     pub(super) fn offer(&mut self, traffic: &LaterTraffic, station: &StationPlan) -> Result<(), String> {
-        let at = self.schedule.now();
         let namespace = |record: &Inventory| -> Option<Namespace> {
             (station.host == Host::Veth).then(|| record.namespace(record.claim_of(&station.name)?)).flatten()
         };
+        let at = self.offers.now();
         let source = traffic.source(at, &self.plan.medium, self.plan.medium.seed).map_err(|error| error.to_string())?;
         self.offers.set(&station.name, source, &traffic.spec, namespace(self.record))
     }

@@ -21,6 +21,7 @@ use crate::show::{say, with_causes};
 use crossbeam_channel::{Receiver, at, never, select, tick};
 use link::namespace::UserNamespace;
 use link::signals::Signal;
+use medium::BitInstant;
 use serde_json::json;
 use sim::scenario::plan::Plan;
 use sim::windows::capture::filter::Filter;
@@ -89,16 +90,13 @@ impl Serving<'_> {
         let answer = loop {
             let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + self.plane.patience()));
             let due = self.schedule.next().map_or_else(never, at);
-            // Who has asked for results gets them before the end.
-            let over = self.schedule.over().filter(|_| self.asked.is_empty()).map_or_else(never, at);
             let fills = if self.offers.ask_for_queues() { ticks.clone() } else { never() };
             let results_due = self.watchers.results_due().map_or_else(never, at);
             let next = select! {
                 recv(overdue) -> _ => return Err(self.silent().into()),
                 recv(interrupts) -> _ => break None,
                 recv(looks) -> _ => self.look(),
-                recv(over) -> _ => self.end_in_time(),
-                recv(due) -> _ => self.act()?,
+                recv(due) -> _ => self.plane.ask(self.schedule.asks()).map(ControlFlow::Continue)?,
                 recv(results_due) -> _ => {
                     self.watchers.ask_results();
                     self.ask(Asker::Subscribers)?;
@@ -186,6 +184,10 @@ impl Serving<'_> {
                     None => {}
                 }
             }
+            Told::Clock(reached) => {
+                self.schedule.hear(BitInstant::new(reached));
+                return self.act();
+            }
             Told::Queues(queued) => self.offers.fill(&queued),
             Told::Seen(seen) => {
                 self.watchers.tell(&seen);
@@ -245,6 +247,8 @@ impl Serving<'_> {
             Control::Resume => {
                 self.schedule.resume();
                 self.plane.ask(Request::Resume)?;
+                // Steps have moved the clock.
+                self.plane.ask(self.schedule.asks())?;
                 self.ask_for(answer)?;
             }
             Control::Step { bit_times } if self.schedule.is_paused() => {

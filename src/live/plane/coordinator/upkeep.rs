@@ -146,10 +146,14 @@ impl Coordinator {
         self.tell(Report::Told(Told::Port { station, state }));
     }
 
-    /// Gives the medium an input that is no frame, as far as the medium has been run: not beyond a stop of this thread
-    /// that is still to become a slip.
+    /// How far the medium has been run: not beyond a stop of this thread that is still to become a slip.
+    fn reached(&self) -> BitInstant {
+        self.run_to.max(self.medium.now())
+    }
+
+    /// Gives the medium an input that is no frame.
     fn apply(&mut self, input: Input) {
-        let now = self.run_to.max(self.medium.now());
+        let now = self.reached();
         let Ok(()) = self.files.input(now, &input, None);
         self.seen.input(now, &input);
         if let Some((station, change)) = change(&input) {
@@ -281,6 +285,7 @@ impl Coordinator {
                 let queued = stations.map(|station| self.medium.queued(station) as u64).collect();
                 self.tell(Report::Told(Told::Queues(queued)));
             }
+            Request::Clock => self.tell(Report::Told(Told::Clock(self.reached().get()))),
             Request::Report | Request::Stop => {
                 self.look()?;
                 if is_last {
