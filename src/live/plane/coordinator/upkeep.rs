@@ -174,6 +174,11 @@ impl Coordinator {
         }
     }
 
+    fn leave(&mut self, station: StationId) {
+        self.wires.ports.leave(station);
+        self.apply(Input::Leave { station });
+    }
+
     fn change(&mut self, station: StationId, change: Change) {
         match change {
             Change::Attach => self.change_port(station, PortState::Attached),
@@ -252,11 +257,7 @@ impl Coordinator {
                 self.change(StationId::new(station), change);
             }
             Request::Join { station, port } => self.join(StationId::new(station), port),
-            Request::Leave(station) => {
-                let station = StationId::new(station);
-                self.wires.ports.leave(station);
-                self.apply(Input::Leave { station });
-            }
+            Request::Leave(station) => self.leave(StationId::new(station)),
             // The supervisor knows the cable.
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Queue(limit) => self.apply(Input::SetQueue { limit: limit as usize }),
