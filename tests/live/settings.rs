@@ -6,6 +6,7 @@ use crate::common::process::{ethbus, run};
 use crate::common::results::{check, number, station, stations};
 use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use serde_json::Value;
+use std::time::Duration;
 use tempfile::TempDir;
 
 fn path(folder: &TempDir, name: &str) -> String {
@@ -135,6 +136,34 @@ fn a_lab_that_is_up_is_set() {
     assert!(offers(&record, "st1", 500) > 500 && offers(&record, "web", 222) > 50);
     let replayed = run(ethbus(["replay", &record])).succeeded();
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+}
+
+/// What is set after a pause begins then: nothing of the pause is made up for.
+#[test]
+fn traffic_that_is_set_after_a_pause_begins_then() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = path(&folder, "run.record");
+    let mut lab = Lab::up(&["--stations", "2", "--record", &record, "--tolerance", "100%"]);
+    run(lab.ethbus("pause", &[])).succeeded();
+    std::thread::sleep(Duration::from_secs(2));
+    run(lab.ethbus("resume", &[])).succeeded();
+    let sent = || number(station(&lab.stats(), "st1"), "frames_transmitted_ok");
+    let before = sent();
+    run(lab.ethbus("set", &["st1", "arrivals=periodic:every=100ms", "frame_size=500"])).succeeded();
+    wait_until(PATIENCE, "a periodic station", || sent() > before + 20);
+    lab.down().succeeded();
+    let first: Vec<u64> = lines(&record)
+        .iter()
+        .filter(|line| line["kind"] == "offer" && line["size"] == 500)
+        .map(|line| number(line, "t"))
+        .take(10)
+        .collect();
+    // Nine periods are 9,000,000 BT; a third of them at least, since a busy machine sends what it has missed at once.
+    assert!(first[9] - first[0] > 3_000_000, "{first:?}");
 }
 
 /// The seat that the timetable has for a station is taken by no other one; what cannot be done then is said.

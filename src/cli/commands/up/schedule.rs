@@ -17,33 +17,40 @@ use sim::words::change::queues_hold;
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What the scenario does, and when; and when the lab ends.
 ///
 /// Its time is the medium's, which the data plane has: at the instant at which something should be due, it is asked how far
-/// the medium has got. After a slip, a pause or a step that is another instant than expected, and the schedule waits on.
+/// the medium has got. After a slip that is less than expected, and the schedule waits on.
 pub struct Schedule {
-    /// The last that was heard of the medium's clock, and when.
-    heard: (Instant, BitInstant),
-    /// The data plane has been asked, and has not answered.
-    is_asking: bool,
+    clock: Clock,
     /// Bits in a second of real time.
     rate: BitRate,
-    /// The medium's clock is stopped.
-    is_paused: bool,
     deeds: VecDeque<(BitInstant, Deed)>,
     /// The names of the plan's stations, by the seats that its deeds have.
     names: Vec<String>,
     until: Option<BitInstant>,
 }
 
+/// What is known of the medium's clock.
+#[derive(Clone, Copy, PartialEq)]
+enum Clock {
+    /// It is stopped.
+    Stopped,
+    /// It runs, and its place is not known: the lab has just begun, or a pause in which it can be stepped has ended.
+    Unknown,
+    /// The data plane has been asked, and has not answered.
+    Asked,
+    /// It had got to `reached` at `when`.
+    Heard { when: Instant, reached: BitInstant },
+}
+
 impl Schedule {
-    /// The timetable of `plan`, whose medium begins now.
+    /// The timetable of `plan`.
     pub fn new(plan: &Plan) -> Schedule {
         let (rate, deeds) = (plan.pace.rate(plan.medium.rate), plan.changes.iter().cloned().collect());
-        let heard = (Instant::now(), BitInstant::ZERO);
-        Schedule { heard, is_asking: false, rate, is_paused: false, deeds, names: plan.all_names(), until: None }
+        Schedule { clock: Clock::Unknown, rate, deeds, names: plan.all_names(), until: None }
     }
 
     /// Nothing is due: in virtual time the lab itself has the changes.
@@ -53,41 +60,40 @@ impl Schedule {
 
     /// The medium's clock is stopped: nothing is due until it runs again.
     pub fn pause(&mut self) {
-        self.is_paused = true;
+        self.clock = Clock::Stopped;
     }
 
     /// It runs again.
     pub fn resume(&mut self) {
-        self.is_paused = false;
+        self.clock = Clock::Unknown;
     }
 
     /// Whether it is stopped.
     pub fn is_paused(&self) -> bool {
-        self.is_paused
+        self.clock == Clock::Stopped
     }
 
     /// When to ask how far the medium has got: something should be due then.
     pub fn next(&self) -> Option<Instant> {
         let next = self.deeds.front().map(|(at, _)| *at).into_iter().chain(self.until).min()?;
-        let (when, reached) = self.heard;
-        let wait = if next > reached { next.since(reached).at(self.rate) } else { Duration::ZERO };
-        when.checked_add(wait).filter(|_| !self.is_paused && !self.is_asking)
+        match self.clock {
+            Clock::Stopped | Clock::Asked => None,
+            Clock::Unknown => Some(Instant::now()),
+            Clock::Heard { when, reached } => when.checked_add(next.since(reached).at(self.rate)),
+        }
     }
 
     /// The data plane is asked how far the medium has got.
     pub fn asks(&mut self) -> Request {
-        self.is_asking = true;
+        self.clock = Clock::Asked;
         Request::Clock
     }
 
-    /// It has got to `reached`.
-    pub fn hear(&mut self, reached: BitInstant) {
-        (self.heard, self.is_asking) = ((Instant::now(), reached), false);
-    }
-
-    /// Whether the lab's time is over, by what was heard last.
-    pub fn is_over(&self) -> bool {
-        self.until.is_some_and(|until| until <= self.heard.1)
+    /// It has got to `reached`. It may have been stopped since.
+    fn hear(&mut self, reached: BitInstant) {
+        if !self.is_paused() {
+            self.clock = Clock::Heard { when: Instant::now(), reached };
+        }
     }
 
     /// The stations that are still to join, in order of time.
@@ -112,9 +118,10 @@ impl Schedule {
         Ok(())
     }
 
-    /// The next deed whose time had come when the clock was heard of. A station of the plan may not be there, since a client has removed it or it could not join.
-    fn take(&mut self, course: &Course) -> Option<Result<Deed, String>> {
-        let (_, deed) = self.deeds.pop_front_if(|(at, _)| *at <= self.heard.1)?;
+    /// The next deed that is due at `now`. A station of the plan may not be there, since a client has removed it or it could
+    /// not join.
+    fn take(&mut self, now: BitInstant, course: &Course) -> Option<Result<Deed, String>> {
+        let (_, deed) = self.deeds.pop_front_if(|(at, _)| *at <= now)?;
         let Some(station) = deed.station() else { return Some(Ok(deed)) };
         let name = self.names[station.index()].as_str();
         Some(match &deed {
@@ -168,9 +175,10 @@ fn done(deed: &Deed, course: &Course) -> Option<String> {
 }
 
 impl Serving<'_> {
-    /// Does what the scenario has for now.
-    pub(super) fn act(&mut self) -> Result<End, CommandError> {
-        while let Some(deed) = self.schedule.take(&self.stations.course) {
+    /// Does what the scenario has for now: the medium has got there.
+    pub(super) fn act(&mut self, now: BitInstant) -> Result<End, CommandError> {
+        self.schedule.hear(now);
+        while let Some(deed) = self.schedule.take(now, &self.stations.course) {
             let told = deed.as_ref().ok().and_then(|deed| done(deed, &self.stations.course));
             let outcome = match deed {
                 Ok(deed) => self.do_one(deed)?,
@@ -184,7 +192,7 @@ impl Serving<'_> {
             }
         }
         // Who has asked for results gets them before the end: the clock is asked for once more after that.
-        if self.schedule.is_over() && self.asked.is_empty() {
+        if self.schedule.until.is_some_and(|until| until <= now) && self.asked.is_empty() {
             say("ethbus: the lab ends, as `until` has it\n");
             return Ok(ControlFlow::Break(None));
         }

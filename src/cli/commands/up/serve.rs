@@ -184,10 +184,7 @@ impl Serving<'_> {
                     None => {}
                 }
             }
-            Told::Clock(reached) => {
-                self.schedule.hear(BitInstant::new(reached));
-                return self.act();
-            }
+            Told::Clock(now) => return self.act(BitInstant::new(now)),
             Told::Queues(queued) => self.offers.fill(&queued),
             Told::Seen(seen) => {
                 self.watchers.tell(&seen);
@@ -247,8 +244,6 @@ impl Serving<'_> {
             Control::Resume => {
                 self.schedule.resume();
                 self.plane.ask(Request::Resume)?;
-                // Steps have moved the clock.
-                self.plane.ask(self.schedule.asks())?;
                 self.ask_for(answer)?;
             }
             Control::Step { bit_times } if self.schedule.is_paused() => {
