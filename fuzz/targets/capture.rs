@@ -1,12 +1,9 @@
 //! A capture file, pcap or pcapng.
-#![no_main]
-
 use sim::traffic::Capture;
 use sim::windows::passing::Passing;
-use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let mut passed = 0;
     let taken = Passing::default().take(data, |block| {
         passed += block.len();
@@ -16,4 +13,4 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(replay) = Capture::read(Path::new("capture"), data) {
         assert!(replay.frames().is_sorted_by_key(|frame| frame.at));
     }
-});
+}

@@ -1,11 +1,8 @@
 //! What a container runtime says to the plugin: a command and three variables, each up to a NUL, and then a network.
-#![no_main]
-
 use ethbus::containers::cni::COMMAND;
 use ethbus::containers::cni::request::Request;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let mut parts = data.splitn(6, |octet| *octet == 0);
     let mut text = || String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
     let given = [COMMAND, "CNI_CONTAINERID", "CNI_IFNAME", "CNI_NETNS", "CNI_ARGS"].map(|name| (name, text()));
@@ -16,4 +13,4 @@ fuzz_target!(|data: &[u8]| {
     for name in [&request.attachment.container, &request.attachment.ifname, &request.network.name] {
         assert!(!name.contains(['/', '+', '\0']) && !name.starts_with('.'), "{request:?}");
     }
-});
+}

@@ -1,8 +1,5 @@
 //! What somebody writes to a lab's control socket, and what a lab would do to its stations.
-#![no_main]
-
 use ethbus::live::control::request::{Asked, Control};
-use libfuzzer_sys::fuzz_target;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use std::sync::LazyLock;
@@ -12,7 +9,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
     Plan::new(&Scenario::default(), None, &Overrides::default(), 1).expect("the default lab").with_room()
 });
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let mut lines = data;
     // An end of the stream, or a read error, is the last.
     while let Ok(Some(asked)) = Asked::read_from(&mut lines) {
@@ -29,4 +26,4 @@ fuzz_target!(|data: &[u8]| {
             deeds.iter().for_each(|deed| course.take(deed));
         }
     }
-});
+}

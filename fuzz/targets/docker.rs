@@ -1,10 +1,7 @@
 //! What Docker's daemon says to the network driver: the path up to a NUL, and then the body.
-#![no_main]
-
 use ethbus::containers::docker::call::Call;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let at = data.iter().position(|octet| *octet == 0).unwrap_or(data.len());
     let (path, body) = (String::from_utf8_lossy(&data[..at]), data.get(at + 1..).unwrap_or_default());
     let Ok(call) = Call::read(&path, body) else { return };
@@ -13,4 +10,4 @@ fuzz_target!(|data: &[u8]| {
         assert!(endpoint.network.bytes().chain(endpoint.id.bytes()).all(|octet| octet.is_ascii_alphanumeric()));
         assert!(endpoint.interface().len() <= 15, "{endpoint:?}");
     }
-});
+}

@@ -1,12 +1,9 @@
 //! An event log of either form, and the life of a frame in it.
-#![no_main]
-
 use sim::files::event_log::EventLogReader;
 use ethbus::study::explain::{Wanted, find, tell};
 use sim::files::json_lines::LineReader;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let reader = || EventLogReader::new(LineReader::new(data, "log".to_owned()));
     let Ok(mut log) = reader() else { return };
     while let Ok(Some(_)) = log.next_entry() {}
@@ -20,4 +17,4 @@ fuzz_target!(|data: &[u8]| {
             let _ = tell(&story);
         }
     }
-});
+}

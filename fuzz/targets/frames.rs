@@ -1,13 +1,10 @@
 //! What a station sends: octets of any kind, with anything that the kernel may say about them.
-#![no_main]
-
 use ethbus::live::plane::ports::Ports;
 use ethbus::live::plane::protocol::Port;
-use libfuzzer_sys::fuzz_target;
 use link::packet::repair_checksum;
 use medium::{BitTimes, StationId, Topology};
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let ports = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
     let port = |mac: [u8; 6]| Port { name: "st".to_owned(), index: 7, mac, outside: mac[5] == 2, watched: None };
     let mut ports = Ports::new(ports.map(port).to_vec(), &Topology::Bus { positions: vec![BitTimes::ZERO; 2] });
@@ -22,4 +19,4 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(octets.len(), length);
     link::fuzzing::take_from_ring(data);
     link::fuzzing::take_from_socket(data);
-});
+}

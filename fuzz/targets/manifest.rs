@@ -1,12 +1,9 @@
 //! The manifest beside a table: what it says of its runs, and the grid that it makes again.
-#![no_main]
-
 use ethbus::study::sweep::again;
 use ethbus::study::sweep::manifest::Manifest;
-use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let Ok(manifest) = Manifest::of_json(data) else { return };
     let (runs, part) = (manifest.runs(), manifest.part());
     assert!(manifest.share() <= runs, "{manifest:?}");
@@ -17,4 +14,4 @@ fuzz_target!(|data: &[u8]| {
     }
     let _ = again::command("ethbus", &manifest, Path::new("table.csv"), part);
     let _ = again::grid(&manifest);
-});
+}

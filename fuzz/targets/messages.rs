@@ -1,11 +1,8 @@
 //! What supervisor and data plane say to each other: the supervisor believes no data plane that has been taken over.
-#![no_main]
-
 use ethbus::live::plane::protocol::{Request, Setup, Told};
-use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let _ = serde_json::from_slice::<Request>(data);
     if let Some(Told::Results(results)) = Told::read(data) {
         let _ = ethbus::show::table(&results);
@@ -18,4 +15,4 @@ fuzz_target!(|data: &[u8]| {
     {
         let _ = medium::Medium::new(config);
     }
-});
+}

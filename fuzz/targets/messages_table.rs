@@ -1,13 +1,11 @@
 //! A table of messages as TOML and as CSV, and the scenario that is made of it.
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use sim::scenario::file::Scenario;
 use sim::scenario::messages::MessageTable;
 use sim::scenario::plan::{Overrides, Plan};
 use std::path::Path;
 
-fuzz_target!(|text: &str| {
+pub fn run(octets: &[u8]) {
+    let text = super::text(octets);
     for name in ["table.toml", "table.csv"] {
         let other = |_: &Path| Ok(text.to_owned());
         let Ok(table) = MessageTable::from_text(Path::new(name), text, &other) else { continue };
@@ -15,4 +13,4 @@ fuzz_target!(|text: &str| {
         let (scenario, source) = Scenario::from_text(Path::new("made.toml"), table.scenario(100)).expect("it is right");
         Plan::new(&scenario, Some(&source), &Overrides::default(), 1).expect("it makes a plan");
     }
-});
+}

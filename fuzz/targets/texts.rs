@@ -1,6 +1,4 @@
 //! Quantities, traffic, places and addresses as people write them.
-#![no_main]
-
 use ethbus::study::sweep::expression::{Outcome, evaluate, filled};
 use ethbus::study::sweep::journal::History;
 use ethbus::study::sweep::part::{Shard, Span};
@@ -10,9 +8,9 @@ use sim::windows::capture::filter::Filter;
 use sim::traffic::{Arrivals, Sizes, To};
 use sim::words::fault::{FaultName, fault};
 use sim::words::units;
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+pub fn run(octets: &[u8]) {
+    let text = super::text(octets);
     let _ = units::rate(text);
     let _ = units::duration(text);
     let _ = units::duration_or_zero(text);
@@ -51,4 +49,4 @@ fuzz_target!(|text: &str| {
     let _ = History::of(text, 3);
     let _ = (text.parse::<Shard>(), text.parse::<Span>());
     let _ = To::read(text, &["st1", "st2"]);
-});
+}

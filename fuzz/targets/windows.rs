@@ -1,10 +1,7 @@
 //! An event log in every window: files for other tools, the report's page, and the live view.
-#![no_main]
-
 use ethbus::show::watch::screen::{Look, Screen, draw};
 use ethbus::study::report::gather::Run;
 use ethbus::study::report::page::{Form, Stretch, page};
-use libfuzzer_sys::fuzz_target;
 use medium::StationId;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -26,11 +23,11 @@ const KINDS: [WindowKind; 5] = [
     WindowKind::Csv,
 ];
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     files(data);
     view(data);
     report(data);
-});
+}
 
 fn reader(data: &[u8]) -> Option<EventLogReader<&[u8]>> {
     EventLogReader::new(LineReader::new(data, "log".to_owned())).ok()
