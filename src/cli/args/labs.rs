@@ -238,6 +238,9 @@ pub struct AddArgs {
     /// What its interface is called in NETNS [default: eth0]
     #[arg(long, value_name = "NAME", requires = "netns", hide_short_help = true)]
     pub interface: Option<String>,
+    /// Its place on the cable, like `120m`, or on a segment, like `a:120m`
+    #[arg(long, value_name = "PLACE")]
+    pub at: Option<String>,
     /// Its MAC address
     #[arg(long, value_name = "MAC", hide_short_help = true)]
     pub mac: Option<String>,

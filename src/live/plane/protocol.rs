@@ -218,6 +218,8 @@ pub enum Request {
         station: u16,
         /// Its port.
         port: Port,
+        /// Where it is from now on, if its seat is elsewhere.
+        place: Option<Cut>,
     },
     /// A station leaves; its port is about to vanish.
     Leave(u16),
