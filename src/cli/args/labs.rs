@@ -128,6 +128,11 @@ pub struct UpArgs {
     /// How its kernels run.
     #[command(flatten)]
     pub kernels: BesideVirtual,
+    /// End when the medium's clock has run so long [default: never]
+    ///
+    /// `ethbus set until=TIME` sets another end while the lab is up.
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true, conflicts_with = "is_virtual")]
+    pub until: Option<Duration>,
     /// Go on in the background until `ethbus down`
     #[arg(short = 'b', short_alias = 'd', long, alias = "detach")]
     pub background: bool,

@@ -136,14 +136,20 @@ pub(crate) fn kind(input: &Input) -> &'static str {
     }]
 }
 
-/// Appends a command that begins in a station, likewise.
-pub(super) fn write_command(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, command: &str) {
+/// Appends what is no input and has a text: a command that begins in a station, or what a station offers from now on.
+pub(super) fn write_text(
+    line: &mut Vec<u8>,
+    names: &Names,
+    (at, station): (BitInstant, StationId),
+    [kind, column]: [&str; 2],
+    text: &str,
+) {
     line.extend_from_slice(b"{\"t\":");
     push_number(line, at.get());
-    string(line, "kind", "command");
+    string(line, "kind", kind);
     string(line, "station", names.escaped(station));
-    line.extend_from_slice(b",\"command\":");
-    serde_json::to_writer(&mut *line, command).expect("a string");
+    key(line, column);
+    serde_json::to_writer(&mut *line, text).expect("a string");
     line.push(b'}');
 }
 

@@ -104,7 +104,16 @@ impl Recorder {
     /// As [`Recorder::input`].
     pub fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), WriteError> {
         let names = &self.names;
-        self.output.line(|line| inputs::write_command(line, names, at, station, command))
+        self.output.line(|line| inputs::write_text(line, names, (at, station), ["command"; 2], command))
+    }
+
+    /// A station offers something else from now on.
+    ///
+    /// # Errors
+    /// As [`Recorder::input`].
+    pub fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) -> Result<(), WriteError> {
+        let names = &self.names;
+        self.output.line(|line| inputs::write_text(line, names, (at, station), ["traffic", "arrivals"], arrivals))
     }
 
     /// The tally starts from zero at `at`, everything due up to `run_to` having been run.
@@ -168,6 +177,7 @@ enum Line {
     SetCut { t: u64, cut: Option<Cut> },
     Command { t: u64, station: String, command: String },
     SetQueue { t: u64, queue: u32 },
+    Traffic { t: u64, station: String, arrivals: String },
     Restart { t: u64, run_to: u64 },
     Missing { count: u64 },
     End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
@@ -193,6 +203,15 @@ pub enum Entry {
         station: StationId,
         /// A line of a shell.
         command: String,
+    },
+    /// A station offers something else from now on.
+    Traffic {
+        /// When.
+        at: BitInstant,
+        /// The station.
+        station: StationId,
+        /// What, as a scenario has it.
+        arrivals: String,
     },
     /// The tally starts from zero.
     Restart {
@@ -314,6 +333,9 @@ impl<R: BufRead> RecordReader<R> {
             Line::Command { t, station, command } => {
                 Ok(Entry::Command { at: instant(t)?, station: self.station(&station)?, command })
             }
+            Line::Traffic { t, station, arrivals } => {
+                Ok(Entry::Traffic { at: instant(t)?, station: self.station(&station)?, arrivals })
+            }
             Line::SetQueue { t, queue } => input(t, inputs::queue(queue)?),
             Line::Restart { t, run_to } => Ok(Entry::Restart { run_to: instant(run_to)?, at: instant(t)? }),
             Line::Missing { count } => Ok(Entry::Missing { count }),
@@ -434,8 +456,8 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
                 medium.give(at, input, &mut listener);
                 listener.kept()?;
             }
-            // What it made its station send comes as inputs.
-            Entry::Command { .. } => {}
+            // What a station sends then comes as inputs.
+            Entry::Command { .. } | Entry::Traffic { .. } => {}
             Entry::Restart { run_to, at } => {
                 run_through(&mut medium, run_to, &mut listener)?;
                 medium.restart_tally();

@@ -200,10 +200,11 @@ impl Coordinator {
         self.note(EmulatorKind::Filter { choice });
     }
 
-    fn traffic(&mut self, station: StationId) {
+    fn traffic(&mut self, station: StationId, arrivals: &str) {
+        self.files.0.traffic(self.reached(), station, arrivals);
         self.note(EmulatorKind::Traffic { station });
         let name = self.wires.ports.name(station).to_owned();
-        self.emulator.changed(&name, "traffic".to_owned(), RealtimeNanos::now().0);
+        self.emulator.changed(&name, format!("traffic {arrivals}"), RealtimeNanos::now().0);
     }
 
     /// Begins a capture on `stream`, with the frames that the medium has and what has been done to it.
@@ -267,7 +268,7 @@ impl Coordinator {
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Queue(limit) => self.apply(Input::SetQueue { limit: limit as usize }),
             Request::Filter(choice) => self.filter(choice),
-            Request::Traffic(station) => self.traffic(StationId::new(station)),
+            Request::Traffic(station, arrivals) => self.traffic(StationId::new(station), &arrivals),
             Request::Watch(watched) => self.seen.watch(watched),
             Request::Discards(station, listens) => {
                 self.discards.listen(station, listens);
