@@ -124,7 +124,7 @@ pub fn interventions(path: &Path, plan: &Plan) -> Result<(Interventions, Option<
             Entry::Command { at, station, command } => {
                 interventions.push((at, Intervention::Command { station, command }))
             }
-            Entry::Restart { .. } | Entry::Missing { .. } => {}
+            Entry::Traffic { .. } | Entry::Restart { .. } | Entry::Missing { .. } => {}
             Entry::End { end, .. } => {
                 // The end is the bit instant after the last one.
                 let last = BitTimes::new(end.t.saturating_sub(1)).at(plan.medium.rate);

@@ -240,7 +240,7 @@ where
             | Request::Leave(_)
             | Request::Queue(_)
             | Request::Filter(_)
-            | Request::Traffic(_)
+            | Request::Traffic(..)
             | Request::Resume
             | Request::Step(_)
             | Request::Stop => {}

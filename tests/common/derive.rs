@@ -62,6 +62,8 @@ struct Log {
     names: HashMap<String, usize>,
     /// Distances; `None` where they are not simple, and each station is checked separately.
     places: Option<Vec<Vec<u64>>>,
+    /// Of a bus, the place of each station.
+    positions: Vec<u64>,
     stations: Vec<Station>,
     signals: VecDeque<Signal>,
 }
@@ -128,7 +130,11 @@ impl Derivation {
             self.log.rules.queue_limit = number(&event, "queue") as usize;
         } else if event["kind"] == "join" {
             let name = event["station"].as_str().expect("a name").to_owned();
-            self.log.names.insert(name, number(&event, "seat") as usize);
+            let seat = number(&event, "seat") as usize;
+            self.log.names.insert(name, seat);
+            if let Some(place) = event["place"]["position_bt"].as_u64() {
+                self.log.place(seat, place);
+            }
         }
         Ok(())
     }
@@ -172,7 +178,18 @@ impl Log {
         let places: Option<Vec<Vec<u64>>> =
             (0..count).map(|a| (0..count).map(|b| distance(a, b)).collect::<Option<_>>()).collect();
         let stations = vec![Station::default(); count];
-        Log { rules, names, places: places.filter(|_| healthy), stations, signals: VecDeque::new() }
+        let positions = bus.map_or(Vec::new(), |all| all.iter().filter_map(Value::as_u64).collect());
+        Log { rules, names, places: places.filter(|_| healthy), positions, stations, signals: VecDeque::new() }
+    }
+
+    /// A station that joins is at a place of its own.
+    fn place(&mut self, seat: usize, place: u64) {
+        let Some(places) = &mut self.places else { return };
+        self.positions[seat] = place;
+        for (other, position) in self.positions.iter().enumerate() {
+            places[seat][other] = position.abs_diff(place);
+            places[other][seat] = position.abs_diff(place);
+        }
     }
 
     fn take(&mut self, event: &Value) -> Result<(), String> {

@@ -240,3 +240,23 @@ fn an_application_of_compose_is_on_a_bus_by_one_stanza() {
     compose(&["down", "-t", "0"]).succeeded();
     assert_nothing_of(name);
 }
+
+/// A network with IPv6 has addresses of both families on one lab.
+#[test]
+fn a_network_of_docker_has_ipv6() {
+    if skipped(&["ip", "dockerd", "docker", "busybox"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let docker = Docker::start();
+    docker.import_busybox();
+    docker.create("--ipv6 --subnet fd00:9::/64").succeeded();
+    docker.start_container("web");
+    docker.start_container("db");
+    docker.ping("web", &docker.address("db"));
+    let path = "{{.NetworkSettings.Networks.net.GlobalIPv6Address}}";
+    let told = docker.run(&format!("inspect --format {path} db")).succeeded().stdout;
+    assert!(told.starts_with("fd00:9::"), "{told}");
+    docker.ping("web", &format!("-6 {}", told.trim()));
+    check(&docker.stats());
+}

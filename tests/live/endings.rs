@@ -4,6 +4,7 @@
 use crate::common::lab::{Lab, Unused, assert_nothing_of};
 use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
 use crate::common::{ETHBUS, PATIENCE, Turn, note, skipped};
+use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -184,4 +185,36 @@ fn a_lab_in_the_background_keeps_no_descriptor_of_whoever_started_it() {
     let log = std::fs::read_to_string(&events).expect("UTF-8");
     assert!(log.contains("ethbus event log"), "{log}");
     assert_nothing_of(&unused.0);
+}
+
+/// A killed lab is listed as one, without a socket; one whose supervisor has its record is coming up or going down.
+#[test]
+fn a_killed_lab_is_listed_as_one() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut lab = Lab::up(&["--stations", "2"]);
+    let listed = |lab: &Lab| {
+        let all = run(ethbus(["list", "--format", "json"])).json();
+        all.as_array().expect("labs").iter().find(|one| one["name"] == lab.name.as_str()).expect("it").clone()
+    };
+    assert!(listed(&lab)["control"].is_string());
+    lab.lose_supervisor();
+    let killed = listed(&lab);
+    assert_eq!((&killed["state"], &killed["control"]), (&Value::from("left_behind"), &Value::Null), "{killed}");
+    let own = format!("{}: killed; `ethbus down {}` removes what is left", lab.name, lab.name);
+    assert!(run(ethbus(["list"])).succeeded().stdout.contains(&own));
+    // `down` takes the record, and marks it first.
+    let path = |file: &str| format!("/run/ethbus/{}/{file}", lab.name);
+    let record = std::fs::read(path("lab.json")).expect("its record");
+    let mut record: Value = serde_json::from_slice(&record).expect("JSON");
+    record["ending"] = true.into();
+    std::fs::write(path("lab.json"), record.to_string()).expect("root may");
+    let lock = std::fs::File::open(path("lock")).expect("its record");
+    lock.lock().expect("no supervisor has it");
+    assert_eq!(listed(&lab)["state"], "changing");
+    drop(lock);
+    run(lab.ethbus("down", &[])).succeeded();
+    lab.assert_nothing_left();
 }

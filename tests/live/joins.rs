@@ -217,3 +217,78 @@ fn a_station_joins_a_lab_that_copies_in_the_kernel() {
     let replayed = run(ethbus(["replay", &record])).succeeded();
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
 }
+
+/// A station that joins has the place that `--at` gives it: in events, log, record, replay and windows.
+#[test]
+fn a_station_joins_at_a_place_of_its_own() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
+    let topology = ["--stations", "2", "--topology", "bus:2000m"];
+    let mut lab = Lab::up(&[&topology[..], &["--record", &record, "--events", &events]].concat());
+    for (place, words) in [
+        ("2001m", &["`2001 m`", "beyond the cable's end", "write `0 m` to `2000 m`"][..]),
+        ("far", &["position", "far"]),
+        ("a:1m", &["segment", "another topology"]),
+    ] {
+        run(lab.ethbus("add", &["--at", place])).failed_with(1, words);
+    }
+    assert_eq!(run(lab.ethbus("add", &["--at", "500m"])).succeeded().stdout, "st3\n");
+    lab.ping("st3", &lab.ipv4("st1"));
+    lab.ping("st3", &lab.ipv4("st2"));
+    run(lab.ethbus("remove", &["st3"])).succeeded();
+    run(lab.ethbus("add", &["st3", "--at", "600m"])).failed_with(1, &["`st3` joins again", "leave the place out"]);
+    run(lab.ethbus("add", &["st3"])).succeeded();
+    lab.ping("st3", &lab.ipv4("st1"));
+    check(&lab.settled_stats());
+    lab.down().succeeded();
+
+    let places = |path: &str| inputs(path, "join").iter().map(|line| line["place"].clone()).collect::<Vec<_>>();
+    // 500 m at 0.77 of the speed of light.
+    let own = serde_json::json!({ "segment": 0, "position_bt": 22 });
+    assert_eq!((places(&events), places(&record)), (vec![own.clone(), Value::Null], vec![own, Value::Null]));
+    let replayed = run(ethbus(["replay", &record, "--events", &again])).succeeded();
+    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+    assert_eq!(medium_layer(&events), medium_layer(&again));
+    // From st1 at one end to st3: the engine's own delay, which the life of a frame tells.
+    let text = fs::read_to_string(&events).expect("UTF-8");
+    let lines: Vec<Value> = text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |kind: &str, station: &str| {
+        let is_one = |line: &&Value| line["kind"] == kind && line["station"] == station && line["frame"] == "st3#1";
+        lines.iter().find(is_one).map(|line| line["t"].as_u64().expect("a bit time"))
+    };
+    let ended = of("transmitted", "st3").expect("st3's first frame");
+    let received = |station: &str| of("delivered", station).expect("it is for all") - ended;
+    assert_eq!((received("st1"), received("st2")), (22, 65));
+    for kind in ["vcd", "perfetto", "pcapng"] {
+        run(ethbus(["convert", "--to", kind, &events, "-o", &path(&folder, kind)])).succeeded();
+    }
+    run(ethbus(["explain", &events, "--frame", "st3#1"])).succeeded();
+    run(ethbus(["report", &events, "-o", &path(&folder, "page.html")])).succeeded();
+}
+
+/// No station may become farther from another than the medium's delays are planned for.
+#[test]
+fn a_place_beyond_the_outermost_stations_is_refused() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = path(&folder, "lab.toml");
+    let stations = "[[station]]\nposition = '100 m'\n[[station]]\nposition = '400 m'\n";
+    fs::write(&scenario, format!("medium.topology = 'bus:500m'\n{stations}")).expect("a file");
+    let mut lab = Lab::up(&[&scenario]);
+    let highest = "the lowest place is 4 BT, the highest 17 BT";
+    run(lab.ethbus("add", &["--at", "450m"])).failed_with(1, &["position", "19 BT", highest]);
+    run(lab.ethbus("add", &["--at", "0m"])).failed_with(1, &["position", "0 BT", highest]);
+    run(lab.ethbus("add", &["--at", "400m"])).succeeded();
+    run(lab.ethbus("add", &["--at", "100m"])).succeeded();
+    lab.down().succeeded();
+    let mut lab = Lab::up(&["--stations", "2"]);
+    run(lab.ethbus("add", &["--at", "1m"])).failed_with(1, &["position", "no meaning on a star"]);
+    lab.down().succeeded();
+}

@@ -74,9 +74,9 @@ fn a_lab_follows_its_timetable_to_its_end() {
     lab.assert_nothing_left();
     let all = done(&record);
     let kinds: Vec<&str> = all.iter().map(|(_, kind)| kind.as_str()).collect();
-    assert_eq!(kinds, ["join", "set_queue", "leave", "join"], "{all:?}");
+    assert_eq!(kinds, ["join", "traffic", "set_queue", "leave", "join"], "{all:?}");
     // Each is done when the medium's clock has got there, and not before.
-    let due = [5_000_000, 15_000_000, 20_000_000, 25_000_000];
+    let due = [5_000_000, 10_000_000, 15_000_000, 20_000_000, 25_000_000];
     assert!(all.iter().zip(due).all(|((at, _), due)| *at >= due), "{all:?}");
     assert!(offers(&record, "late", 333) > 100 && offers(&record, "st1", 444) > 100);
     let log = lines(&events);
@@ -127,15 +127,45 @@ fn a_lab_that_is_up_is_set() {
     // What was set holds no namespace after the station has left.
     run(lab.ethbus("remove", &["web"])).succeeded();
     assert!(!namespaces_of(&lab.name).iter().any(|name| name.ends_with("-web")));
-    check(&lab.settled_stats());
+    let results = lab.settled_stats();
+    check(&results);
+    let changes = results["emulator"]["changes"].as_array().expect("changes").iter();
+    let told: Vec<(&str, &str)> = changes
+        .filter_map(|one| Some((one["station"].as_str()?, one["change"].as_str()?)))
+        .filter(|(_, change)| change.starts_with("traffic"))
+        .collect();
+    let silent = [("st1", "traffic silent"), ("st2", "traffic silent"), ("web", "traffic poisson:0.1")];
+    assert_eq!(told, [&[("st1", "traffic saturated"), ("st1", "traffic periodic:every=5ms")], &silent[..]].concat());
     set(&["until=1ms"]).succeeded();
     assert_eq!(lab.ended().code(), Some(0));
     lab.assert_nothing_left();
-    let kinds: Vec<String> = done(&record).into_iter().map(|(_, kind)| kind).collect();
-    assert_eq!(kinds, ["set_queue", "join", "leave"]);
+    // The link of a station that leaves may be seen to go down before the request is read.
+    let kinds: Vec<String> = done(&record).into_iter().map(|(_, kind)| kind).filter(|kind| kind != "detach").collect();
+    assert_eq!(kinds, ["traffic", "traffic", "set_queue", "traffic", "traffic", "join", "traffic", "leave"]);
+    let set: Vec<Value> = lines(&record).into_iter().filter(|line| line["kind"] == "traffic").collect();
+    assert_eq!((&set[0]["station"], &set[0]["arrivals"]), (&Value::from("st1"), &Value::from("saturated")));
     assert!(offers(&record, "st1", 500) > 500 && offers(&record, "web", 222) > 50);
     let replayed = run(ethbus(["replay", &record])).succeeded();
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+}
+
+/// The end that `up --until` gives a lab is one of the medium's clock.
+#[test]
+fn a_lab_ends_when_its_medium_has_run_for_so_long() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = path(&folder, "run.record");
+    run(ethbus(["up", "--stations", "2", "--until", "soon"])).failed_with(2, &["--until", "soon"]);
+    let mut lab = Lab::up(&["--stations", "2", "--until", "700ms", "--record", &record]);
+    let ended = lab.ended();
+    assert_eq!(ended.code(), Some(0), "{ended:#?}");
+    assert!(ended.stderr.contains("the lab ends, as `until` has it"), "{ended:#?}");
+    lab.assert_nothing_left();
+    let end = lines(&record).pop().expect("an end");
+    assert!(number(&end, "t") >= 7_000_000, "{end}");
 }
 
 /// What is set after a pause begins then: nothing of the pause is made up for.

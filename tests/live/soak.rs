@@ -1,4 +1,4 @@
-//! A soak: mixed traffic and trouble on two labs for `ETHBUS_SOAK` seconds. At the end of every round everything adds
+//! A soak: mixed traffic and trouble on two labs for `ETHBUS_SOAK` seconds, while a station joins and leaves in each round. At the end of every round everything adds
 //! up, to the frame, and no process holds more memory or descriptors than before (issue 5, "Faults to survive"; issue
 //! 12, "Endurance").
 //!
@@ -30,6 +30,8 @@ struct Kind {
     name: &'static str,
     scenario: &'static str,
     stations: usize,
+    /// Where the guest joins for the first time.
+    place: &'static [&'static str],
     troubles: &'static [[&'static [&'static str]; 2]],
 }
 
@@ -38,6 +40,7 @@ const CABLE: Kind = Kind {
     name: "cable",
     scenario: "stations = 5\n[medium]\ntopology = 'bus:500m'\n",
     stations: 5,
+    place: &["--at", "120m"],
     troubles: &[
         [&["unplug", "st5"], &["plug", "st5"]],
         [&["fault", "st5", "bad_fcs"], &["fault", "st5", "none"]],
@@ -52,6 +55,7 @@ const STAR: Kind = Kind {
     name: "star",
     scenario: "stations = 18\n",
     stations: 18,
+    place: &[],
     troubles: &[
         [&["unplug", "st18"], &["plug", "st18"]],
         [&["fault", "st3", "deaf"], &["fault", "st3", "none"]],
@@ -63,6 +67,36 @@ const STAR: Kind = Kind {
 fn limit() -> Duration {
     let seconds = std::env::var("ETHBUS_SOAK").map_or(10, |text| text.parse().expect("ETHBUS_SOAK is in seconds"));
     Duration::from_secs(seconds)
+}
+
+/// The station that joins and leaves in each round.
+const GUEST: &str = "guest";
+
+/// Frames that the guest's kernel sent and received while it was there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Guest {
+    sent: u64,
+    received: u64,
+}
+
+impl Guest {
+    /// A station joins amid the traffic of others, has some of its own, and leaves.
+    ///
+    /// It is taken off the medium before its kernel is asked, so that no copy comes after that; and its interface is down,
+    /// so that its kernel has taken leave of groups.
+    fn visits(lab: &Lab, place: &[&str]) -> Guest {
+        let station = [GUEST, "--ipv6", "none"];
+        run(lab.ethbus("add", &[&station[..], place].concat())).succeeded();
+        // Its answers may be lost among those of the others.
+        let _ = run(lab.exec(GUEST, &["ping", "-q", "-c", "20", "-i", "0.01", "-W", "1", &lab.ipv4("st2")]));
+        run(lab.ethbus("unplug", &[GUEST])).succeeded();
+        std::thread::sleep(Duration::from_millis(200));
+        run(lab.exec(GUEST, &["ip", "link", "set", INTERFACE, "down"])).succeeded();
+        std::thread::sleep(Duration::from_millis(100));
+        let guest = Guest { sent: counted_by_host(lab, GUEST, "tx"), received: counted_by_host(lab, GUEST, "rx") };
+        run(lab.ethbus("remove", &[GUEST])).succeeded();
+        guest
+    }
 }
 
 fn name(station: usize) -> String {
@@ -118,8 +152,8 @@ impl Soak {
     fn run(mut self, deadline: Instant) {
         let mut report = Instant::now() + REPORT;
         while self.rounds == 0 || Instant::now() < deadline {
-            self.round();
-            self.sample();
+            let guest = self.round();
+            self.sample(guest);
             self.rounds += 1;
             if Instant::now() >= report {
                 self.tell();
@@ -133,8 +167,8 @@ impl Soak {
         note(&format!("{}: {events} events derived again", self.kind.name));
     }
 
-    /// A few seconds of all traffic at once, and one kind of trouble meanwhile.
-    fn round(&self) {
+    /// A few seconds of all traffic at once, one kind of trouble, and a guest meanwhile.
+    fn round(&self) -> Guest {
         let (lab, last) = (&self.lab, name(self.kind.stations));
         let mut server = Running::start(lab.exec("st4", &["iperf3", "-s", "-1", "--forceflush", "-p", "5201"]), "");
         wait_until(PATIENCE, "a server", || server.has_ended() || server.stdout().contains("listening"));
@@ -150,18 +184,20 @@ impl Soak {
         change(trouble);
         std::thread::sleep(Duration::from_millis(700));
         change(right);
+        let guest = Guest::visits(lab, if self.rounds == 0 { self.kind.place } else { &[] });
         check(&lab.stats());
         // A station that is taken off the bus cannot send: the trouble may have ended both programs.
         _ = datagrams.wait_for(Duration::from_secs(40));
         _ = stream.wait_for(Duration::from_secs(60));
         drop((server, pings));
+        guest
     }
 
     /// At a moment of silence: conservation since the last one, and memory.
-    fn sample(&mut self) {
+    fn sample(&mut self, guest: Guest) {
         let now = still(&self.lab, self.kind);
         check(&now.0);
-        adds_up(self.kind, &self.last, &now);
+        adds_up(self.kind, guest, &self.last, &now);
         self.last = now;
         let held = self.processes.map(Held::by);
         if let Some(first) = self.first {
@@ -225,9 +261,9 @@ fn flood(lab: &Lab, from: &str, count: usize) {
     }
 }
 
-/// The number of frames that a station's own kernel has received on its interface.
-fn received_by_host(lab: &Lab, station: &str) -> u64 {
-    let path = format!("/sys/class/net/{INTERFACE}/statistics/rx_packets");
+/// The number of frames that a station's own kernel has received (`rx`) or sent (`tx`) on its interface.
+fn counted_by_host(lab: &Lab, station: &str, way: &str) -> u64 {
+    let path = format!("/sys/class/net/{INTERFACE}/statistics/{way}_packets");
     run(lab.exec(station, &["cat", &path])).succeeded().stdout.trim().parse().expect("a number")
 }
 
@@ -241,7 +277,7 @@ fn still(lab: &Lab, kind: &Kind) -> (Value, Vec<u64>) {
     let (mut last, mut hosts) = (lab.settled_stats(), Vec::new());
     wait_until(PATIENCE, "a silent bus", || {
         std::thread::sleep(Duration::from_millis(200));
-        hosts = (1..=kind.stations).map(|number| received_by_host(lab, &name(number))).collect();
+        hosts = (1..=kind.stations).map(|number| counted_by_host(lab, &name(number), "rx")).collect();
         let results = lab.stats();
         let figures = |of: &Value| (sum(of, "offered"), emulator(of, "deliveries"), of["emulator"]["links"].clone());
         let silent =
@@ -275,13 +311,13 @@ fn everything_adds_up_after_a_soak() {
 /// Every frame that a station's kernel sent was offered or dropped with a count; a station's kernel received every copy
 /// handed over; and each station's frames were transmitted, discarded by cause, or are queued (`check`).
 #[track_caller]
-fn adds_up(kind: &Kind, (before, hosts_before): &(Value, Vec<u64>), (after, hosts): &(Value, Vec<u64>)) {
+fn adds_up(kind: &Kind, guest: Guest, (before, hosts_before): &(Value, Vec<u64>), (after, hosts): &(Value, Vec<u64>)) {
     let more = |key: &str| emulator(after, key) - emulator(before, key);
     let link = |results: &Value, number_of: usize, key: &str| {
         let links = results["emulator"]["links"].as_array().expect("a list");
         number(links.iter().find(|link| link["station"] == name(number_of)).expect("every station has one"), key)
     };
-    let (mut from_stations, mut to_stations) = (0, 0);
+    let (mut from_stations, mut to_stations) = (guest.sent, guest.received);
     for of in 1..=kind.stations {
         from_stations += link(after, of, "from_station") - link(before, of, "from_station");
         let to_station = link(after, of, "to_station") - link(before, of, "to_station");

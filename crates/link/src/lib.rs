@@ -30,6 +30,7 @@ pub mod background;
 pub mod channel;
 pub mod clock;
 pub mod confine;
+pub mod echo;
 pub mod ethtool;
 pub mod fanout;
 #[cfg(fuzzing)]

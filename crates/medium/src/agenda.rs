@@ -134,6 +134,12 @@ impl Signals {
         self.look_ahead();
     }
 
+    /// Removes the signals at one place.
+    pub fn forget(&mut self, place: StationId) {
+        self.at_places.forget(place);
+        self.look_ahead();
+    }
+
     /// The first place with an event at `at`.
     #[inline]
     pub fn pop(&mut self, at: BitInstant) -> Option<(StationId, TransmissionId)> {
@@ -187,6 +193,11 @@ impl Places {
     pub fn push(&mut self, at: BitInstant, place: StationId, transmission: TransmissionId) {
         self.heap.push(Reverse((at, place, transmission)));
         self.next = self.next.min(at);
+    }
+
+    fn forget(&mut self, place: StationId) {
+        self.heap.retain(|Reverse((_, station, _))| *station != place);
+        self.next = self.heap.peek().map_or(NEVER, |Reverse((at, ..))| *at);
     }
 
     /// The first place with an event at `at`.

@@ -18,7 +18,7 @@ pub use capture::Capture;
 pub(crate) use csma::CERTAIN;
 pub use csma::{Csma, Persistence};
 pub use csma_ca::{CsmaCa, Reach};
-pub use error::ConfigError;
+pub use error::{ConfigError, SeatError};
 pub use parameters::Parameters;
 pub use phy::{OfdmRate, Phy, Spans};
 pub use plca::{Plca, PlcaNode, PlcaSettings};
@@ -26,11 +26,14 @@ pub use slotted_aloha::{Control, ControlLimits, SlottedAloha};
 pub use tdma::Tdma;
 
 use crate::frame::StationId;
-use crate::time::BitRate;
+use crate::inputs::{Input, Joiner};
+use crate::time::{BitRate, BitTimes};
 use crate::topology::Topology;
+use crate::topology::segments::Place;
 use backoff::Policy;
 use error::rule;
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 
 /// How stations access the medium, and the method's settings beside the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +102,45 @@ impl Config {
             keep_events: true,
             keep_outputs: true,
         }
+    }
+
+    /// The places on a segment at which a station can join, if it is not to be where its seat is.
+    ///
+    /// When deliveries are settled depends on how far the farthest station is from each sender, and that is planned as the
+    /// medium is made. From each of these places, no station is farther than planned.
+    ///
+    /// # Errors
+    /// No place can be chosen, and why.
+    pub fn places(&self, segment: usize) -> Result<RangeInclusive<BitTimes>, SeatError> {
+        match self.method {
+            Method::Plca(_) | Method::CsmaCa(_) => return Err(SeatError::Method),
+            Method::CsmaCd | Method::SlottedAloha(_) | Method::Tdma(_) | Method::Aloha(_) | Method::Csma(_) => {}
+        }
+        match self.topology {
+            Topology::Star { .. } => Err(SeatError::NoCable),
+            Topology::Bus { .. } | Topology::Segments(_) => {
+                self.topology.within_reach(segment).ok_or(SeatError::Segment { segment })
+            }
+        }
+    }
+
+    /// Checks that a station can join at `place`.
+    ///
+    /// # Errors
+    /// As [`Config::places`]; a place that is none of them.
+    pub fn check_place(&self, place: Place) -> Result<(), SeatError> {
+        let places = self.places(place.segment)?;
+        if places.contains(&place.position) {
+            return Ok(());
+        }
+        Err(SeatError::Place { position: place.position, lowest: *places.start(), highest: *places.end() })
+    }
+
+    /// Takes in that a station joins at a place of its own; whether it does.
+    pub fn take_place(&mut self, input: &Input) -> bool {
+        let Input::Join { station, who: Joiner { place: Some(place), .. } } = *input else { return false };
+        let placed = self.topology.with_place(station, place).ok().flatten();
+        placed.map(|placed| self.topology = placed).is_some()
     }
 
     /// Checks every value against its range.

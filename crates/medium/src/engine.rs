@@ -12,7 +12,7 @@ use crate::agenda::{Agenda, Phase};
 use crate::config::{Config, ConfigError};
 use crate::event::{Cause, Kind};
 use crate::frame::{Destination, Frame, FrameId, StationId};
-use crate::inputs::{Fault, Host, Input};
+use crate::inputs::{Fault, Host, Input, Joiner};
 use crate::station::Station;
 use crate::time::BitInstant;
 use crate::topology::segments::Place;
@@ -82,6 +82,7 @@ impl<A: FastPath> Engine<A> {
                 A::detached(self, station, host);
             }
             Input::Attach { station } | Input::Join { station, .. } => {
+                self.take_place(&input);
                 self.station_mut(station).attached = true;
                 A::attached(self, station, host);
             }
@@ -159,6 +160,21 @@ impl<A: FastPath> Engine<A> {
     fn set_queue(&mut self, limit: usize) {
         assert!(limit > 0, "a queue that holds no frame");
         self.core.config.queue_limit = limit;
+    }
+
+    /// A station that joins at a place of its own is there.
+    fn take_place(&mut self, input: &Input) {
+        let Input::Join { station, who: Joiner { place: Some(place), .. } } = *input else { return };
+        let Core { config, line, agenda, instant, .. } = &mut self.core;
+        if config.topology.place(station) == Some(place) || !config.take_place(input) {
+            return;
+        }
+        line.seat(*instant, station, place, config.topology.clone(), agenda);
+        // Who is on the far side of a cut may have changed.
+        if let Some(cut) = self.core.cut {
+            let beyond = self.core.line.topology().beyond(cut).ok();
+            self.core.line.part(beyond.map(Into::into));
+        }
     }
 
     fn set_cut(&mut self, cut: Option<Place>) {

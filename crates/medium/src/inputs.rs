@@ -94,12 +94,15 @@ impl Input {
     }
 }
 
-/// What a host calls a station that joins. The engine passes it on and never reads it.
+/// A station that joins: its name and address, which the engine passes on and never reads, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joiner {
     name: [u8; Joiner::LONGEST],
     /// Its address.
     pub address: [u8; 6],
+    /// Where it is from now on, if that is not where its seat was: one of [`Config::places`](crate::Config::places), and
+    /// only of a station that joins for the first time.
+    pub place: Option<Place>,
 }
 
 impl Joiner {
@@ -111,7 +114,13 @@ impl Joiner {
         let fits = (1..=Joiner::LONGEST).contains(&name.len()) && !name.contains('\0');
         let mut octets = [0; Joiner::LONGEST];
         octets.get_mut(..name.len())?.copy_from_slice(name.as_bytes());
-        fits.then_some(Joiner { name: octets, address })
+        fits.then_some(Joiner { name: octets, address, place: None })
+    }
+
+    /// The same at a place of its own, if it has one.
+    #[must_use]
+    pub fn at(self, place: Option<Place>) -> Joiner {
+        Joiner { place, ..self }
     }
 
     /// Its name.

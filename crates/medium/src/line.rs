@@ -13,6 +13,7 @@
 mod deafness;
 mod memory;
 mod overlaps;
+mod seat;
 mod sensing;
 mod station_set;
 mod stretches;
@@ -46,6 +47,8 @@ pub(crate) struct Carrier {
 #[derive(Debug)]
 pub(crate) struct Line {
     topology: Topology,
+    /// As it was before a station joined at a place of its own.
+    planned: Option<Box<Topology>>,
     /// Which frame is received of several; `None`: no one.
     capture: Option<Capture>,
     ways: Ways,
@@ -119,6 +122,7 @@ impl Line {
             longest: farthest.iter().copied().max().unwrap_or(BitTimes::ZERO),
             farthest,
             topology,
+            planned: None,
             capture,
             transmissions: VecDeque::new(),
             first: 0,

@@ -7,6 +7,7 @@ use crate::frame::StationId;
 use crate::time::{BitRate, BitTimes};
 use crate::topology::segments::{Place, Segments};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// The longest distance accepted: more than a second at 1 Gb/s, and far from any overflow.
 pub(crate) const MAX_DISTANCE: BitTimes = BitTimes::new(1 << 31);
@@ -241,6 +242,25 @@ impl Topology {
                 Some(Topology::Segments(Segments::new(places, segments.repeaters())?))
             }
         })
+    }
+
+    /// The places on a segment from which no station is farther away than a station is from it already; nothing on a
+    /// star, and on a segment without such a place.
+    pub(crate) fn within_reach(&self, segment: usize) -> Option<RangeInclusive<BitTimes>> {
+        let (mut lowest, mut highest) = (0, MAX_DISTANCE.get());
+        for station in (0..self.stations() as u16).map(StationId::new) {
+            let entry = match self {
+                Topology::Bus { positions } if segment == 0 => (positions[station.index()].get(), 0),
+                Topology::Segments(segments) if segment < segments.segments() => {
+                    segments.entry(station.index(), segment)
+                }
+                Topology::Star { .. } | Topology::Bus { .. } | Topology::Segments(_) => return None,
+            };
+            let left = self.farthest(station).get().checked_sub(entry.1)?;
+            lowest = lowest.max(entry.0.saturating_sub(left));
+            highest = highest.min(entry.0 + left);
+        }
+        (lowest <= highest).then(|| BitTimes::new(lowest)..=BitTimes::new(highest))
     }
 
     /// How long a signal takes from `a` to `b`.

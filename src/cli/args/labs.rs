@@ -128,6 +128,11 @@ pub struct UpArgs {
     /// How its kernels run.
     #[command(flatten)]
     pub kernels: BesideVirtual,
+    /// End when the medium's clock has run so long [default: never]
+    ///
+    /// `ethbus set until=TIME` sets another end while the lab is up.
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true, conflicts_with = "is_virtual")]
+    pub until: Option<Duration>,
     /// Go on in the background until `ethbus down`
     #[arg(short = 'b', short_alias = 'd', long, alias = "detach")]
     pub background: bool,
@@ -238,6 +243,9 @@ pub struct AddArgs {
     /// What its interface is called in NETNS [default: eth0]
     #[arg(long, value_name = "NAME", requires = "netns", hide_short_help = true)]
     pub interface: Option<String>,
+    /// Its place on the cable, like `120m`, or on a segment, like `a:120m`
+    #[arg(long, value_name = "PLACE")]
+    pub at: Option<String>,
     /// Its MAC address
     #[arg(long, value_name = "MAC", hide_short_help = true)]
     pub mac: Option<String>,

@@ -46,6 +46,8 @@ fn section(args: &AddArgs) -> Map<String, Value> {
     let kinds = [("tap", args.tap), ("interface", args.lend.is_some()), ("bridge", bridge.is_some())];
     let kind = kinds.into_iter().chain([("vxlan", args.vxlan.is_some())]).find(|(_, given)| *given);
     let text = |value: &Option<String>| value.clone().map(Value::from);
+    let place =
+        args.at.as_deref().map(|at| at.rsplit_once(':').map_or((None, at), |(segment, at)| (Some(segment), at)));
     let keys = [
         ("name", text(&args.station)),
         ("kind", kind.map(|(kind, _)| json!(kind))),
@@ -54,6 +56,8 @@ fn section(args: &AddArgs) -> Map<String, Value> {
         ("bridge", bridge.filter(|bridge| !bridge.is_null())),
         ("remote", text(&args.vxlan)),
         ("vni", args.vni.map(Value::from)),
+        ("segment", place.and_then(|(segment, _)| segment).map(Value::from)),
+        ("position", place.map(|(_, position)| Value::from(position))),
         ("mac", text(&args.mac)),
         ("ipv4", text(&args.ipv4)),
         ("ipv6", text(&args.ipv6)),

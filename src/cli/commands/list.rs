@@ -16,14 +16,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 struct Lab {
     name: String,
     owner: String,
-    /// `up`, `left_behind`, or `ended` with a log that says why.
+    /// `up`, `changing`, which is coming up or going down, `left_behind`, or `ended` with a log that says why.
     state: &'static str,
     since_unix_s: Option<u64>,
     /// Its stations are kernels in virtual time.
     #[serde(rename = "virtual")]
     is_virtual: bool,
     rate_bits_per_second: u64,
-    /// The control socket, of docs/api.md.
+    /// The control socket, of docs/api.md; none unless the lab is up.
     control: Option<PathBuf>,
     stations: Vec<Station>,
 }
@@ -80,13 +80,14 @@ fn lab(listed: Listed, owner: &str) -> Lab {
         owner: owner.to_owned(),
         state: match state {
             State::Up => "up",
+            State::Changing => "changing",
             State::LeftBehind => "left_behind",
             State::Ended => "ended",
         },
         since_unix_s: since.and_then(|since| since.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs()),
         is_virtual: content.is_virtual,
         rate_bits_per_second: content.rate,
-        control: Inventory::control_socket(&name).ok(),
+        control: Inventory::control_socket(&name).ok().filter(|_| state == State::Up),
         stations: stations.collect(),
         name,
     }
@@ -103,6 +104,7 @@ fn told(labs: &[Lab]) -> String {
                 let time = if lab.is_virtual { ", virtual time" } else { "" };
                 format!("{}: up{}, {}{time}\n", lab.name, since(lab.since_unix_s), lab.owner)
             }
+            "changing" => format!("{}: coming up or going down\n", lab.name),
             "ended" => format!("{}: ended by itself; `ethbus down {}` says why\n", lab.name, lab.name),
             _ => format!("{}: killed; `ethbus down {}` removes what is left\n", lab.name, lab.name),
         };

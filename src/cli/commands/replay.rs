@@ -26,7 +26,7 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     }
     let has_programs = record.header().programs.is_some();
     let Header { name, configuration, stations, .. } = record.header().clone();
-    let header = Header::new(&name, &record.header().config(), &stations);
+    let header = Header::new(&name, &record.header().begun(), &stations);
     let log = match &args.events {
         Some(path) => EventLog::create(path, &[&args.record], &header)?,
         None => EventLog::unwritten(&header),
@@ -39,7 +39,7 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let log = log.on_a_thread();
     let replayed = if args.watch {
         let interrupts = interrupts()?;
-        let header = Header::new(&name, &record.header().config(), &stations);
+        let header = Header::new(&name, &record.header().begun(), &stations);
         let title = format!("{name} {}", args.record.display());
         watch::beside(&header, title.trim(), &interrupts, move |feeder, _| {
             let mut both = Both(windows, feeder);

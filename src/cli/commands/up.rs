@@ -265,7 +265,7 @@ fn keep(
         plane,
         record,
         links,
-        schedule,
+        schedule: schedule.with_end(args.until, &plan.medium),
         stations: Seats::new(plan),
         planned,
         tolerance: args.tolerance,

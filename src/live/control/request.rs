@@ -342,7 +342,7 @@ mod tests {
         let station = || "a-name-of-15.oc".to_owned();
         let settings = SettingsText::from(PlcaSettings { burst_count: 255, ..PlcaSettings::off() });
         let keys = ["name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault"];
-        let more = ["ipv4", "ipv6", "arrivals", "frame_size", "destination"];
+        let more = ["ipv4", "ipv6", "position", "segment", "arrivals", "frame_size", "destination"];
         let added = keys.into_iter().chain(more).map(|key| (key.to_owned(), json!("a"))).collect();
         let keys = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "until"];
         let set = keys.map(|key| (key.to_owned(), json!("a"))).into_iter().collect();

@@ -67,7 +67,9 @@ pub struct Listed {
 pub enum State {
     /// It is up.
     Up,
-    /// It was killed, or is coming up or going down.
+    /// It is coming up or going down.
+    Changing,
+    /// It was killed.
     LeftBehind,
     /// It ended by itself, and its log says why.
     Ended,
@@ -451,7 +453,10 @@ fn listed(folder: &Path, name: String) -> Listed {
         return Listed { name, state: State::Up, since, content };
     }
     let content = read(&folder.join(&name)).ok().flatten().unwrap_or_default();
-    let state = if content.namespaces.is_empty() && folder.join(&name).join(LOG).exists() {
+    let has_lock = folder.join(&name).join("lock").exists();
+    let state = if has_lock && lock(&folder.join(&name)).is_ok_and(|free| free.is_none()) {
+        State::Changing
+    } else if content.namespaces.is_empty() && folder.join(&name).join(LOG).exists() {
         State::Ended
     } else {
         State::LeftBehind

@@ -10,12 +10,19 @@
 use super::inventory::{Claim, Inventory};
 use super::{BUS, INTERFACE, OUTSIDE, TAP};
 use crate::live::plane::protocol::Port;
+use link::echo::round_trip;
 use link::ethtool::offloads_on;
 use link::netlink::{LinkInfo, Netlink};
 use sim::figures::results::LinkResults;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Plan, StationPlan};
 use std::collections::HashMap;
+use std::time::Duration;
+
+/// Echoes that measure the delay of a tunnel.
+const ECHOES: u16 = 3;
+/// How long each may take: a lab whose other machine does not answer is up half a second later.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Where to look.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +39,8 @@ struct Station {
     claim: Option<Claim>,
     /// What was lost outside before the lab was up: an interface that is lent has counted since it was made.
     lost_before: u64,
+    /// To the other machine of a tunnel, as it was made.
+    round_trip: Option<Duration>,
 }
 
 impl Links {
@@ -65,7 +74,7 @@ impl Links {
         let bus = netlink.as_mut().and_then(|netlink| netlink.links().ok()).unwrap_or_default();
         let bus: HashMap<u32, &LinkInfo> = bus.iter().map(|link| (link.index, link)).collect();
         let mut other_end = |here: &LinkInfo| netlink.as_mut()?.other_end(here).ok().flatten();
-        let of_station = |Station { port, plain, claim, lost_before }: &Station| {
+        let of_station = |Station { port, plain, claim, lost_before, round_trip }: &Station| {
             let here = *bus.get(&port.index)?;
             let there = match other_end(here).filter(|_| *plain) {
                 Some(there) => vec![there],
@@ -84,6 +93,7 @@ impl Links {
                 lost_to_station: here.tx_dropped,
                 lost_at_tap: count(tap, |link| link.tx_dropped + link.rx_dropped),
                 lost_outside: lost_outside(&there).saturating_sub(*lost_before),
+                tunnel_round_trip_ns: round_trip.map(|span| span.as_nanos() as u64),
             })
         };
         self.stations.iter().filter_map(of_station).collect()
@@ -95,7 +105,12 @@ impl Station {
         let claim = record.claim_of(&port.name).cloned();
         let there = claim.as_ref().filter(|_| port.outside).map_or_else(Vec::new, |claim| known_in(record, claim));
         let plain = matches!(plan.host, Host::Veth | Host::Existing(_));
-        Station { port: port.clone(), plain, claim, lost_before: lost_outside(&there) }
+        let round_trip = match &plan.host {
+            // The tunnel's packets go by this namespace.
+            Host::Vxlan(tunnel) => round_trip(tunnel.remote, tunnel.local, ECHOES, PATIENCE),
+            Host::Veth | Host::Tap | Host::Interface(_) | Host::Bridge(_) | Host::Existing(_) => None,
+        };
+        Station { port: port.clone(), plain, claim, lost_before: lost_outside(&there), round_trip }
     }
 }
 

@@ -78,7 +78,7 @@ impl Ports {
         (0..self.ports.len() as u16).map(StationId::new)
     }
 
-    /// Who a station is that has joined since the bus began.
+    /// Who a station is that has joined since the bus began. The medium knows where.
     pub fn joiner(&self, station: StationId) -> Option<Joiner> {
         let port = self.ports.get(station.index()).filter(|_| station.index() >= self.first)?;
         Joiner::new(&port.name, port.mac)

@@ -218,6 +218,8 @@ pub enum Request {
         station: u16,
         /// Its port.
         port: Port,
+        /// Where it is from now on, if its seat is elsewhere.
+        place: Option<Cut>,
     },
     /// A station leaves; its port is about to vanish.
     Leave(u16),
@@ -233,8 +235,8 @@ pub enum Request {
     Queue(u32),
     /// Frames are copied to these stations from now on.
     Filter(FilterChoice),
-    /// What a station offers is another thing from now on; for the log alone.
-    Traffic(u16),
+    /// What a station offers is another thing from now on, as it is written; for record, log and results alone.
+    Traffic(u16, String),
 }
 
 /// What can be done to a station while the medium runs.

@@ -7,7 +7,7 @@
 //! An event may be missing, an input never: without it a viewer would show a wrong state for good. Without a viewer, no
 //! notes are kept.
 
-use medium::{BitInstant, Event, FrameId, Input, Joiner, Kind, StationId, Value};
+use medium::{BitInstant, Event, FrameId, Input, Joiner, Kind, Place, StationId, Value};
 use serde::{Deserialize, Serialize};
 use sim::figures::results::check::is_plain;
 use sim::run::view::Note;
@@ -76,20 +76,24 @@ pub enum Done {
 
 /// Who joined, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "(String, [u8; 6])", try_from = "(String, [u8; 6])")]
+#[serde(into = "JoinedText", try_from = "JoinedText")]
 pub struct Joined(Joiner);
 
-impl From<Joined> for (String, [u8; 6]) {
-    fn from(Joined(who): Joined) -> (String, [u8; 6]) {
-        (who.name().to_owned(), who.address)
+/// Its name, its address, and its place if that is its own.
+type JoinedText = (String, [u8; 6], Option<Cut>);
+
+impl From<Joined> for JoinedText {
+    fn from(Joined(who): Joined) -> JoinedText {
+        (who.name().to_owned(), who.address, who.place.map(Cut::from))
     }
 }
 
-impl TryFrom<(String, [u8; 6])> for Joined {
+impl TryFrom<JoinedText> for Joined {
     type Error = &'static str;
-    fn try_from((name, address): (String, [u8; 6])) -> Result<Joined, &'static str> {
+    fn try_from((name, address, place): JoinedText) -> Result<Joined, &'static str> {
         let plain = Some(name).filter(|name| is_plain(name));
-        plain.and_then(|name| Joiner::new(&name, address)).map(Joined).ok_or("no station can be called so")
+        let who = plain.and_then(|name| Joiner::new(&name, address)).ok_or("no station can be called so")?;
+        Ok(Joined(who.at(place.map(Place::from))))
     }
 }
 

@@ -21,7 +21,7 @@ use super::reporter::Report;
 use super::threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use keep::Keep;
-use medium::{BitInstant, BitRate, ConfigError, Event, Input};
+use medium::{BitInstant, BitRate, ConfigError, Event, Input, StationId};
 use notes::{Counts, Note, tell};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
@@ -227,6 +227,14 @@ impl Writer {
         let _ = batches.send_deadline(std::mem::take(&mut self.batch), deadline);
     }
 
+    /// A station offers something else from now on. The frames that it offers are inputs, so a record that misses this can
+    /// be replayed all the same.
+    pub fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) {
+        if self.files.record.is_some() && !self.note(Note::Traffic { at, station, arrivals: arrivals.into() }) {
+            self.miss(Counts { inputs: 0, events: 1 });
+        }
+    }
+
     fn wait_for_end(&mut self, deadline: Instant) {
         if self.ended.recv_deadline(deadline) == Err(RecvTimeoutError::Timeout) {
             self.files.all().for_each(Wanted::ends_early);
@@ -360,6 +368,10 @@ impl Thread {
                 }
                 Note::Restart { run_to, at } => {
                     let written = Observer::restart(&mut self.record, *run_to, *at);
+                    self.record_written(written);
+                }
+                Note::Traffic { at, station, arrivals } => {
+                    let written = self.record.as_mut().map_or(Ok(()), |it| it.traffic(*at, *station, arrivals));
                     self.record_written(written);
                 }
                 Note::Held(..) => {}

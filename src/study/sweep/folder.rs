@@ -13,7 +13,9 @@ use super::part::Part;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::schema::types::Type;
+use sim::files::output::{NEW, remove_stale};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -67,6 +69,7 @@ impl Folder {
                 whole.write(path)?;
             }
         }
+        remove_stale(path, OsStr::new(NEW));
         let seeds = manifest.seeds().len() as u64;
         let done: Vec<u64> = runs(path, manifest.runs())?.into_keys().filter(|run| manifest.has(*run)).collect();
         let mut due: BTreeMap<u64, u64> = BTreeMap::new();
@@ -184,7 +187,7 @@ impl Folder {
         grid: Option<&Manifest>,
     ) -> Result<NewFile, TableError> {
         self.files += 1;
-        let new = NewFile::at(self.path.join(format!(".new-{}-{}", std::process::id(), self.files)));
+        let new = NewFile::at(self.path.join(format!("{NEW}{}-{}", std::process::id(), self.files)));
         let file = File::create(new.path()).map_err(system("create", new.path()))?;
         write_rows((file, new.path().display().to_string()), header, rows, left_out, (grid, &self.made_by))?;
         Ok(new)

@@ -109,6 +109,16 @@ impl Segments {
         BitTimes::new(ends + u64::from(out.between))
     }
 
+    /// Where a signal of a station enters a segment, and the time that it takes to there.
+    pub(crate) fn entry(&self, station: usize, segment: usize) -> (u64, u64) {
+        let Place { segment: own, position } = self.stations[station];
+        if own == segment {
+            return (position.get(), 0);
+        }
+        let (out, back) = (self.way(own, segment), self.way(segment, own));
+        (back.exit.into(), position.get().abs_diff(out.exit.into()) + u64::from(out.between))
+    }
+
     /// The stations on the far side of a cut: those that a signal from the cut segment's near end cannot reach.
     pub(crate) fn beyond(&self, cut: Place) -> Box<[bool]> {
         let place_there = |station: &Place| {

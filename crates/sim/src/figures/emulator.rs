@@ -473,6 +473,13 @@ pub const LINKS: &[Link] = &[
         place: "on the way outside",
         value: |link| Some(link.lost_outside),
     },
+    Link {
+        name: "tunnel_round_trip_ns",
+        help: "",
+        about: "of a tunnel, the round trip to the other machine by the network below it, as the tunnel was made ([ports.md](ports.md)): the least of three ICMP echoes; only if all were answered",
+        place: "",
+        value: |_| None,
+    },
 ];
 
 /// The rows of docs/results.md: those of the emulator, or those of its links.

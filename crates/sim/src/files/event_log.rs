@@ -37,7 +37,7 @@ use crate::files::programs::Programs;
 use crate::files::record::End;
 use crate::words::configuration::WrittenConfig;
 use binary::Binary;
-use medium::{BitInstant, Config, Destination, Event, Input};
+use medium::{BitInstant, Config, Destination, Event, Input, Place, StationId, Topology};
 use pen::Pen;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -78,6 +78,9 @@ pub struct Header {
     /// The record of a virtual lab has its programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<Programs>,
+    /// The places of stations that join in this file at places of their own.
+    #[serde(skip)]
+    pub placed: Vec<(StationId, Place)>,
 }
 
 fn is_false(checked: &bool) -> bool {
@@ -105,6 +108,7 @@ impl Header {
             checked: false,
             binary: None,
             programs: None,
+            placed: Vec::new(),
         }
     }
 
@@ -165,13 +169,25 @@ impl Header {
     pub(super) fn look_ahead(&mut self, path: &Path) {
         let room = self.configuration.stations() - self.stations.len();
         if room > 0 && path.is_file() {
-            let joined = joined::names(path, &self.stations).unwrap_or_default();
-            self.stations.extend(joined.into_iter().take(room));
+            let joined = joined::stations(path, &self.stations).unwrap_or_default();
+            for (seat, (name, place)) in (self.stations.len() as u16..).zip(joined.into_iter().take(room)) {
+                self.stations.push(name);
+                self.placed.extend(place.map(|place| (StationId::new(seat), place)));
+            }
         }
     }
 
-    /// What the medium was made from, events and outputs not kept.
+    /// What the medium was made from, events and outputs not kept; stations that join at places of their own are there.
     pub fn config(&self) -> Config {
+        let begun = self.begun();
+        let place = |topology: Topology, &(seat, place): &(StationId, Place)| {
+            topology.with_place(seat, place).ok().flatten().unwrap_or(topology)
+        };
+        Config { topology: self.placed.iter().fold(begun.topology.clone(), place), ..begun }
+    }
+
+    /// The same as it was at the first instant, from which a run can be made again.
+    pub fn begun(&self) -> Config {
         Config::try_from(self.configuration.clone()).expect("checked when it was read, or made from a medium's own")
     }
 }

@@ -7,8 +7,9 @@ use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
 use crate::words::prose::push_number;
-use medium::{BitInstant, Destination, Frame, Input, Joiner, StationId};
+use medium::{BitInstant, Config, Destination, Frame, Input, Joiner, Place, StationId, Topology};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// What `layer` says in an event log's lines about inputs.
 pub(crate) const LAYER: &str = "input";
@@ -40,18 +41,69 @@ pub(super) fn station(names: &Names, name: &str) -> Result<StationId, String> {
     names.station(name).ok_or_else(|| format!("no station is called `{name}`"))
 }
 
-/// Who joins at which seat, as a line says it: the next one, or the one that a station of this name has already.
-///
-/// # Errors
-/// Another seat, no address, or a name that no station can have.
-pub(super) fn joining(names: &Names, seats: usize, name: &str, seat: u16, mac: &str) -> Result<Input, String> {
-    let (right, station) = (names.station(name).map_or(names.len(), StationId::index), StationId::new(seat));
-    if station.index() != right || right >= seats {
-        return Err(format!("`seat` is {seat} for {name}: the next one is {right}, and the last {}", seats - 1));
+/// A station that joins, as a line says it.
+pub(super) struct JoinText<'a> {
+    pub name: &'a str,
+    pub seat: u16,
+    pub mac: &'a str,
+    /// Where, if it has a place of its own.
+    pub place: Option<Cut>,
+}
+
+/// The seats of a medium as a file tells of them, so that a line about one can be checked.
+#[derive(Debug)]
+pub(super) struct Seating {
+    /// What the medium was made from.
+    planned: Config,
+    topology: Topology,
+    joined: HashSet<StationId>,
+}
+
+impl Seating {
+    pub fn new(planned: Config) -> Seating {
+        Seating { topology: planned.topology.clone(), planned, joined: HashSet::new() }
     }
-    let address: MacAddr = mac.parse().map_err(|_| format!("`mac` is `{mac}`, which is no address"))?;
-    let who = Joiner::new(name, address.octets()).ok_or_else(|| format!("no station can be called `{name}`"))?;
-    Ok(Input::Join { station, who })
+
+    /// Takes in what was done to the medium.
+    pub fn take(&mut self, input: &Input) {
+        let Input::Join { station, who } = *input else { return };
+        self.joined.insert(station);
+        let moved = who.place.and_then(|place| self.topology.with_place(station, place).ok().flatten());
+        self.topology = moved.unwrap_or_else(|| self.topology.clone());
+    }
+
+    /// Who joins at which seat: the next one, or the one that a station of this name has already.
+    ///
+    /// # Errors
+    /// Another seat, no address, a name that no station can have, or a place that this one cannot have.
+    pub fn joining(&self, names: &Names, text: &JoinText<'_>) -> Result<Input, String> {
+        let JoinText { name, seat, mac, place } = *text;
+        let seats = self.topology.stations();
+        let (right, station) = (names.station(name).map_or(names.len(), StationId::index), StationId::new(seat));
+        if station.index() != right || right >= seats {
+            return Err(format!("`seat` is {seat} for {name}: the next one is {right}, and the last {}", seats - 1));
+        }
+        let address: MacAddr = mac.parse().map_err(|_| format!("`mac` is `{mac}`, which is no address"))?;
+        let who = Joiner::new(name, address.octets()).ok_or_else(|| format!("no station can be called `{name}`"))?;
+        let place = place.map(Place::from);
+        if let Some(place) = place {
+            if !self.planned.is_seat(station) || self.joined.contains(&station) {
+                return Err(format!("`place` of {name}, which joins again: it has the place that it had"));
+            }
+            self.planned.check_place(place).map_err(|error| format!("`place` of {name}: {error}"))?;
+        }
+        Ok(Input::Join { station, who: who.at(place) })
+    }
+
+    /// A cut at a place, or none.
+    ///
+    /// # Errors
+    /// The cable cannot be cut there.
+    pub fn cut(&self, cut: Option<Cut>) -> Result<Input, String> {
+        let cut = cut.map(Place::from);
+        cut.map_or(Ok(()), |cut| self.topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
+        Ok(Input::SetCut { cut })
+    }
 }
 
 /// Queues that hold this number of frames, as a line says it.
@@ -84,14 +136,20 @@ pub(crate) fn kind(input: &Input) -> &'static str {
     }]
 }
 
-/// Appends a command that begins in a station, likewise.
-pub(super) fn write_command(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, command: &str) {
+/// Appends what is no input and has a text: a command that begins in a station, or what a station offers from now on.
+pub(super) fn write_text(
+    line: &mut Vec<u8>,
+    names: &Names,
+    (at, station): (BitInstant, StationId),
+    [kind, column]: [&str; 2],
+    text: &str,
+) {
     line.extend_from_slice(b"{\"t\":");
     push_number(line, at.get());
-    string(line, "kind", "command");
+    string(line, "kind", kind);
     string(line, "station", names.escaped(station));
-    line.extend_from_slice(b",\"command\":");
-    serde_json::to_writer(&mut *line, command).expect("a string");
+    key(line, column);
+    serde_json::to_writer(&mut *line, text).expect("a string");
     line.push(b'}');
 }
 
@@ -118,6 +176,10 @@ pub(crate) fn write(
         Input::Join { station, who } => {
             number(line, "seat", station.index() as u64);
             string(line, "mac", &MacAddr::from(who.address).to_string());
+            if let Some(place) = who.place {
+                key(line, "place");
+                serde_json::to_writer(&mut *line, &Cut::from(place)).expect("numbers");
+            }
         }
         Input::Offer { frame, .. } => {
             number(line, "size", frame.size.get().into());

@@ -5,6 +5,7 @@
 //!
 //! A pipe waits for its reader, and an interrupt ends this wait: [`Waiting`].
 
+use std::ffi::OsStr;
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileTypeExt;
@@ -231,6 +232,31 @@ fn open_pipe(path: &Path) -> Result<File, OutputError> {
     }
 }
 
+/// What the name of a file that is not whole has before the number of its process.
+pub const NEW: &str = ".new-";
+/// Files of killed processes with the number of this one, at most.
+const MOST_NAMES: u32 = 9;
+/// How long nothing was written to the file of a killed process.
+const STALE: Duration = Duration::from_secs(24 * 3600);
+
+/// Removes files that killed processes left in `folder`: their names begin with `prefix` and the number of a process that
+/// this machine does not have, and nothing was written to them for a day. So the file of a process on another machine, which
+/// writes to the same folder, stays. A file that cannot be removed stays too.
+pub fn remove_stale(folder: &Path, prefix: &OsStr) {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(rest) = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes()) else { continue };
+        let digits: Vec<u8> = rest.iter().copied().take_while(u8::is_ascii_digit).collect();
+        let number = String::from_utf8(digits).expect("digits");
+        let written = entry.metadata().ok().filter(Metadata::is_file).and_then(|file| file.modified().ok());
+        let is_old = written.and_then(|at| at.elapsed().ok()).is_some_and(|since| since > STALE);
+        if is_old && !number.is_empty() && !Path::new("/proc").join(&number).exists() {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// A file that is not whole yet: beside its place, which it takes when it is. Dropped before, it is removed.
 #[derive(Debug)]
 pub struct Unfinished {
@@ -246,12 +272,29 @@ impl Unfinished {
     /// As [`place`]; the file cannot be made.
     pub fn begin(path: &Path, kind: Kind) -> Result<(Unfinished, File), OutputError> {
         let place = place(path, kind)?;
-        let mut new = place.as_os_str().to_owned();
-        new.push(format!(".new-{}", std::process::id()));
-        let (path, new) = (path.to_owned(), PathBuf::from(new));
-        let file = File::options().read(true).write(true).create_new(true).open(&new);
+        let mut prefix = place.file_name().unwrap_or_default().to_owned();
+        prefix.push(NEW);
+        remove_stale(place.parent().unwrap_or(Path::new("")), &prefix);
+        // In containers a process often has the number of a killed one: its file is there, and another name is free.
+        let name = |number: u32| {
+            let mut name = prefix.clone();
+            name.push(std::process::id().to_string());
+            name.push(if number > 0 { format!("-{number}") } else { String::new() });
+            place.with_file_name(name)
+        };
+        let create = |number: u32| {
+            let new = name(number);
+            let file = File::options().read(true).write(true).create_new(true).open(&new);
+            match file {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST_NAMES => None,
+                file => Some(file.map(|file| (file, new))),
+            }
+        };
+        let path = path.to_owned();
+        let made = (0..=MOST_NAMES).find_map(create).expect("the last name is tried in any case");
+        let (file, new) = made.map_err(refused(&path))?;
         // From here on it is this value's to remove.
-        let (file, unfinished) = (file.map_err(refused(&path))?, Unfinished { path, place, new });
+        let unfinished = Unfinished { path, place, new };
         let permissions =
             metadata(&unfinished.place).map_err(refused(&unfinished.path))?.map(|there| there.permissions());
         permissions.map_or(Ok(()), |same| file.set_permissions(same)).map_err(refused(&unfinished.path))?;
@@ -382,5 +425,30 @@ mod tests {
         unfinished.finish().expect("room");
         assert_eq!(std::fs::read(&path).expect("there"), b"<svg new");
         assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 1);
+    }
+
+    /// Files of killed processes go a day later, and do not keep a process of the same number from its own.
+    #[test]
+    fn what_killed_processes_left_is_removed_a_day_later() {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let path = |name: &str| folder.path().join(name);
+        // No process has this number: the kernel's highest is 2^22.
+        let (gone, own) = (u32::MAX, std::process::id());
+        let leave = |name: &str, hours: u64| {
+            let file = File::create(path(name)).expect("own folder");
+            let at = std::time::SystemTime::now() - Duration::from_secs(hours * 3600);
+            file.set_modified(at).expect("a time");
+        };
+        let kept = [format!("a.new-{own}"), format!("a.new-{gone}-1"), "a.new-x".to_owned(), format!("b.new-{gone}")];
+        kept.iter().zip([25, 23, 25, 25]).for_each(|(name, hours)| leave(name, hours));
+        leave(&format!("a.new-{gone}"), 25);
+        replace(&path("a"), SVG, b"<svg").expect("another name is free");
+        let entries = std::fs::read_dir(folder.path()).expect("own folder");
+        let mut names: Vec<String> =
+            entries.map(|it| it.expect("it").file_name().into_string().expect("UTF-8")).collect();
+        names.sort();
+        let mut expected = [&["a".to_owned()][..], &kept].concat();
+        expected.sort();
+        assert_eq!(names, expected);
     }
 }

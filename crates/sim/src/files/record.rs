@@ -15,14 +15,14 @@ use crate::figures::metrics::Delays;
 use crate::figures::results::{Snapshot, Start};
 use crate::figures::slotted::{Slots, SlottedResults};
 use crate::files::event_log::{Digest, EventLog, Header, Names};
-use crate::files::inputs::{self, To};
+use crate::files::inputs::{self, JoinText, Seating, To};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::files::observer::Observer;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
 use crate::words::units::{group, many};
-use medium::{BitInstant, BitTimes, Event, FCS, Frame, Host, Input, Medium, Octets, Place, StationId, Topology};
+use medium::{BitInstant, BitTimes, Event, FCS, Frame, Host, Input, Medium, Octets, StationId};
 use quick::Offer;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -104,7 +104,16 @@ impl Recorder {
     /// As [`Recorder::input`].
     pub fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), WriteError> {
         let names = &self.names;
-        self.output.line(|line| inputs::write_command(line, names, at, station, command))
+        self.output.line(|line| inputs::write_text(line, names, (at, station), ["command"; 2], command))
+    }
+
+    /// A station offers something else from now on.
+    ///
+    /// # Errors
+    /// As [`Recorder::input`].
+    pub fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) -> Result<(), WriteError> {
+        let names = &self.names;
+        self.output.line(|line| inputs::write_text(line, names, (at, station), ["traffic", "arrivals"], arrivals))
     }
 
     /// The tally starts from zero at `at`, everything due up to `run_to` having been run.
@@ -161,13 +170,14 @@ enum Line {
     Offer { t: u64, station: String, size: u32, destination: To, tagged: bool, octets: Option<String> },
     Attach { t: u64, station: String },
     Detach { t: u64, station: String },
-    Join { t: u64, station: String, seat: u16, mac: String },
+    Join { t: u64, station: String, seat: u16, mac: String, place: Option<Cut> },
     Leave { t: u64, station: String },
     SetFault { t: u64, station: String, fault: Option<FaultName> },
     SetPlca { t: u64, station: String, plca: SettingsText },
     SetCut { t: u64, cut: Option<Cut> },
     Command { t: u64, station: String, command: String },
     SetQueue { t: u64, queue: u32 },
+    Traffic { t: u64, station: String, arrivals: String },
     Restart { t: u64, run_to: u64 },
     Missing { count: u64 },
     End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
@@ -193,6 +203,15 @@ pub enum Entry {
         station: StationId,
         /// A line of a shell.
         command: String,
+    },
+    /// A station offers something else from now on.
+    Traffic {
+        /// When.
+        at: BitInstant,
+        /// The station.
+        station: StationId,
+        /// What, as a scenario has it.
+        arrivals: String,
     },
     /// The tally starts from zero.
     Restart {
@@ -221,7 +240,7 @@ pub struct RecordReader<R> {
     lines: LineReader<R>,
     header: Header,
     names: Names,
-    topology: Topology,
+    seating: Seating,
     inputs: u64,
 }
 
@@ -246,8 +265,8 @@ impl<R: BufRead> RecordReader<R> {
     pub fn new(mut lines: LineReader<R>) -> Result<RecordReader<R>, ReadError> {
         let header = Header::read(&mut lines, FORMAT, VERSION)?;
         let names = Names::new(&header.stations);
-        let topology = header.config().topology;
-        Ok(RecordReader { lines, header, names, topology, inputs: 0 })
+        let seating = Seating::new(header.begun());
+        Ok(RecordReader { lines, header, names, seating, inputs: 0 })
     }
 
     /// The header.
@@ -276,8 +295,11 @@ impl<R: BufRead> RecordReader<R> {
         };
         let entry = entry.map_err(|what| self.lines.wrong(what))?;
         self.inputs += u64::from(matches!(entry, Entry::Input { .. }));
-        if let Entry::Input { input: Input::Join { who, .. }, .. } = &entry {
-            self.names.join(who.name());
+        if let Entry::Input { input, .. } = &entry {
+            self.seating.take(input);
+            if let Input::Join { who, .. } = input {
+                self.names.join(who.name());
+            }
         }
         if matches!(entry, Entry::End { .. }) && self.lines.advance()? {
             return Err(self.lines.wrong("nothing comes after a record's end".to_owned()));
@@ -296,8 +318,9 @@ impl<R: BufRead> RecordReader<R> {
             Line::Attach { t, station } => input(t, Input::Attach { station: self.station(&station)? }),
             Line::Detach { t, station } => input(t, Input::Detach { station: self.station(&station)? }),
             Line::Leave { t, station } => input(t, Input::Leave { station: self.station(&station)? }),
-            Line::Join { t, station, seat, mac } => {
-                input(t, inputs::joining(&self.names, self.topology.stations(), &station, seat, &mac)?)
+            Line::Join { t, station, seat, mac, place } => {
+                let text = JoinText { name: &station, seat, mac: &mac, place };
+                input(t, self.seating.joining(&self.names, &text)?)
             }
             Line::SetPlca { t, station, plca } => {
                 input(t, Input::SetPlca { station: self.station(&station)?, settings: plca.into() })
@@ -306,13 +329,12 @@ impl<R: BufRead> RecordReader<R> {
                 let fault = fault.map(|FaultName(fault)| fault);
                 input(t, Input::SetFault { station: self.station(&station)?, fault })
             }
-            Line::SetCut { t, cut } => {
-                let cut = cut.map(Place::from);
-                cut.map_or(Ok(()), |cut| self.topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
-                input(t, Input::SetCut { cut })
-            }
+            Line::SetCut { t, cut } => input(t, self.seating.cut(cut)?),
             Line::Command { t, station, command } => {
                 Ok(Entry::Command { at: instant(t)?, station: self.station(&station)?, command })
+            }
+            Line::Traffic { t, station, arrivals } => {
+                Ok(Entry::Traffic { at: instant(t)?, station: self.station(&station)?, arrivals })
             }
             Line::SetQueue { t, queue } => input(t, inputs::queue(queue)?),
             Line::Restart { t, run_to } => Ok(Entry::Restart { run_to: instant(run_to)?, at: instant(t)? }),
@@ -414,7 +436,7 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
     log: EventLog,
     observer: &mut O,
 ) -> Result<Replayed, ReplayError> {
-    let config = record.header().config();
+    let config = record.header().begun();
     let stations = config.topology.stations();
     let slots = Slots::of(&config);
     let mut medium = Medium::new(config).expect("the header's configuration was checked");
@@ -434,8 +456,8 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
                 medium.give(at, input, &mut listener);
                 listener.kept()?;
             }
-            // What it made its station send comes as inputs.
-            Entry::Command { .. } => {}
+            // What a station sends then comes as inputs.
+            Entry::Command { .. } | Entry::Traffic { .. } => {}
             Entry::Restart { run_to, at } => {
                 run_through(&mut medium, run_to, &mut listener)?;
                 medium.restart_tally();
@@ -520,7 +542,7 @@ mod tests {
     use medium::{BitRate, Config, Destination};
 
     fn header() -> Header {
-        let topology = Topology::Bus { positions: [0, 20, 300].map(BitTimes::new).to_vec() };
+        let topology = medium::Topology::Bus { positions: [0, 20, 300].map(BitTimes::new).to_vec() };
         let names = ["st1", "st2", "s\"3"].map(str::to_owned);
         let config = Config { queue_limit: 3, ..Config::new(BitRate::MBIT_10, topology, 5) };
         Header::new("lab", &config, &names)
@@ -656,6 +678,32 @@ mod tests {
             let error = replay_text(text.as_bytes()).expect_err(words).to_string();
             assert!(error.starts_with("x, line ") || error.starts_with("x: "), "the file is named: {error}");
             assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+
+    /// A place is for a station that joins at a seat for the first time, and within the outermost stations.
+    #[test]
+    fn a_place_that_no_joining_station_can_have_is_named() {
+        let topology = medium::Topology::Bus { positions: [0, 300, 300].map(BitTimes::new).to_vec() };
+        let config = Config { seats: 1, ..Config::new(BitRate::MBIT_10, topology, 5) };
+        let header = Header::new("lab", &config, &["st1", "st2"].map(str::to_owned)).of_format(FORMAT, VERSION);
+        let join = |name: &str, seat: u16, place: u64| {
+            let place = format!(r#""place":{{"segment":0,"position_bt":{place}}}"#);
+            format!(r#"{{"t":5,"kind":"join","station":"{name}","seat":{seat},"mac":"02:00:00:00:00:09",{place}}}"#)
+        };
+        let read = |lines: &[String]| {
+            let text = format!("{}\n{}\n", serde_json::to_string(&header).expect("JSON"), lines.join("\n"));
+            let lines = LineReader::new(std::io::Cursor::new(text), "record".to_owned());
+            let mut record = RecordReader::new(lines).expect("a header");
+            std::iter::repeat_with(|| record.next_entry()).take(2).find_map(Result::err).expect("wrong").to_string()
+        };
+        for (lines, words) in [
+            (vec![join("late", 2, 301)], "`place` of late: 301 BT is beyond the outermost stations"),
+            (vec![join("late", 2, 30), join("late", 2, 30)], "`place` of late, which joins again"),
+            (vec![join("st2", 1, 30)], "`place` of st2, which joins again"),
+        ] {
+            let error = read(&lines);
+            assert!(error.contains(words), "{error}");
         }
     }
 }

@@ -142,9 +142,20 @@ impl Signals {
             Input::SetPlca { station, settings } => self.set_plca(at, station, settings),
             Input::SetFault { station, fault } => self.set_fault(station, fault),
             Input::Attach { .. } | Input::Detach { .. } | Input::Join { .. } | Input::Leave { .. } => {
+                self.take_place(input);
                 input.plugs().into_iter().for_each(|(station, attached)| self.attach(station, attached));
             }
             Input::Offer { .. } | Input::SetQueue { .. } => {}
+        }
+    }
+
+    /// A station that joins at a place of its own is there.
+    fn take_place(&mut self, input: &Input) {
+        let place = if let Input::Join { station, who } = input { who.place.zip(Some(*station)) } else { None };
+        if let Some((place, station)) = place
+            && self.config.topology.place(station) != Some(place)
+        {
+            Arc::make_mut(&mut self.config).take_place(input);
         }
     }
 

@@ -138,6 +138,9 @@ class UpOptions(TypedDict, total=False):
     patience: Value
     """How long a station may run while its clock does not move [default: 30s]"""
 
+    until: Value
+    """End when the medium's clock has run so long [default: never]"""
+
 
 class SimOptions(TypedDict, total=False):
     """Options of `ethbus sim`."""

@@ -420,6 +420,10 @@ class LinkResults(Record):
     """frames that it dropped at the interface or the end of the tunnel that the station leads outside by
     (ports.md): for a tunnel, those for which there was no way to the other machine"""
 
+    tunnel_round_trip_ns: Optional[int]
+    """of a tunnel, the round trip to the other machine by the network below it, as the tunnel was made
+    (ports.md): the least of three ICMP echoes; only if all were answered"""
+
 
 @dataclass(frozen=True)
 class MediumResults(Record):

@@ -9,7 +9,7 @@ use sim::figures::results::Results;
 use sim::figures::row::{Columns, station_columns};
 use sim::files::event_log::Header;
 use sim::files::json_lines::WriteError;
-use sim::files::output::OutputError;
+use sim::files::output::{NEW, OutputError};
 use sim::files::table::{Column, Form, TableWriter};
 use sim::run::frames::FrameTable;
 use sim::run::observer::Both;
@@ -87,7 +87,7 @@ impl Tables {
         let begin = BitInstant::ZERO + BitTimes::within(plan.run.warmup, plan.medium.rate);
         let mut further = Further::default();
         let mut open = |table: &'static str, columns: &[Column]| {
-            let path = self.folder.join(format!(".new-{}-{}-{table}", std::process::id(), run + 1));
+            let path = self.folder.join(format!("{NEW}{}-{}-{table}", std::process::id(), run + 1));
             let system = |source| WriteError::from(OutputError::System { call: "create", path: path.clone(), source });
             let file = File::create(&path).map_err(system)?;
             further.files.push((table, NewFile::at(path.clone())));

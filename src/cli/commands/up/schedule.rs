@@ -8,7 +8,7 @@ use crate::live::plane::protocol::{Change, Request};
 use crate::live::supervisor::{DataPlane, SupervisorError};
 use crate::show::say;
 use link::namespace::Namespace;
-use medium::{BitInstant, BitRate, Input, StationId};
+use medium::{BitInstant, BitRate, BitTimes, Config, Input, StationId};
 use serde_json::{Map, Value};
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Course, Deed, Plan, StationPlan};
@@ -17,7 +17,7 @@ use sim::words::change::queues_hold;
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What the scenario does, and when; and when the lab ends.
 ///
@@ -51,6 +51,11 @@ impl Schedule {
     pub fn new(plan: &Plan) -> Schedule {
         let (rate, deeds) = (plan.pace.rate(plan.medium.rate), plan.changes.iter().cloned().collect());
         Schedule { clock: Clock::Unknown, rate, deeds, names: plan.all_names(), until: None }
+    }
+
+    /// The same of a lab that ends when the clock of its medium has run for so long, if that is said.
+    pub fn with_end(self, until: Option<Duration>, medium: &Config) -> Schedule {
+        Schedule { until: until.map(|until| BitInstant::ZERO + BitTimes::within(until, medium.rate)), ..self }
     }
 
     /// Nothing is due: in virtual time the lab itself has the changes.
@@ -246,7 +251,7 @@ impl Serving<'_> {
                 let station = self.stations.course.station(traffic.station).clone();
                 let offered = self.offer(traffic, &station);
                 if offered.is_ok() {
-                    self.plane.ask(Request::Traffic(traffic.station as u16))?;
+                    self.plane.ask(Request::Traffic(traffic.station as u16, traffic.spec.arrivals.to_string()))?;
                 }
                 offered
             }

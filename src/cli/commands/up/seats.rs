@@ -12,7 +12,7 @@ use crate::live::lab::{self, INTERFACE, MakeError, existing, namespace_name};
 use crate::live::plane::protocol::{Port, Request};
 use crate::live::supervisor::SupervisorError;
 use crate::show::{say, with_causes};
-use medium::{Input, StationId};
+use medium::{Input, Place, StationId};
 use serde_json::{Map, Value};
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Course, Deed, Joining, Plan, StationPlan};
@@ -99,7 +99,7 @@ impl Serving<'_> {
         };
         self.watchers.join(&station.name);
         self.discards.join(&station.name);
-        self.put(seat, station, port)?;
+        self.put(seat, station, port, joining.place)?;
         self.offers.knows(seat, station.mac);
         if joining.has_traffic
             && let Err(why) = self.offer(&joining.traffic, &joining.station)
@@ -120,9 +120,15 @@ impl Serving<'_> {
     }
 
     /// Puts a station that has been made onto the medium.
-    fn put(&mut self, seat: usize, station: &StationPlan, port: Port) -> Result<(), SupervisorError> {
+    fn put(
+        &mut self,
+        seat: usize,
+        station: &StationPlan,
+        port: Port,
+        place: Option<Place>,
+    ) -> Result<(), SupervisorError> {
         self.links.join(seat, station, self.record, &port);
-        self.plane.ask(Request::Join { station: seat as u16, port })?;
+        self.plane.ask(Request::Join { station: seat as u16, port, place: place.map(Into::into) })?;
         say(&format!("ethbus: {} joins\n", station.name));
         Ok(())
     }
@@ -143,7 +149,7 @@ impl Serving<'_> {
         self.plane.ask(Request::Leave(seat as u16))?;
         let removed = lab::join::remove(name, self.record).map_err(MakeError::from);
         match removed.and_then(|()| self.make(&mut station)) {
-            Ok(port) => self.put(seat, &station, port),
+            Ok(port) => self.put(seat, &station, port, None),
             Err(error) => {
                 say(&format!("ethbus: {name} does not follow its container yet: {}\n", with_causes(&error)));
                 self.stations.returns.wait_for(&station);

@@ -11,7 +11,7 @@ use super::{Coordinator, Held, SHORTEST_SPIN};
 use crossbeam_channel::TrySendError;
 use link::clock::RealtimeNanos;
 use link::netlink::{LinkChange, MonitorError};
-use medium::{BitInstant, BitTimes, FrameId, Input, Joiner, StationId};
+use medium::{BitInstant, BitTimes, FrameId, Input, Joiner, Place, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
 use sim::files::observer::{Both, Observer};
@@ -164,11 +164,14 @@ impl Coordinator {
         self.take_outputs();
     }
 
-    fn join(&mut self, station: StationId, port: Port) {
-        // The supervisor gives names that an interface can have.
+    fn join(&mut self, station: StationId, port: Port, place: Option<Place>) {
+        // The supervisor gives names that an interface can have, and places that the configuration allows.
         let Some(who) = Joiner::new(&port.name, port.mac) else { return };
+        let who = who.at(place);
         self.wires.delivery.join(station, &port);
-        if self.wires.ports.join(station, port, &self.medium.config().topology) {
+        let mut config = self.medium.config().clone();
+        config.take_place(&Input::Join { station, who });
+        if self.wires.ports.join(station, port, &config.topology) {
             self.tell(Report::Joined(station, who));
             self.apply(Input::Join { station, who });
         }
@@ -197,10 +200,11 @@ impl Coordinator {
         self.note(EmulatorKind::Filter { choice });
     }
 
-    fn traffic(&mut self, station: StationId) {
+    fn traffic(&mut self, station: StationId, arrivals: &str) {
+        self.files.0.traffic(self.reached(), station, arrivals);
         self.note(EmulatorKind::Traffic { station });
         let name = self.wires.ports.name(station).to_owned();
-        self.emulator.changed(&name, "traffic".to_owned(), RealtimeNanos::now().0);
+        self.emulator.changed(&name, format!("traffic {arrivals}"), RealtimeNanos::now().0);
     }
 
     /// Begins a capture on `stream`, with the frames that the medium has and what has been done to it.
@@ -256,13 +260,15 @@ impl Coordinator {
                 );
                 self.change(StationId::new(station), change);
             }
-            Request::Join { station, port } => self.join(StationId::new(station), port),
+            Request::Join { station, port, place } => {
+                self.join(StationId::new(station), port, place.map(Place::from));
+            }
             Request::Leave(station) => self.leave(StationId::new(station)),
             // The supervisor knows the cable.
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Queue(limit) => self.apply(Input::SetQueue { limit: limit as usize }),
             Request::Filter(choice) => self.filter(choice),
-            Request::Traffic(station) => self.traffic(StationId::new(station)),
+            Request::Traffic(station, arrivals) => self.traffic(StationId::new(station), &arrivals),
             Request::Watch(watched) => self.seen.watch(watched),
             Request::Discards(station, listens) => {
                 self.discards.listen(station, listens);

@@ -149,7 +149,7 @@ fn done_to(medium: &Medium, station: StationId, joiner: Option<Joiner>) -> impl 
     let settings = medium.plca_settings(station).filter(|settings| configured != Some(*settings));
     let fault = medium.fault(station);
     let all = [
-        joiner.map(|who| Input::Join { station, who }),
+        joiner.map(|who| Input::Join { station, who: who.at(medium.config().topology.place(station)) }),
         (!medium.attached(station)).then_some(Input::Detach { station }),
         fault.map(|_| Input::SetFault { station, fault }),
         settings.map(|settings| Input::SetPlca { station, settings }),

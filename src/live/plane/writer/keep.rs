@@ -98,9 +98,8 @@ impl Keep {
             Note::Input { at, input, .. } => Fact::Input(*at, *input),
             Note::Event(event) => Fact::Event(*event),
             Note::Emulator(event) => Fact::Emulator(*event),
-            Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Restart { .. } | Note::End(_) | Note::Held(..) => {
-                return;
-            }
+            Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Traffic { .. } => return,
+            Note::Restart { .. } | Note::End(_) | Note::Held(..) => return,
             Note::Missing(_) => return self.ring.miss(),
             Note::Keep(at) => return self.hand_over(None, *at),
         };

@@ -1,6 +1,6 @@
 //! What the coordinator tells the writers, and how a window takes it.
 
-use medium::{BitInstant, Event, Frame, FrameId, Input, Kind};
+use medium::{BitInstant, Event, Frame, FrameId, Input, Kind, StationId};
 use sim::files::event_log::EmulatorEvent;
 use sim::files::json_lines::WriteError;
 use sim::files::record::End;
@@ -17,6 +17,12 @@ pub(super) enum Note {
     },
     Event(Event),
     Emulator(EmulatorEvent),
+    /// A station offers something else, for the record.
+    Traffic {
+        at: BitInstant,
+        station: StationId,
+        arrivals: Box<str>,
+    },
     Restart {
         run_to: BitInstant,
         at: BitInstant,
@@ -44,7 +50,7 @@ pub(super) fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteErro
         Note::Emulator(event) => window.emulator(event),
         Note::Restart { run_to, at } => window.restart(*run_to, *at),
         Note::Held(at, frames) => frames.iter().try_for_each(|held| tell_held(window, *at, held)),
-        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Keep(_) | Note::End(_) => Ok(()),
+        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Keep(_) | Note::End(_) | Note::Traffic { .. } => Ok(()),
         Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
     }
 }

@@ -272,6 +272,10 @@ pub struct LinkResults {
     /// direction: for a tunnel, those for which there was no way to the other machine.
     #[serde(default)]
     pub lost_outside: u64,
+    /// The round trip to the other machine of a tunnel, by the network below it, as the tunnel was made: the least of
+    /// three. Missing if there is no tunnel, or one was not answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tunnel_round_trip_ns: Option<u64>,
 }
 
 #[cfg(test)]

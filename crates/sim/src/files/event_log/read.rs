@@ -5,11 +5,11 @@ use super::check::{self, Checked, Said};
 use super::emulator::{self, EmulatorEvent};
 use super::text::{Line, no_frame};
 use super::{FORMAT, Header, Names, VERSION};
-use crate::files::inputs;
+use crate::files::inputs::{self, Seating};
 use crate::files::json_lines::{LineReader, ReadError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
-use medium::{BitInstant, Destination, Event, Frame, Input, Kind, Topology};
+use medium::{BitInstant, Destination, Event, Frame, Input, Kind};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub struct EventLogReader<R> {
     lines: LineReader<R>,
     header: Header,
     names: Names,
-    topology: Topology,
+    seating: Seating,
     /// No frame has more.
     most_attempts: u32,
     /// What one slot of a backoff takes.
@@ -67,12 +67,12 @@ impl<R: BufRead> EventLogReader<R> {
         });
         let (blocked, checked) = (blocked.transpose()?, Checked::after(&first));
         let names = Names::new(&header.stations);
-        let config = header.config();
+        let config = header.begun();
         let most_attempts = config.attempt_limit().map_or(MOST_ATTEMPTS, |limit| limit.get().min(MOST_ATTEMPTS));
         let slot = config.backoff_slot().get();
-        let topology = config.topology;
+        let seating = Seating::new(config);
         let (now, destination) = (0, None);
-        Ok(EventLogReader { lines, header, names, topology, most_attempts, slot, now, destination, checked, blocked })
+        Ok(EventLogReader { lines, header, names, seating, most_attempts, slot, now, destination, checked, blocked })
     }
 
     /// The header.
@@ -135,7 +135,9 @@ impl<R: BufRead> EventLogReader<R> {
 
     /// Knows a station that joins.
     fn know(&mut self, entry: &Entry) {
-        let Entry::Input { input: Input::Join { who, .. }, .. } = entry else { return };
+        let Entry::Input { input, .. } = entry else { return };
+        self.seating.take(input);
+        let Input::Join { who, .. } = input else { return };
         if self.names.station(who.name()).is_none() {
             self.names.join(who.name());
             self.header.stations.push(who.name().to_owned());
@@ -337,7 +339,7 @@ impl<R: BufRead> EventLogReader<R> {
                 emulator::take(line, names).map(|event| Told::Entry(Entry::Emulator(event), None))
             }
             Some(layer) if layer == inputs::LAYER => {
-                let input = line.take_input(names, &self.topology)?;
+                let input = line.take_input(names, &self.seating)?;
                 Ok(Told::Entry(Entry::Input { at: BitInstant::new(line.t), input }, None))
             }
             Some(layer) if layer == check::LAYER => line.take_check().map(Told::Check),

@@ -2,11 +2,11 @@
 
 use super::Names;
 use super::check::Said;
-use crate::files::inputs::{self, To};
+use crate::files::inputs::{self, JoinText, Seating, To};
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
-use medium::{Cause, FrameId, Input, Kind, KindError, Place, StationId, Topology, Value};
+use medium::{Cause, FrameId, Input, Kind, KindError, StationId, Value};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 
@@ -87,6 +87,7 @@ columns! {
     plca: SettingsText,
     seat: u16,
     mac: String,
+    place: Cut,
     real_ns: u64,
     ns: i64,
     copies: u64,
@@ -156,7 +157,7 @@ impl<'a> Line<'a> {
     }
 
     /// What was done to the medium, and nothing else.
-    pub(super) fn take_input(&mut self, names: &Names, topology: &Topology) -> Result<Input, String> {
+    pub(super) fn take_input(&mut self, names: &Names, seating: &Seating) -> Result<Input, String> {
         let missing = |column: &str| format!("no `{column}` in a line of kind `{}`", self.kind);
         let input = match &*self.kind {
             "attach" => Input::Attach { station: self.take_station(names)? },
@@ -166,7 +167,7 @@ impl<'a> Line<'a> {
                 let name = self.station.take().ok_or_else(|| missing("station"))?;
                 let seat = self.seat.take().ok_or_else(|| missing("seat"))?;
                 let mac = self.mac.take().ok_or_else(|| missing("mac"))?;
-                inputs::joining(names, topology.stations(), &name, seat, &mac)?
+                seating.joining(names, &JoinText { name: &name, seat, mac: &mac, place: self.place.take() })?
             }
             "set_fault" => {
                 let fault = self.fault.take().ok_or_else(|| missing("fault"))?.map(|FaultName(fault)| fault);
@@ -177,9 +178,8 @@ impl<'a> Line<'a> {
                 Input::SetPlca { station: self.take_station(names)?, settings }
             }
             "set_cut" => {
-                let cut = self.cut.take().ok_or_else(|| missing("cut"))?.map(Place::from);
-                cut.map_or(Ok(()), |cut| topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
-                Input::SetCut { cut }
+                let cut = self.cut.take().ok_or_else(|| missing("cut"))?;
+                seating.cut(cut)?
             }
             "set_queue" => inputs::queue(self.queue.take().ok_or_else(|| missing("queue"))?)?,
             kind => return Err(format!("`{kind}` is no kind of input")),

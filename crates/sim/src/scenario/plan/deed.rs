@@ -67,6 +67,8 @@ pub struct Joining {
     pub station: StationPlan,
     /// What it offers.
     pub traffic: LaterTraffic,
+    /// Where it is from now on, if its seat is elsewhere.
+    pub place: Option<Place>,
     /// The scenario says what it offers: in a live lab that is otherwise left to programs.
     pub has_traffic: bool,
 }
@@ -78,7 +80,8 @@ impl Joining {
     /// If no station can have its name: the plan has checked that.
     pub fn input(&self) -> Input {
         let who = Joiner::new(&self.station.name, self.station.mac.octets());
-        Input::Join { station: self.seat, who: who.expect("a name that a station can have") }
+        let who = who.expect("a name that a station can have");
+        Input::Join { station: self.seat, who: who.at(self.place) }
     }
 }
 
@@ -393,7 +396,33 @@ impl Planner<'_> {
         let traffic = LaterTraffic { station: seat, spec, number, stations: names.len() };
         self.check_traffic(at, section, &traffic, &names, medium)?;
         let has_traffic = own.arrivals.is_some() || self.scenario.traffic.arrivals.is_some();
-        Ok(Joining { seat: StationId::new(seat as u16), station, traffic, has_traffic })
+        let seat = StationId::new(seat as u16);
+        let place = self.place_of_own(section, seat, course, medium)?;
+        Ok(Joining { seat, station, traffic, place, has_traffic })
+    }
+
+    /// The place that a joining station's section gives it, unless its seat is there.
+    fn place_of_own(
+        &self,
+        section: &Spanned<StationSection>,
+        seat: StationId,
+        course: &Course,
+        medium: &Config,
+    ) -> Result<Option<Place>, PlanError> {
+        let own = section.get_ref();
+        let planned = self.place_in(&self.sections()?, own, medium.rate)?;
+        // Seats that are all taken are refused elsewhere.
+        let is_seat = seat.index() < medium.topology.stations();
+        let Some(place) = planned.filter(|place| is_seat && medium.topology.place(seat) != Some(*place)) else {
+            return Ok(None);
+        };
+        let span = own.place_of("position").or_else(|| own.place_of("segment"));
+        if course.is_cut {
+            let what = "the cable is cut: mend it before a station joins at a place of its own";
+            return Err(self.wrong("position", span, what.to_owned()));
+        }
+        medium.check_place(place).map_err(|error| self.wrong("position", span, error.to_string()))?;
+        Ok(Some(place))
     }
 
     /// The station that `key` names, if it is there then.

@@ -17,9 +17,9 @@ use toml::Spanned;
 const DEFAULT_SEATS: usize = 64;
 /// The keys of a station that joins a lab that is up.
 #[rustfmt::skip]
-const ADDED: [&str; 16] = [
+const ADDED: [&str; 18] = [
     "name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault",
-    "ipv4", "ipv6", "arrivals", "frame_size", "destination",
+    "ipv4", "ipv6", "position", "segment", "arrivals", "frame_size", "destination",
 ];
 /// The keys of `[[at]]` that can be set while a lab is up. Of its other keys there are commands of their own.
 pub const SET: [&str; 7] = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "until"];
@@ -113,18 +113,25 @@ impl Planner<'_> {
     ) -> Result<Topology, PlanError> {
         let mut placed = topology;
         for ((_, section), seat) in joiners.iter().zip(sections.len()..) {
-            let own = section.get_ref();
-            if own.position.is_none() && own.segment.is_none() {
-                continue;
-            }
-            // As if it were one more station of the scenario.
-            let with: Vec<StationSection> = sections.iter().chain([own]).cloned().collect();
-            let place = self.topology(&with, rate)?.place(StationId::new(sections.len() as u16));
-            let Some(place) = place else { continue };
+            let Some(place) = self.place_in(sections, section.get_ref(), rate)? else { continue };
             let moved = placed.with_place(StationId::new(seat as u16), place);
             placed = moved.map_err(|error| self.at("add", section, error.to_string()))?.unwrap_or(placed);
         }
         Ok(placed)
+    }
+
+    /// The place that the section of a joining station gives it, as if it were one more station of the scenario.
+    pub(super) fn place_in(
+        &self,
+        sections: &[StationSection],
+        own: &StationSection,
+        rate: BitRate,
+    ) -> Result<Option<Place>, PlanError> {
+        if own.position.is_none() && own.segment.is_none() {
+            return Ok(None);
+        }
+        let with: Vec<StationSection> = sections.iter().chain([own]).cloned().collect();
+        Ok(self.topology(&with, rate)?.place(StationId::new(sections.len() as u16)))
     }
 }
 

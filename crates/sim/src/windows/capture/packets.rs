@@ -86,6 +86,9 @@ impl Packets {
 
     /// From now on `station` is the one that joins.
     pub fn call(&mut self, station: StationId, who: &Joiner) {
+        if who.place.is_some_and(|place| self.config.topology.place(station) != Some(place)) {
+            Arc::make_mut(&mut self.config).take_place(&Input::Join { station, who: *who });
+        }
         self.names.call(station, who.name());
         self.frames.call(station, who);
     }
