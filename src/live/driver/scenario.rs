@@ -104,7 +104,7 @@ impl Driver {
             // A station that is still to join has no address.
             Destination::Station(station) => known(station).unwrap_or(MacAddr::from(NOBODY)),
             Destination::All => MacAddr::broadcast(),
-            Destination::Nobody => MacAddr::from(NOBODY),
+            Destination::Nobody | Destination::Beyond(_) => MacAddr::from(NOBODY),
         };
         let mut octets = blank(to, self.socket.mac(), frame.size.get());
         let label = Label { stream, sequence, sent: RealtimeNanos::now() };

@@ -6,6 +6,7 @@
 
 mod access;
 mod at;
+pub mod bridged;
 mod csma_ca;
 mod cuts;
 mod deed;
@@ -422,6 +423,7 @@ impl<'a> Planner<'a> {
 
     /// The plan, or all that is wrong.
     fn plan(self, drawn_seed: u64) -> Result<Plan, PlanError> {
+        self.one_bus()?;
         let plan = self.parts(drawn_seed);
         let found = self.found.into_inner();
         match plan {
@@ -455,7 +457,8 @@ impl<'a> Planner<'a> {
             self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&with_seats, &parameters, &topology)))?;
         self.keep(self.check_until(&run, &method));
         let config = Config::new(rate, topology, seed);
-        let medium = Config { method, backoff, parameters, queue_limit, seats, ..config };
+        let ports = self.keep(self.ports(&method, seats))?;
+        let medium = Config { method, backoff, parameters, queue_limit, ports, seats, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let slot = slot(&medium.method).unwrap_or(medium.parameters.slot_time);
         let run = self.keep(self.run(slot, medium.rate))?;
