@@ -16,13 +16,13 @@
 
 mod address;
 mod ear;
-mod meeting;
 mod relay;
+mod rounds;
 
 use self::address::{Addresses, Clock};
 use self::ear::{Ear, Heard};
-use self::meeting::Meeting;
 use self::relay::Relay;
+use self::rounds::Rounds;
 use super::measure::piecewise::Piecewise;
 use super::measure::{Measured, RunError, results};
 use crate::figures::bridge::{BridgeResults, BridgedResults, CrossingResults, PortResults};
@@ -31,7 +31,7 @@ use crate::files::record::End;
 use crate::run::observer::Observer;
 use crate::scenario::plan::bridged::Bridged;
 use medium::{BitInstant, Event, Frame, Input};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 const NO_PANIC: &str = "no thread panics: a panic ends the process";
@@ -151,27 +151,15 @@ where
     let buses: Vec<Mutex<Bus<'_, O>>> = buses.collect::<Result<_, RunError<O::Error>>>()?;
     let threads = threads.clamp(1, buses.len());
     let leader = Mutex::new(Leader::new(bridged, &addresses, go_on));
-    let (meeting, until, is_over) = (Meeting::of(threads), AtomicU64::new(0), AtomicBool::new(false));
-    until.store(leader.lock().expect(NO_PANIC).window, Ordering::Relaxed);
-    let work = |first: usize| {
-        let _watch = meeting.watch();
-        while !is_over.load(Ordering::Relaxed) {
-            let nanos = until.load(Ordering::Relaxed);
-            // A bus stays on its thread, and in the memory of its processor.
-            let own = buses.iter().skip(first).step_by(threads);
-            own.for_each(|bus| bus.lock().expect(NO_PANIC).run_until(nanos));
-            meeting.meet(|| {
-                let mut buses: Vec<_> = buses.iter().map(|bus| bus.lock().expect(NO_PANIC)).collect();
-                let next = leader.lock().expect(NO_PANIC).meets(nanos, &mut buses);
-                is_over.store(next.is_none(), Ordering::Relaxed);
-                until.store(next.unwrap_or(nanos), Ordering::Relaxed);
-            });
-        }
+    let until = AtomicU64::new(leader.lock().expect(NO_PANIC).window);
+    let work = |bus: usize| buses[bus].lock().expect(NO_PANIC).run_until(until.load(Ordering::Relaxed));
+    let meet = || {
+        let mut buses: Vec<_> = buses.iter().map(|bus| bus.lock().expect(NO_PANIC)).collect();
+        let next = leader.lock().expect(NO_PANIC).meets(until.load(Ordering::Relaxed), &mut buses);
+        until.store(next.unwrap_or_default(), Ordering::Relaxed);
+        next.is_some()
     };
-    std::thread::scope(|scope| {
-        (1..threads).for_each(|first| drop(scope.spawn(move || work(first))));
-        work(0);
-    });
+    Rounds::of(buses.len()).run(threads, work, meet);
     let buses = buses.into_iter().map(|bus| bus.into_inner().expect(NO_PANIC)).collect();
     leader.into_inner().expect(NO_PANIC).finish(bridged, buses)
 }
