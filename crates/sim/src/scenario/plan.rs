@@ -29,6 +29,7 @@ pub use kernel::KernelPlan;
 pub use medium::usual_speed;
 pub use stations::{default_address, default_mac};
 
+use self::bridged::Planned;
 use self::csma_ca::range_warnings;
 use self::endless::Endless;
 use self::offered::overload_warning;
@@ -103,6 +104,9 @@ pub struct Plan {
     host_change: Option<FilePlace>,
     /// The scenario says how many stations there can be.
     has_capacity: bool,
+    /// The addresses of the stations of all buses, by number, if this bus is one of several and a lab: see
+    /// [`Bridged::lab`](bridged::Bridged::lab).
+    pub beyond: Arc<[MacAddr]>,
     /// The scenario says how long a slot of TDMA is.
     has_slot: bool,
     /// Where the scenario gives the medium's rate.
@@ -258,6 +262,25 @@ impl Plan {
         drawn_seed: u64,
     ) -> Result<Plan, PlanError> {
         Planner::new(scenario, source, overrides, &[]).plan(drawn_seed)
+    }
+
+    /// The bus called `bus` of a scenario file of several, as a lab of its own.
+    ///
+    /// # Errors
+    /// As [`Plan::read`]; no such bus.
+    pub fn read_bus(
+        scenario: Option<&Path>,
+        bus: &str,
+        overrides: &Overrides,
+        drawn_seed: u64,
+    ) -> Result<Plan, ReadError> {
+        match Planned::read(scenario, overrides, drawn_seed)? {
+            Planned::One(_) => {
+                let what = "the scenario has one bus, and no `[bus.NAME]`: leave it out".to_owned();
+                Err(PlanError::option("--bus", what).into())
+            }
+            Planned::Several(bridged) => Ok(bridged.lab(bus)?),
+        }
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.
@@ -500,6 +523,7 @@ impl<'a> Planner<'a> {
             has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
             host_change: self.place(self.host_change()),
+            beyond: Arc::default(),
             has_slot: self.scenario.access.slot.is_some(),
             rate_place: self.place(span(&self.scenario.medium.rate)),
         })

@@ -3,6 +3,7 @@
 //! Each bus is planned as a scenario of its own. Only here is known what concerns them together: names and addresses that
 //! all of them share, and that bridges close no loop.
 
+use super::host::Host;
 use super::{Plan, PlanError, Planner, ReadError, RunPlan, file_text};
 use crate::scenario::file::{BridgeSection, Reading, Scenario, ScenarioError, SourceText, StationSection, span, value};
 use crate::settings::overrides::Overrides;
@@ -10,7 +11,7 @@ use crate::settings::values::{ArrivalsText, RunTimeText};
 use crate::settings::wrong::{Wrong, Wrongs, meant};
 use crate::traffic::{Arrivals, To};
 use crate::words::interface::station_name;
-use crate::words::units::{RunTime, many};
+use crate::words::units::{RunTime, lab_name, many};
 use backoff::Generator;
 use medium::{BitRate, BitTimes, Config, Method, StationId};
 use std::collections::HashMap;
@@ -88,6 +89,36 @@ pub struct PortPlan {
     pub station: StationId,
 }
 
+impl Bridged {
+    /// One bus as a lab, where the kernel is the bridge: the lab of the first bus that a bridge joins makes it, and those of
+    /// the others find it.
+    ///
+    /// # Errors
+    /// No bus has this name.
+    pub fn lab(mut self, bus: &str) -> Result<Plan, PlanError> {
+        let Some(number) = self.names.iter().position(|name| name == bus) else {
+            let known = self.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            return Err(PlanError::option("--bus", format!("`{bus}` is no bus of the scenario: it has {known}")));
+        };
+        let own = |plan: &Plan| plan.stations.len() - plan.medium.ports.len();
+        let beyond = self.buses.iter().flat_map(|plan| plan.stations[..own(plan)].iter().map(|station| station.mac));
+        let beyond = beyond.collect();
+        let mut plan = self.buses.swap_remove(number);
+        for bridge in &self.bridges {
+            if let Some(place) = bridge.ports.iter().position(|port| port.bus == number) {
+                let station = &mut plan.stations[bridge.ports[place].station.index()];
+                // A station that makes its bridge gives it its own name.
+                station.host = Host::Bridge((place > 0).then(|| bridge.name.clone()));
+            }
+        }
+        // In a lab every station gets every frame.
+        plan.medium.ports.clear();
+        plan.beyond = beyond;
+        lab_name(&plan.name).map_err(|what| PlanError::option("--bus", format!("{what}, with a point between")))?;
+        Ok(plan)
+    }
+}
+
 /// What a scenario file makes.
 #[derive(Clone, Debug)]
 pub enum Planned {
@@ -161,7 +192,7 @@ impl<'a> Together<'a> {
         let run = self.run()?;
         let plans = self.buses.iter().zip(of_buses).map(|((bus, scenario), (of_bus, _))| {
             let overrides = self.overrides.of_bus(of_bus);
-            let named = Some(Spanned::new(scenario.span(), format!("{name}.{bus}")));
+            let named = Some(Spanned::new(scenario.span(), bus_lab_name(&name, bus)));
             let run = self.root.run.clone();
             let scenario = Scenario { name: named, run, ..scenario.get_ref().clone() };
             let mut plan = Planner::new(&scenario, Some(self.source), &overrides, &[]).plan(drawn_seed)?;
@@ -378,6 +409,11 @@ impl BridgePlan {
     pub const AGEING: Duration = Duration::from_secs(300);
 }
 
+/// What the lab of a bus is called, of all buses called `name`.
+pub fn bus_lab_name(name: &str, bus: &str) -> String {
+    format!("{name}.{bus}")
+}
+
 /// The seed of a bus: it depends on the bus's own name, so that another bus leaves its draws as they were.
 fn seed_of(seed: u64, bus: &str) -> u64 {
     /// The streams of buses; those of stations are below.
@@ -392,7 +428,7 @@ impl Planner<'_> {
     /// One bus, and no bridge; or the bus of several that is planned.
     pub(super) fn one_bus(&self) -> Result<(), PlanError> {
         if let Some(bus) = self.scenario.bus.values().next() {
-            let what = "a file of several buses is for `ethbus sim` and `ethbus check` alone: write one bus, without `[bus.NAME]`";
+            let what = "a file of several buses is for `ethbus sim`, `ethbus check`, and `ethbus up --bus NAME`, which makes one of them a lab: write one bus, without `[bus.NAME]`";
             return Err(self.at("bus", bus, what.to_owned()));
         }
         match self.scenario.bridge.first() {
