@@ -356,6 +356,18 @@ fn what_several_buses_cannot_have_is_refused_with_its_place() {
                 .to_owned(),
             ["zonal.toml:3:8: name", "behind those of the bus's own stations"],
         ),
+        (
+            bridge("\"a\", \"b\"") + "[[bus.a.frame]]\nstation = \"sw\"\nat = \"1ms\"\n",
+            ["zonal.toml:8:11: station", "offers what it forwards"],
+        ),
+        (
+            bridge("\"a\", \"b\"") + "[[bus.a.at]]\ntime = \"1ms\"\nstation = \"sw\"\narrivals = \"saturated\"\n",
+            ["zonal.toml:7:1: at", "offers what it forwards"],
+        ),
+        (
+            bridge("\"a\", \"b\"") + "[[bus.a.station]]\nname = \"sw\"\narrivals = \"saturated\"\n",
+            ["zonal.toml:9:12: arrivals", "offers what it forwards"],
+        ),
     ] {
         let told = wrong(&text);
         words.iter().for_each(|word| assert!(told.contains(word), "no `{word}` in {told}\n{text}"));

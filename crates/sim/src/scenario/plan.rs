@@ -17,6 +17,7 @@ mod kernel;
 mod medium;
 mod offered;
 mod plca;
+pub(crate) mod ports;
 mod run;
 mod script;
 mod stations;
@@ -493,6 +494,8 @@ impl<'a> Planner<'a> {
         let further = FurtherTraffic { sources, frames: frames? };
         let in_order = |cuts: Vec<CutPlan>| self.deeds_in_order(&stations, &traffic, &further, &medium, &cuts);
         let changes = cuts.and_then(|cuts| self.if_sound(&["at"]).and_then(|()| self.keep(in_order(cuts))));
+        let at_ports = changes.as_deref().map(|changes| self.check_offers_of_ports(&further, changes, &medium));
+        self.keep(at_ports.unwrap_or(Ok(())));
         let replays = self.keep(self.replays(&sections, &traffic, &further, &stations, &medium))?;
         let mut warnings = warnings(&medium, &names, &traffic, &further, &replays);
         warnings.extend(self.unread_plca(&sections, &medium.method));

@@ -7,7 +7,7 @@ use super::keys::{Key, LARGEST, TABLES, Takes};
 use super::options::{OPTIONS, Opt, Overruling};
 use super::sections::{RunSection, Scenario};
 use super::wrong::{PlanError, meant};
-use crate::scenario::plan::bridged::OfBus;
+use crate::scenario::plan::ports::OfBus;
 use std::ops::Range;
 
 /// What the command line says over a scenario.

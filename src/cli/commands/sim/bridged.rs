@@ -22,9 +22,8 @@ use std::time::Instant;
 /// Runs all buses together and tells what each gave, and what crossed.
 pub fn sim(bridged: &Bridged, args: &SimArgs) -> Outcome {
     refuse_what_is_of_one_bus(args)?;
-    for (name, plan) in bridged.names.iter().zip(&bridged.buses) {
-        warnings(plan).for_each(|warning| say(&format!("ethbus: warning: {name}: {warning}\n")));
-    }
+    let told = bridged.warnings(|plan| warnings(plan).collect());
+    told.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let interrupts = interrupts_of_a_run()?;
     let observers = bridged.buses.iter().zip(&bridged.names).map(|(plan, bus)| {
         let header = Header::new(&plan.name, &plan.medium, &plan.station_names());

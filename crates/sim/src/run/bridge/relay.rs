@@ -30,7 +30,7 @@ impl Relay {
     /// A port has received a frame whole at `at`: the ports to which the bridge forwards it, in order.
     ///
     /// Learning comes before forwarding, and a source is always one station's (802.1Q, 8.7); a frame for a group or for an
-    /// address that is not known goes to all other ports (8.6.1, 8.8.4).
+    /// address that is not known goes to all other ports (8.6.3).
     pub fn hear(&mut self, at: u64, port: usize, frame: &Carried, counted: bool) -> std::ops::Range<usize> {
         self.learned[usize::from(frame.source)] = Some((port, at));
         let known = match frame.whom {

@@ -4,16 +4,16 @@
 //! all of them share, and that bridges close no loop.
 
 use super::host::Host;
+use super::ports::{OfBus, PortSection};
 use super::{Plan, PlanError, Planner, ReadError, RunPlan, file_text};
 use crate::scenario::file::{BridgeSection, Reading, Scenario, ScenarioError, SourceText, StationSection, span, value};
 use crate::settings::overrides::Overrides;
-use crate::settings::values::{ArrivalsText, RunTimeText};
+use crate::settings::values::RunTimeText;
 use crate::settings::wrong::{Wrong, Wrongs, meant};
-use crate::traffic::{Arrivals, To};
 use crate::words::interface::station_name;
 use crate::words::units::{RunTime, lab_name, many};
 use backoff::Generator;
-use medium::{BitRate, BitTimes, Config, Method, StationId};
+use medium::{BitRate, BitTimes, Config, StationId};
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;
@@ -21,34 +21,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 use toml::Spanned;
-
-/// What a bus is among several; of a bus that is alone, nothing.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct OfBus {
-    /// Its name.
-    name: String,
-    /// The bridges that are stations of it, after its own.
-    ports: Vec<PortSection>,
-    /// The stations of all buses, without ports: a frame may be for those of other buses.
-    everyone: Vec<String>,
-    /// Stations of the buses before it: addresses are counted through.
-    pub before: usize,
-}
-
-/// A port of a bridge, as its station will be planned.
-#[derive(Clone, Debug)]
-struct PortSection {
-    name: Spanned<String>,
-    queue: usize,
-}
-
-impl OfBus {
-    /// The name of a station that has none of its own.
-    pub fn default_name(&self, index: usize) -> String {
-        let Some(bus) = Some(&self.name).filter(|name| !name.is_empty()) else { return format!("st{}", index + 1) };
-        format!("{bus}-{}", index + 1)
-    }
-}
 
 /// Buses and bridges that can be run together.
 #[derive(Clone, Debug)]
@@ -90,6 +62,12 @@ pub struct PortPlan {
 }
 
 impl Bridged {
+    /// What `of` warns of in each bus, with the bus's name before it.
+    pub fn warnings(&self, of: impl Fn(&Plan) -> Vec<String>) -> Vec<String> {
+        let named = self.names.iter().zip(&self.buses);
+        named.flat_map(|(name, plan)| of(plan).into_iter().map(move |warning| format!("{name}: {warning}"))).collect()
+    }
+
     /// One bus as a lab, where the kernel is the bridge: the lab of the first bus that a bridge joins makes it, and those of
     /// the others find it.
     ///
@@ -421,77 +399,4 @@ fn seed_of(seed: u64, bus: &str) -> u64 {
     let number =
         bus.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, b| (hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
     Generator::stream(seed, BUSES | number).next_u64()
-}
-
-/// What a bus needs to know of others while it is planned.
-impl Planner<'_> {
-    /// One bus, and no bridge; or the bus of several that is planned.
-    pub(super) fn one_bus(&self) -> Result<(), PlanError> {
-        if let Some(bus) = self.scenario.bus.values().next() {
-            let what = "a file of several buses is for `ethbus sim`, `ethbus check`, and `ethbus up --bus NAME`, which makes one of them a lab: write one bus, without `[bus.NAME]`";
-            return Err(self.at("bus", bus, what.to_owned()));
-        }
-        match self.scenario.bridge.first() {
-            Some(bridge) => {
-                let what = "it joins buses, and this file has one alone: write `[bus.NAME]` for each bus".to_owned();
-                Err(self.at("bridge", bridge, what))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Whom frames are for: a word, a station of this bus, or one of another bus.
-    pub(super) fn whom(&self, text: &str, names: &[&str]) -> Result<To, String> {
-        To::read(text, names).or_else(|what| {
-            let beyond = self.overrides.of_bus.everyone.iter().position(|name| name == text.trim());
-            beyond.map(|number| To::Beyond(number as u16)).ok_or(what)
-        })
-    }
-
-    /// Bridges are the last stations of a bus; a section of such a station says where it is.
-    pub(super) fn add_ports(&self, sections: &mut Vec<StationSection>) -> Result<(), PlanError> {
-        let ports = &self.overrides.of_bus.ports;
-        let named = |section: &StationSection, port: &PortSection| {
-            section.name.as_ref().is_some_and(|name| name.get_ref() == port.name.get_ref())
-        };
-        let written = sections.iter().rev().take_while(|section| ports.iter().any(|port| named(section, port))).count();
-        let mut own = sections.split_off(sections.len() - written);
-        if let Some(early) = sections.iter().find_map(|section| ports.iter().find(|port| named(section, port))) {
-            let name = early.name.get_ref();
-            let at = sections.iter().find_map(|section| section.name.as_ref().filter(|given| given.get_ref() == name));
-            let what = format!("`{name}` is a bridge: write its section behind those of the bus's own stations");
-            return Err(self.wrong("name", at.map(Spanned::span), what));
-        }
-        for port in ports {
-            let given = own.iter().position(|section| named(section, port)).map(|index| own.swap_remove(index));
-            let mut section = given.unwrap_or_default();
-            let offers = span(&section.arrivals).or_else(|| section.source.first().map(Spanned::span));
-            if let Some(at) = offers {
-                let what = "a bridge offers what it forwards and nothing else: leave it out".to_owned();
-                return Err(self.wrong("arrivals", Some(at), what));
-            }
-            section.name.get_or_insert_with(|| port.name.clone());
-            section.arrivals = Some(Spanned::new(port.name.span(), ArrivalsText(Arrivals::Silent)));
-            sections.push(section);
-        }
-        Ok(())
-    }
-
-    /// The queues of the ports, which a bus of 802.3 can have.
-    pub(super) fn ports(&self, method: &Method, seats: usize) -> Result<Vec<usize>, PlanError> {
-        let ports = &self.overrides.of_bus.ports;
-        let Some(first) = ports.first() else { return Ok(Vec::new()) };
-        let name = first.name.get_ref();
-        if !matches!(method, Method::CsmaCd | Method::Plca(_)) {
-            let what = format!("the bridge `{name}` forwards frames of 802.3: write `csma-cd` or `plca`");
-            return Err(self.wrong("method", span(&self.scenario.access.method), what));
-        }
-        if seats > 0 {
-            let what =
-                format!("no station joins a bus with a bridge, and `{name}` is one: leave `capacity` and `add` out");
-            let at = span(&self.scenario.capacity).or_else(|| self.scenario.at.first().map(Spanned::span));
-            return Err(self.wrong("capacity", at, what));
-        }
-        Ok(ports.iter().map(|port| port.queue).collect())
-    }
 }
