@@ -84,9 +84,8 @@ fn ports_on_a_bus_with_plca() {
     let topology = prop_oneof![
         (2..=6_usize).prop_map(|stations| Topology::star(stations, 0)),
         (2..=6_usize).prop_map(|stations| Topology::star(stations, 20)),
-        (2..=6_u64).prop_map(|stations| Topology::Bus {
-            positions: (0..stations).map(|at| medium::BitTimes::new(at)).collect()
-        }),
+        (2..=6_u64)
+            .prop_map(|stations| Topology::Bus { positions: (0..stations).map(medium::BitTimes::new).collect() }),
     ];
     let config = topology.prop_map(|topology| {
         let plca = Method::Plca(Plca::right(topology.stations()));

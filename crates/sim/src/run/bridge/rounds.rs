@@ -78,7 +78,7 @@ impl Rounds {
         while self.now.load(Ordering::Acquire) == round {
             assert!(!self.broken.load(Ordering::Relaxed), "another thread has panicked");
             looks = looks.wrapping_add(1);
-            if looks % LOOKS == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
+            if looks.is_multiple_of(LOOKS) { std::thread::yield_now() } else { std::hint::spin_loop() }
         }
     }
 }

@@ -142,6 +142,9 @@ struct Together<'a> {
     buses: Vec<(&'a str, &'a Spanned<Scenario>)>,
 }
 
+/// Names of stations, each with its place.
+type Names = Vec<(String, Range<usize>)>;
+
 /// A bridge as it is read, with the numbers of its buses.
 struct Read<'a> {
     section: &'a BridgeSection,
@@ -238,7 +241,7 @@ impl<'a> Together<'a> {
     }
 
     /// What each bus is among the others, and the names of its own stations.
-    fn of_buses(&self, bridges: &[Read<'_>]) -> Vec<(OfBus, Vec<(String, Range<usize>)>)> {
+    fn of_buses(&self, bridges: &[Read<'_>]) -> Vec<(OfBus, Names)> {
         let mut before = 0;
         let of_bus = |(number, (bus, scenario)): (usize, &(&str, &Spanned<Scenario>))| {
             let here = bridges.iter().filter(|bridge| bridge.joins.iter().any(|(joined, _)| *joined == number));
@@ -265,11 +268,7 @@ impl<'a> Together<'a> {
     }
 
     /// The names of all stations, each of which is one station's or one bridge's.
-    fn everyone(
-        &self,
-        of_buses: &[(OfBus, Vec<(String, Range<usize>)>)],
-        bridges: &[Read<'_>],
-    ) -> Result<Vec<String>, PlanError> {
+    fn everyone(&self, of_buses: &[(OfBus, Names)], bridges: &[Read<'_>]) -> Result<Vec<String>, PlanError> {
         let mut taken: HashMap<&str, String> = HashMap::new();
         let bridges = bridges.iter().map(|bridge| (bridge.name.get_ref(), bridge.name.span(), "a bridge".to_owned()));
         let stations = of_buses.iter().flat_map(|(of_bus, names)| {
