@@ -60,12 +60,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
         ("--frames", args.frames.as_deref()),
         ("--series-out", args.series_out.as_deref()),
     ])?;
-    for (option, path) in [("--frames", &args.frames), ("--series-out", &args.series_out)] {
-        if path.as_deref().is_some_and(lacks_parquet) {
-            let what = format!("this ethbus writes no Parquet: write a .csv file, or {BUILD_WITH_PARQUET}");
-            return Err(PlanError::option(option, what).into());
-        }
-    }
+    refuse_parquet(args)?;
     let interrupts = interrupts_of_a_run()?;
     let begin = Instant::now();
     let runs = if plan.run.replications > 1 {
@@ -113,6 +108,15 @@ pub fn sim(args: &SimArgs) -> Outcome {
     say(&interrupted(&plan, &results));
     // With --watch a user has seen enough.
     Ok(if args.watch { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
+}
+
+fn refuse_parquet(args: &SimArgs) -> Result<(), PlanError> {
+    let tables = [("--frames", &args.frames), ("--series-out", &args.series_out)];
+    let Some((option, _)) = tables.into_iter().find(|(_, path)| path.as_deref().is_some_and(lacks_parquet)) else {
+        return Ok(());
+    };
+    let what = format!("this ethbus writes no Parquet: write a .csv file, or {BUILD_WITH_PARQUET}");
+    Err(PlanError::option(option, what))
 }
 
 /// Seed of a run in virtual time unless said otherwise: the same command gives the same numbers.

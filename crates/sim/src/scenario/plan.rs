@@ -17,7 +17,7 @@ mod kernel;
 mod medium;
 mod offered;
 mod plca;
-pub(crate) mod ports;
+mod ports;
 mod run;
 mod script;
 mod stations;
@@ -480,9 +480,8 @@ impl<'a> Planner<'a> {
         let (method, backoff) =
             self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&with_seats, &parameters, &topology)))?;
         self.keep(self.check_until(&run, &method));
-        let config = Config::new(rate, topology, seed);
-        let ports = self.keep(self.ports(&method, seats))?;
-        let medium = Config { method, backoff, parameters, queue_limit, ports, seats, ..config };
+        let config = Config { ports: self.keep(self.ports(&method, seats))?, ..Config::new(rate, topology, seed) };
+        let medium = Config { method, backoff, parameters, queue_limit, seats, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let slot = slot(&medium.method).unwrap_or(medium.parameters.slot_time);
         let run = self.keep(self.run(slot, medium.rate))?;
@@ -494,8 +493,6 @@ impl<'a> Planner<'a> {
         let further = FurtherTraffic { sources, frames: frames? };
         let in_order = |cuts: Vec<CutPlan>| self.deeds_in_order(&stations, &traffic, &further, &medium, &cuts);
         let changes = cuts.and_then(|cuts| self.if_sound(&["at"]).and_then(|()| self.keep(in_order(cuts))));
-        let at_ports = changes.as_deref().map(|changes| self.check_offers_of_ports(&further, changes, &medium));
-        self.keep(at_ports.unwrap_or(Ok(())));
         let replays = self.keep(self.replays(&sections, &traffic, &further, &stations, &medium))?;
         let mut warnings = warnings(&medium, &names, &traffic, &further, &replays);
         warnings.extend(self.unread_plca(&sections, &medium.method));
@@ -503,8 +500,8 @@ impl<'a> Planner<'a> {
         let end = self.check_end(&run, endless, &traffic, &further);
         self.keep(end.and_then(|()| self.check_endless(endless, &changes)))?;
         let run = self.keep(self.with_end(run, &changes, medium.rate))?;
-        let run_warnings = run_warnings(&run, &medium, &traffic, &further, &changes);
         Some(Plan {
+            run_warnings: run_warnings(&run, &medium, &traffic, &further, &changes),
             name,
             stations,
             joiners: joiners.into_iter().map(|(name, _)| name).collect(),
@@ -522,7 +519,6 @@ impl<'a> Planner<'a> {
             clock_cost: self.keep(self.clock_cost())?,
             even_default_route: self.overrides.even_default_route,
             warnings,
-            run_warnings,
             has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
             host_change: self.place(self.host_change()),

@@ -4,10 +4,10 @@
 //! file's, at places beyond any file: so an error that names such a place names the option.
 
 use super::keys::{Key, LARGEST, TABLES, Takes};
+use super::of_bus::OfBus;
 use super::options::{OPTIONS, Opt, Overruling};
 use super::sections::{RunSection, Scenario};
 use super::wrong::{PlanError, meant};
-use crate::scenario::plan::ports::OfBus;
 use std::ops::Range;
 
 /// What the command line says over a scenario.

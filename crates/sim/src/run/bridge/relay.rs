@@ -17,7 +17,7 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    /// One with these ports, among so many stations and ports of all buses; `ageing` is in nanoseconds.
+    /// One with these ports, in a file with `numbers` stations and ports; `ageing` is in nanoseconds.
     pub fn new(ageing: u64, ports: Vec<Number>, numbers: usize) -> Relay {
         Relay { ageing, counts: vec![PortResults::default(); ports.len()], ports, learned: vec![None; numbers] }
     }

@@ -23,7 +23,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Rounds of so many pieces, one at least.
+    /// Rounds of `pieces` pieces, at least 1.
     pub fn of(pieces: usize) -> Rounds {
         let taken = (0..pieces).map(|_| AtomicU64::new(0)).collect();
         Rounds { now: AtomicU64::new(1), taken, done: AtomicUsize::new(0), broken: AtomicBool::new(false) }

@@ -4,9 +4,9 @@
 //! all of them share, and that bridges close no loop.
 
 use super::host::Host;
-use super::ports::{OfBus, PortSection};
 use super::{Plan, PlanError, Planner, ReadError, RunPlan, file_text};
 use crate::scenario::file::{BridgeSection, Reading, Scenario, ScenarioError, SourceText, StationSection, span, value};
+use crate::settings::of_bus::{OfBus, PortSection};
 use crate::settings::overrides::Overrides;
 use crate::settings::values::RunTimeText;
 use crate::settings::wrong::{Wrong, Wrongs, meant};
@@ -176,7 +176,9 @@ impl<'a> Together<'a> {
             let named = Some(Spanned::new(scenario.span(), bus_lab_name(&name, bus)));
             let run = self.root.run.clone();
             let scenario = Scenario { name: named, run, ..scenario.get_ref().clone() };
-            let mut plan = Planner::new(&scenario, Some(self.source), &overrides, &[]).plan(drawn_seed)?;
+            let planner = |scenario| Planner::new(scenario, Some(self.source), &overrides, &[]);
+            let mut plan = planner(&scenario).plan(drawn_seed)?;
+            planner(&scenario).check_offers_of_ports(&plan)?;
             plan.medium.seed = seed_of(seed, bus);
             Ok(plan)
         });

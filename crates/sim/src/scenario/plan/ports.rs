@@ -1,38 +1,12 @@
 //! One bus of several while it is planned: the bridges that are stations of it, and the stations of other buses.
 
-use super::{Deed, PlanError, Planner};
+use super::{Plan, PlanError, Planner};
 use crate::scenario::file::{StationSection, span};
+use crate::settings::of_bus::PortSection;
 use crate::settings::values::ArrivalsText;
-use crate::traffic::{Arrivals, FurtherTraffic, To};
-use medium::{BitInstant, Config, Method};
+use crate::traffic::{Arrivals, To};
+use medium::Method;
 use toml::Spanned;
-
-/// What a bus is among several; of a bus that is alone, nothing.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct OfBus {
-    /// Its name.
-    pub name: String,
-    /// The bridges that are stations of it, after its own.
-    pub ports: Vec<PortSection>,
-    /// The stations of all buses, without ports: a frame may be for those of other buses.
-    pub everyone: Vec<String>,
-    /// Stations of the buses before it: addresses are counted through.
-    pub before: usize,
-}
-
-/// A port of a bridge, as its station will be planned.
-#[derive(Clone, Debug)]
-pub(crate) struct PortSection {
-    pub name: Spanned<String>,
-    pub queue: usize,
-}
-
-impl OfBus {
-    /// The name of a station that has none of its own.
-    pub fn default_name(&self, index: usize) -> String {
-        if self.name.is_empty() { format!("st{}", index + 1) } else { format!("{}-{}", self.name, index + 1) }
-    }
-}
 
 /// What a bus needs to know of others while it is planned.
 impl Planner<'_> {
@@ -89,12 +63,8 @@ impl Planner<'_> {
     }
 
     /// A bridge offers what it forwards and nothing else.
-    pub(super) fn check_offers_of_ports(
-        &self,
-        further: &FurtherTraffic,
-        changes: &[(BitInstant, Deed)],
-        medium: &Config,
-    ) -> Result<(), PlanError> {
+    pub(super) fn check_offers_of_ports(&self, plan: &Plan) -> Result<(), PlanError> {
+        let Plan { further, changes, medium, .. } = plan;
         let is_port = |station: usize| medium.port_stations().any(|port| port.index() == station);
         let wrong = |key, at, what: &str| Err(self.wrong(key, at, format!("{what}: name another station")));
         if let Some(number) = further.frames.iter().position(|frame| is_port(frame.station)) {
