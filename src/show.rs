@@ -1,6 +1,7 @@
 //! Results for people: the table, and the live line.
 
 mod attempts;
+pub mod bridges;
 mod connections;
 mod emulator;
 mod fitted;

@@ -8,6 +8,7 @@ mod common;
 mod api;
 mod at;
 mod bench;
+mod bridge;
 mod capture;
 mod clock;
 mod cni;

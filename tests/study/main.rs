@@ -6,6 +6,7 @@
 mod common;
 
 mod access;
+mod bridge;
 #[cfg(feature = "parquet")]
 mod folder;
 mod intervals;

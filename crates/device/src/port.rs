@@ -2,19 +2,19 @@
 
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
-use std::cell::{RefCell, RefMut};
 use std::collections::VecDeque;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Octets of the header of an Ethernet frame.
 const HEADER: usize = 14;
 
 /// A station's network card. Clones are the same card: one with the stack, one with the bus.
+///
+/// Both are on one thread, whichever runs the bus.
 #[derive(Clone, Debug)]
 pub struct Port {
     mtu: usize,
-    queues: Rc<RefCell<Queues>>,
+    queues: Arc<Mutex<Queues>>,
 }
 
 #[derive(Debug, Default)]
@@ -30,28 +30,32 @@ struct Queues {
 impl Port {
     /// A card whose IP packets have up to `mtu` octets, with room for `room` frames.
     pub fn new(mtu: usize, room: usize) -> Port {
-        Port { mtu, queues: Rc::new(RefCell::new(Queues { room, ..Queues::default() })) }
+        Port { mtu, queues: Arc::new(Mutex::new(Queues { room, ..Queues::default() })) }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().expect("a thread that panics uses the card no more")
     }
 
     /// A frame arrives, without FCS.
     pub fn receive_frame(&self, octets: Arc<[u8]>) {
-        self.queues.borrow_mut().received.push_back(octets);
+        self.queues().received.push_back(octets);
     }
 
     /// The next frame that the stack has sent, without FCS.
     pub fn take_sent(&self) -> Option<Arc<[u8]>> {
-        self.queues.borrow_mut().sent.pop_front()
+        self.queues().sent.pop_front()
     }
 
     /// From now on there is room for this number of frames.
     pub fn set_room(&self, frames: usize) {
-        let mut queues = self.queues.borrow_mut();
+        let mut queues = self.queues();
         (queues.room, queues.refused) = (frames, false);
     }
 
     /// Whether a frame has found no room since there was last some: then poll the stack when there is.
     pub fn was_refused(&self) -> bool {
-        self.queues.borrow().refused
+        self.queues().refused
     }
 }
 
@@ -61,13 +65,13 @@ impl Device for Port {
 
     fn receive(&mut self, _: Instant) -> Option<(Received, Room<'_>)> {
         // What answers a frame has room: the medium counts what does not fit.
-        let mut queues = self.queues.borrow_mut();
+        let mut queues = self.queues();
         let octets = queues.received.pop_front()?;
         Some((Received(octets), Room(queues)))
     }
 
     fn transmit(&mut self, _: Instant) -> Option<Room<'_>> {
-        let mut queues = self.queues.borrow_mut();
+        let mut queues = self.queues();
         if queues.room == 0 {
             queues.refused = true;
             return None;
@@ -95,7 +99,7 @@ impl RxToken for Received {
 
 /// Room for one frame.
 #[derive(Debug)]
-pub struct Room<'a>(RefMut<'a, Queues>);
+pub struct Room<'a>(MutexGuard<'a, Queues>);
 
 impl TxToken for Room<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(mut self, length: usize, write: F) -> R {

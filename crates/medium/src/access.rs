@@ -17,7 +17,7 @@ use crate::config::{Config, PlcaSettings};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Frame, HEADER_AND_FCS, Queued, StationId, TransmissionId};
+use crate::frame::{Addressed, Frame, HEADER_AND_FCS, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
@@ -156,10 +156,10 @@ pub(crate) struct Begun {
     pub own: bool,
 }
 
-/// A frame of `size` octets as it waits in a queue since `arrived`.
-pub(crate) fn queued(serial: u64, frame: Frame, admitted: Admitted, arrived: BitInstant) -> Queued {
+/// An admitted frame as it waits in a queue since `arrived`.
+pub(crate) fn queued(serial: u64, destination: Addressed, admitted: Admitted, arrived: BitInstant) -> Queued {
     let Admitted { size, too_long } = admitted;
-    Queued { serial, size, destination: frame.destination, arrived, too_long }
+    Queued { serial, size, destination, arrived, too_long }
 }
 
 /// The admission of a MAC that pads short frames and sends no long one, whatever the fault of its station.

@@ -25,7 +25,7 @@ pub use plca::{Plca, PlcaNode, PlcaSettings};
 pub use slotted_aloha::{Control, ControlLimits, SlottedAloha};
 pub use tdma::Tdma;
 
-use crate::frame::StationId;
+use crate::frame::{Addressed, Destination, StationId};
 use crate::inputs::{Input, Joiner};
 use crate::time::{BitRate, BitTimes};
 use crate::topology::Topology;
@@ -72,6 +72,9 @@ pub struct Config {
     pub backoff: Option<Policy>,
     /// Frames that a station's transmit queue holds, the one being sent included.
     pub queue_limit: usize,
+    /// The last stations are ports of bridges, which receive every frame: for each, the frames that its transmit queue
+    /// holds.
+    pub ports: Vec<usize>,
     /// The number of free seats: the last stations of the topology, which are off the medium until they are attached.
     pub seats: usize,
     /// The source of every random draw, one stream a station.
@@ -97,6 +100,7 @@ impl Config {
             parameters: Parameters::at(rate),
             backoff: None,
             queue_limit: Config::DEFAULT_QUEUE_LIMIT,
+            ports: Vec::new(),
             seats: 0,
             seed,
             keep_events: true,
@@ -154,6 +158,11 @@ impl Config {
             rule(self.topology.fits(), "distance", "at most 2^31 BT"),
             rule(self.queue_limit > 0, "queue_limit", "at least 1 frame"),
             rule(self.seats <= stations, "seats", "at most the number of stations"),
+            rule(
+                self.are_ports_right(),
+                "ports",
+                "of CSMA/CD with or without PLCA, at most the stations, and no seats",
+            ),
         ];
         rules.into_iter().collect::<Result<(), ConfigError>>()?;
         let Config { parameters, topology, .. } = self;
@@ -169,6 +178,30 @@ impl Config {
                 own.check(self.rate, parameters, stations)
             }
         }
+    }
+
+    fn are_ports_right(&self) -> bool {
+        let is_ethernet = matches!(self.method, Method::CsmaCd | Method::Plca(_));
+        let fit = self.ports.len() <= self.topology.stations() && self.ports.iter().all(|limit| *limit > 0);
+        self.ports.is_empty() || (is_ethernet && fit && self.seats == 0)
+    }
+
+    /// The stations that are ports of bridges.
+    pub fn port_stations(&self) -> impl DoubleEndedIterator<Item = StationId> + use<> {
+        let stations = self.topology.stations();
+        (stations - self.ports.len()..stations).map(|port| StationId::new(port as u16))
+    }
+
+    /// A frame for `to` on this medium.
+    pub(crate) fn addressed(&self, to: Destination) -> Addressed {
+        let stations = self.topology.stations() as u16;
+        Addressed::new(to, (stations - self.ports.len() as u16, stations))
+    }
+
+    /// The frames that the queue of `station` holds, if it is a port.
+    pub(crate) fn queue_of_port(&self, station: StationId) -> Option<usize> {
+        let first = self.topology.stations() - self.ports.len();
+        self.ports.get(station.index().checked_sub(first)?).copied()
     }
 
     /// When a frame survives those that it meets; `None`: never.

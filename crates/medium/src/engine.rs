@@ -122,14 +122,19 @@ impl<A: FastPath> Engine<A> {
         self.core.emit(station, id, Kind::Offered { size: frame.size }, host);
         let admitted = match self.method.admit(&self.core.config, frame, this.fault) {
             Ok(_) if !this.attached => Err(Kind::Discarded { cause: Cause::Detached, attempts: 0 }),
-            Ok(_) if self.method.is_full(&self.core.config, this.queued()) => Err(Kind::QueueDrop),
+            Ok(_) if is_full(&self.method, &self.core.config, this) => Err(Kind::QueueDrop),
             Ok(admitted) => Ok(admitted),
             Err(cause) => Err(Kind::Discarded { cause, attempts: 0 }),
         };
         let this_is_idle = this.queued() == 0;
         match admitted {
             Ok(admitted) => {
-                this.queue.push_back(queued(id.serial, frame, admitted, self.core.instant));
+                this.queue.push_back(queued(
+                    id.serial,
+                    self.core.config.addressed(frame.destination),
+                    admitted,
+                    self.core.instant,
+                ));
                 A::frame_ready(self, station, host);
             }
             Err(kind) => {
@@ -184,6 +189,14 @@ impl<A: FastPath> Engine<A> {
             Err(error) => panic!("{error}"),
         }));
         A::parted(self);
+    }
+}
+
+/// Whether `station` has no room for another frame.
+fn is_full<A: Access>(method: &A, config: &Config, station: &Station<A::Mac>) -> bool {
+    match config.queue_of_port(station.id) {
+        Some(limit) => station.queued() >= limit,
+        None => method.is_full(config, station.queued()),
     }
 }
 

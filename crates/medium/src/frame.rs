@@ -76,18 +76,59 @@ pub enum Destination {
     All,
     /// An address that no station's MAC is known to have.
     Nobody,
+    /// The address of a station that is not on this medium, by a number that the engine never reads.
+    Beyond(u16),
 }
 
-impl Destination {
-    /// The stations that it names, out of `stations`; the sender may be among them.
-    #[inline]
-    pub(crate) fn places(self, stations: usize) -> impl Iterator<Item = StationId> {
-        let numbers = match self {
-            Destination::Station(place) => place.0..place.0 + 1,
-            Destination::All => 0..stations as u16,
-            Destination::Nobody => 0..0,
+/// The stations that receive a frame: its addressees, and the [ports](crate::Config::ports) of bridges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Addressed {
+    pub to: Destination,
+    /// The first port, and the first station after the ports.
+    ports: (u16, u16),
+}
+
+impl Addressed {
+    /// Received by no station, not even by ports: a signal that is no frame.
+    pub const NOBODY: Addressed = Addressed { to: Destination::Nobody, ports: (0, 0) };
+
+    /// For `to`, on a medium where the stations from the first to before the second of `ports` are ports.
+    pub const fn new(to: Destination, ports: (u16, u16)) -> Addressed {
+        Addressed { to, ports }
+    }
+
+    fn is_for_port(self, place: u16) -> bool {
+        (self.ports.0..self.ports.1).contains(&place)
+    }
+
+    /// Whether the station at `place` receives it; that may be its sender.
+    pub fn is_for(self, place: StationId) -> bool {
+        let is_addressee = match self.to {
+            Destination::Station(addressee) => addressee == place,
+            Destination::All => true,
+            Destination::Nobody | Destination::Beyond(_) => false,
         };
-        numbers.map(StationId)
+        is_addressee || self.is_for_port(place.0)
+    }
+
+    /// The stations that receive it, out of `stations`, in order; the sender may be among them.
+    #[inline]
+    pub fn places(self, stations: usize) -> impl Iterator<Item = StationId> {
+        let ports = self.ports.0..self.ports.1;
+        let (addressees, ports) = match self.to {
+            // Ports are behind all other stations.
+            Destination::Station(place) if !self.is_for_port(place.0) => (place.0..place.0 + 1, ports),
+            Destination::All => (0..stations as u16, 0..0),
+            Destination::Station(_) | Destination::Nobody | Destination::Beyond(_) => (0..0, ports),
+        };
+        addressees.chain(ports).map(StationId)
+    }
+
+    /// The only station that receives it, if that is certain; it may be the sender.
+    #[inline]
+    pub fn only(self) -> Option<StationId> {
+        let is_only = self.ports.0 == self.ports.1;
+        if let Destination::Station(place) = self.to { Some(place).filter(|_| is_only) } else { None }
     }
 }
 
@@ -114,7 +155,7 @@ impl Frame {
 pub(crate) struct Queued {
     pub serial: u64,
     pub size: Octets,
-    pub destination: Destination,
+    pub destination: Addressed,
     pub arrived: BitInstant,
     /// Longer than 802.3 allows: its station babbles.
     pub too_long: bool,

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::Kind;
-use crate::frame::{Destination, FrameId, Queued, StationId};
+use crate::frame::{Addressed, FrameId, Queued, StationId};
 use crate::inputs::Host;
 use crate::line::Worth;
 use crate::receive::Arrival;
@@ -29,7 +29,7 @@ pub(crate) struct Sent {
     pub index: usize,
     pub frame: FrameId,
     pub size: Octets,
-    pub destination: Destination,
+    pub destination: Addressed,
     /// The first instant without it at every other place.
     pub end: BitInstant,
     pub worth: Worth,
@@ -111,7 +111,7 @@ impl Together {
     #[inline]
     fn take_the_only(&mut self, now: BitInstant) -> Option<StationId> {
         let [sent] = &self.signals[..] else { return None };
-        let Destination::Station(place) = sent.destination else { return None };
+        let place = sent.destination.only()?;
         if sent.end != now || place == sent.frame.station {
             return None;
         }

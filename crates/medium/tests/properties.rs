@@ -365,7 +365,7 @@ fn whoever_hands_a_frame_up_is_whoever_receives_it() {
                 let addressed = match destinations[frame] {
                     Destination::All => true,
                     Destination::Station(to) => to == place,
-                    Destination::Nobody => false,
+                    Destination::Nobody | Destination::Beyond(_) => false,
                 };
                 let delivered = told.events.iter().any(|event| {
                     matches!(event.kind, Kind::Delivered { .. }) && event.frame == *frame && event.station == place

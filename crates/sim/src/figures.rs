@@ -1,6 +1,7 @@
 //! What happened, as figures: the table of metrics, sums, delays and contention, how far they can be off, the results
 //! schema, and results as one flat row.
 
+pub mod bridge;
 pub mod contention;
 pub mod counters;
 pub mod cycle;

@@ -25,8 +25,9 @@ fn holds(path: &str, now: &str) {
 #[test]
 fn the_tables_of_the_page_are_made_from_the_table_of_settings() {
     let there = page_holds("scenario.md", "settings", rows);
-    let is_missing = |name: &&str| !there.iter().any(|there| there == name) && *name != "SOURCE";
+    let is_missing = |name: &&str| !there.iter().any(|there| there == name) && !["SOURCE", "BRIDGE"].contains(name);
     assert_eq!(TABLES.iter().map(|(name, ..)| *name).find(is_missing), None, "a section that the page lacks");
+    assert_eq!(page_holds("bridge.md", "settings", rows), ["BRIDGE"]);
 }
 
 /// The same of metrics: `<!-- metrics NAME -->`.

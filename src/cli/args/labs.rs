@@ -61,6 +61,11 @@ pub struct UpArgs {
     /// What is said over the scenario.
     #[command(flatten)]
     pub over: Overruled<UP>,
+    /// The bus of a scenario with several: the lab LAB.NAME
+    ///
+    /// The kernel is the bridge to the labs of the others; see docs/bridge.md.
+    #[arg(long, hide_short_help = true, value_name = "NAME", requires = "scenario", conflicts_with_all = ["plan", "is_virtual"])]
+    pub bus: Option<String>,
     /// Run a table of messages beside its bounds
     ///
     /// A table as `ethbus plan` takes it. `stats` and `down` say what each message took, and end with 1 if a deadline was

@@ -62,6 +62,11 @@ pub struct SimArgs {
     /// Write the rows of --series to this file, and the results as usual
     #[arg(long, value_name = "FILE", requires = "series", hide_short_help = true)]
     pub series_out: Option<PathBuf>,
+    /// Threads for replications, or for the buses of a scenario [default: one for each core]
+    ///
+    /// Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = jobs, hide_short_help = true)]
+    pub jobs: Option<u16>,
     /// Tell on standard error how long it took
     #[arg(long, hide_short_help = true)]
     pub timing: bool,

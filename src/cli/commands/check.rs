@@ -8,6 +8,7 @@ use crate::show::{say, with_causes};
 use crate::study::runaway::warnings;
 use serde_json::{Value, json};
 use sim::scenario::file::ScenarioError;
+use sim::scenario::plan::bridged::{Bridged, Planned};
 use sim::scenario::plan::{Overrides, Plan, ReadError};
 use sim::scenario::wrong::{Wrong, Wrongs};
 use sim::settings::schema::schema;
@@ -24,7 +25,7 @@ pub fn check(args: &CheckArgs) -> Outcome {
         print(&in_lines(&schema()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let read = |path| Plan::read(Some(path), &Overrides::default(), DEFAULT_SEED);
+    let read = |path| Planned::read(Some(path), &Overrides::default(), DEFAULT_SEED);
     let read: Vec<_> = args.scenarios.iter().map(|path| (path.as_path(), read(path))).collect();
     let code = if read.iter().all(|(_, plan)| plan.is_ok()) { ExitCode::SUCCESS } else { ExitCode::from(WRONG_USE) };
     match args.format {
@@ -38,17 +39,34 @@ fn in_lines(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-fn tell(path: &Path, plan: Result<Plan, ReadError>) -> Result<(), CommandError> {
-    match plan {
-        Ok(plan) => {
-            warnings(&plan).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-            print(&format!("{}: {}", path.display(), told(&plan)))
+fn tell(path: &Path, planned: Result<Planned, ReadError>) -> Result<(), CommandError> {
+    match planned {
+        Ok(planned) => {
+            all_warnings(&planned).iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+            let told = match &planned {
+                Planned::One(plan) => told(plan),
+                Planned::Several(bridged) => told_of_several(bridged),
+            };
+            print(&format!("{}: {told}", path.display()))
         }
         Err(error) => {
             say(&CommandError::from(error).told());
             Ok(())
         }
     }
+}
+
+fn all_warnings(planned: &Planned) -> Vec<String> {
+    match planned {
+        Planned::One(plan) => warnings(plan).collect(),
+        Planned::Several(bridged) => bridged.warnings(|plan| warnings(plan).collect()),
+    }
+}
+
+fn told_of_several(bridged: &Bridged) -> String {
+    let (buses, bridges) = (bridged.buses.len() as u64, bridged.bridges.len() as u64);
+    let buses = if buses == 1 { "1 bus".to_owned() } else { format!("{buses} buses") };
+    format!("right: {buses} and {}; for `ethbus sim` and `ethbus up --bus NAME`\n", many(bridges, "bridge"))
 }
 
 /// What the scenario is, and what it can be used for.
@@ -62,10 +80,18 @@ fn told(plan: &Plan) -> String {
 }
 
 /// The same for programs.
-fn in_json(path: &Path, plan: &Result<Plan, ReadError>) -> Value {
+fn in_json(path: &Path, planned: &Result<Planned, ReadError>) -> Value {
     let file = path.display().to_string();
-    match plan {
-        Ok(plan) => {
+    match planned {
+        Ok(Planned::Several(bridged)) => json!({
+            "file": file,
+            "right": true,
+            "buses": bridged.names,
+            "commands": ["sim"],
+            "warnings": bridged.warnings(|plan| warnings(plan).collect()),
+            "errors": [],
+        }),
+        Ok(Planned::One(plan)) => {
             let commands = if plan.require_real_time().is_ok() { vec!["sim", "up"] } else { vec!["sim"] };
             json!({
                 "file": file,

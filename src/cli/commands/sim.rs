@@ -1,5 +1,7 @@
 //! `ethbus sim`: the medium in virtual time, measured.
 
+mod bridged;
+
 use super::watch;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_beside, refuse_one_file_for_two};
 use crate::cli::args::{SimArgs, SimFormat};
@@ -23,6 +25,7 @@ use sim::run::measure::{Measured, RunError, results, run};
 use sim::run::observer::{Both, Observer, RunFiles};
 use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
+use sim::scenario::plan::bridged::Planned;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::windows::Trailing;
 use sim::windows::{Known, WindowsBeside};
@@ -42,7 +45,10 @@ use std::time::Instant;
 /// A scenario or options that make no plan, traffic that cannot be had, or a result that cannot be written.
 pub fn sim(args: &SimArgs) -> Outcome {
     let overrides = Overrides::of(args.run.given())?;
-    let plan = Plan::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)?;
+    let plan = match Planned::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)? {
+        Planned::One(plan) => *plan,
+        Planned::Several(bridged) => return bridged::sim(&bridged, args),
+    };
     warnings(&plan).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let [pcapng, perfetto, vcd] = named(&args.windows);
     refuse_one_file_for_two(&[
@@ -54,12 +60,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
         ("--frames", args.frames.as_deref()),
         ("--series-out", args.series_out.as_deref()),
     ])?;
-    for (option, path) in [("--frames", &args.frames), ("--series-out", &args.series_out)] {
-        if path.as_deref().is_some_and(lacks_parquet) {
-            let what = format!("this ethbus writes no Parquet: write a .csv file, or {BUILD_WITH_PARQUET}");
-            return Err(PlanError::option(option, what).into());
-        }
-    }
+    refuse_parquet(args)?;
     let interrupts = interrupts_of_a_run()?;
     let begin = Instant::now();
     let runs = if plan.run.replications > 1 {
@@ -77,14 +78,14 @@ pub fn sim(args: &SimArgs) -> Outcome {
             let what = format!("one file is of one run: leave {option} or --replications out");
             return Err(PlanError::option(option, what).into());
         }
-        replicate(&plan, &interrupts)?
+        replicate(&plan, args, &interrupts)?
     } else {
         vec![once(&plan, args, &interrupts)?]
     };
     let took = begin.elapsed().as_secs_f64();
     let results = results(&plan, &runs);
     if args.timing {
-        say(&timing(&results, took));
+        say(&timing([&results], took));
     }
     let takes_stdout = windows::takes_stdout(&args.windows);
     // The series was printed instead, unless it has a file.
@@ -109,12 +110,22 @@ pub fn sim(args: &SimArgs) -> Outcome {
     Ok(if args.watch { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
 }
 
+fn refuse_parquet(args: &SimArgs) -> Result<(), PlanError> {
+    let tables = [("--frames", &args.frames), ("--series-out", &args.series_out)];
+    let Some((option, _)) = tables.into_iter().find(|(_, path)| path.as_deref().is_some_and(lacks_parquet)) else {
+        return Ok(());
+    };
+    let what = format!("this ethbus writes no Parquet: write a .csv file, or {BUILD_WITH_PARQUET}");
+    Err(PlanError::option(option, what))
+}
+
 /// Seed of a run in virtual time unless said otherwise: the same command gives the same numbers.
 pub const DEFAULT_SEED: u64 = 1;
 
 /// Successful frames of the measured time, and the wall time of everything, warm-up included.
-fn timing(results: &Results, took: f64) -> String {
-    let frames: u64 = results.stations.iter().map(|station| station.counter("frames_transmitted_ok")).sum();
+fn timing<'a>(buses: impl IntoIterator<Item = &'a Results>, took: f64) -> String {
+    let stations = buses.into_iter().flat_map(|results| &results.stations);
+    let frames: u64 = stations.map(|station| station.counter("frames_transmitted_ok")).sum();
     format!("ethbus: {} in {took:.3} s: {} a second\n", many(frames, "frame"), group((frames as f64 / took) as u64))
 }
 
@@ -286,7 +297,8 @@ pub fn observed<O: Observer>(
 }
 
 /// Independent runs on all cores, those that were finished in order of their seeds.
-fn replicate(plan: &Plan, interrupts: &Receiver<Signal>) -> Result<Vec<Measured>, CommandError> {
+fn replicate(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Vec<Measured>, CommandError> {
+    let threads = args.jobs.map_or_else(pool::processors, usize::from);
     let bar = Mutex::new((progress("replications", plan.run.replications as f64), 0.0));
     let one = |number: usize, stop: &Stop| {
         let mut before = 0.0;
@@ -299,7 +311,7 @@ fn replicate(plan: &Plan, interrupts: &Receiver<Signal>) -> Result<Vec<Measured>
         });
         Ok::<_, CommandError>(Some(measured.map_err(unobserved)?).filter(Measured::is_done))
     };
-    let runs = pool::run(plan.run.replications as usize, pool::processors(), one)?;
+    let runs = pool::run(plan.run.replications as usize, threads, one)?;
     Ok(runs.into_iter().map(|(_, run)| run).collect())
 }
 

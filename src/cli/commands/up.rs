@@ -46,8 +46,9 @@ use sim::files::event_log::Header;
 use sim::files::json_lines::{WriteError, create};
 use sim::files::keep::Triggers;
 use sim::scenario::file::Scenario;
+use sim::scenario::plan::bridged::bus_lab_name;
 use sim::scenario::plan::host::Host;
-use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlanError, StationPlan};
+use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlanError, ReadError, StationPlan};
 use sim::windows::Trailing;
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
@@ -154,7 +155,8 @@ struct Ended {
 fn name(args: &UpArgs) -> String {
     let scenario = args.scenario.as_deref().and_then(|path| Scenario::read(path).ok());
     let written = scenario.and_then(|(scenario, _)| scenario.name.map(Spanned::into_inner));
-    args.over.get("name").map(str::to_owned).or(written).unwrap_or_else(|| DEFAULT_NAME.to_owned())
+    let name = args.over.get("name").map(str::to_owned).or(written).unwrap_or_else(|| DEFAULT_NAME.to_owned());
+    args.bus.as_ref().map_or_else(|| name.clone(), |bus| bus_lab_name(&name, bus))
 }
 
 fn plan(args: &UpArgs) -> Result<(Option<PlannedTable>, Plan), CommandError> {
@@ -163,12 +165,21 @@ fn plan(args: &UpArgs) -> Result<(Option<PlannedTable>, Plan), CommandError> {
     let seed = draw_seed()?;
     let (planned, plan) = match &args.plan {
         Some(path) => PlannedTable::read(path, args, seed).map(|(planned, plan)| (Some(planned), plan))?,
-        None => (None, Plan::read(args.scenario.as_deref(), &overrides, seed)?),
+        None => (None, read(args, &overrides, seed)?),
     };
     let plan = plan.in_real_time()?.with_room();
     refuse_files(args)?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok((planned, plan))
+}
+
+/// The scenario, or one bus of it.
+fn read(args: &UpArgs, overrides: &Overrides, seed: u64) -> Result<Plan, ReadError> {
+    let scenario = args.scenario.as_deref();
+    match &args.bus {
+        Some(bus) => Plan::read_bus(scenario, bus, overrides, seed),
+        None => Plan::read(scenario, overrides, seed),
+    }
 }
 
 fn refuse_files(args: &UpArgs) -> Result<(), PlanError> {

@@ -18,6 +18,7 @@ use medium::{BitInstant, BitRate, BitTimes, Destination, Frame, Octets, StationI
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Plan, StationPlan};
 use sim::traffic::{Arrivals, FurtherTraffic, Source, TrafficError, TrafficSpec, all_sources};
+use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -63,8 +64,8 @@ const NO_WINDOW: &str = "a window needs hosts that answer, which `ethbus sim` ha
 /// Why nothing is offered in a station.
 const OTHER_HOST: &str = "its host is not ethbus's";
 
-/// The stations' addresses, by seat: those of stations that join come later.
-type Macs = Arc<RwLock<Vec<MacAddr>>>;
+/// The stations' addresses, those on other buses too: those of stations that join come later.
+type Macs = Arc<RwLock<HashMap<Destination, MacAddr>>>;
 
 /// How frames are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,12 +100,11 @@ impl Driver {
     }
 
     fn octets(&self, frame: &Frame, (stream, sequence): Number) -> Vec<u8> {
-        let known = |station: StationId| self.macs.read().ok()?.get(station.index()).copied();
+        let known = |to: Destination| self.macs.read().ok()?.get(&to).copied();
         let to = match frame.destination {
-            // A station that is still to join has no address.
-            Destination::Station(station) => known(station).unwrap_or(MacAddr::from(NOBODY)),
             Destination::All => MacAddr::broadcast(),
-            Destination::Nobody => MacAddr::from(NOBODY),
+            // A station that is still to join has no address.
+            to => known(to).unwrap_or(MacAddr::from(NOBODY)),
         };
         let mut octets = blank(to, self.socket.mac(), frame.size.get());
         let label = Label { stream, sequence, sent: RealtimeNanos::now() };
@@ -178,7 +178,9 @@ impl Prepared {
     /// Traffic that cannot be had, or a socket.
     pub fn new(plan: &Plan, stations: &[Namespace], offering: Offering) -> Result<Prepared, OfferError> {
         let mut prepared = Prepared::default();
-        let macs: Vec<MacAddr> = plan.stations.iter().map(|station| MacAddr::from(station.mac.octets())).collect();
+        let here = (0..).zip(&plan.stations).map(|(number, it)| (Destination::Station(StationId::new(number)), it.mac));
+        let beyond = (0..).zip(plan.beyond.iter()).map(|(number, mac)| (Destination::Beyond(number), *mac));
+        let macs = here.chain(beyond).map(|(to, mac)| (to, MacAddr::from(mac.octets()))).collect();
         let (macs, rate) = (Arc::new(RwLock::new(macs)), plan.pace.rate(plan.medium.rate));
         let (mut drivers, mut sources): (Vec<Driver>, Vec<(usize, Source)>) = (Vec::new(), Vec::new());
         for mut source in written(plan)? {
@@ -286,9 +288,7 @@ impl Offers {
     /// A station has joined at this place.
     pub fn knows(&mut self, seat: usize, mac: sim::words::MacAddr) {
         let Ok(mut macs) = self.macs.write() else { return };
-        let places = macs.len().max(seat + 1);
-        macs.resize(places, MacAddr::from(NOBODY));
-        macs[seat] = MacAddr::from(mac.octets());
+        macs.insert(Destination::Station(StationId::new(seat as u16)), MacAddr::from(mac.octets()));
     }
 
     /// The station of `source`, called `name`, offers what the source has, as `spec` says it, and nothing else, from

@@ -122,7 +122,7 @@ pub fn addressee(destination: Option<Destination>, part: &Signal) -> Option<Stat
     match destination {
         _ if part.source != part.frame.station => Some(part.frame.station),
         Some(Destination::Station(to)) if to != part.source => Some(to),
-        Some(Destination::Station(_) | Destination::All | Destination::Nobody) | None => None,
+        Some(Destination::Station(_) | Destination::All | Destination::Nobody | Destination::Beyond(_)) | None => None,
     }
 }
 

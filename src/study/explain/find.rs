@@ -362,7 +362,7 @@ fn unheard(story: &mut Story, scene: &Scene) {
     let addressed = |station: &StationId| match story.destination {
         Some(Destination::Station(addressee)) => *station == addressee && addressee != own,
         Some(Destination::All) => *station != own,
-        Some(Destination::Nobody) | None => false,
+        Some(Destination::Nobody | Destination::Beyond(_)) | None => false,
     };
     let came = |station: StationId| end + config.topology.distance(own, station);
     let why = |station: StationId| {

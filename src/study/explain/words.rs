@@ -163,7 +163,7 @@ impl Story {
         match self.destination {
             Some(Destination::Station(to)) => format!(" for {}", self.station(to)),
             Some(Destination::All) => " for all stations".to_owned(),
-            Some(Destination::Nobody) => " for an address that no station has".to_owned(),
+            Some(Destination::Nobody | Destination::Beyond(_)) => " for an address that no station has".to_owned(),
             None => String::new(),
         }
     }

@@ -18,7 +18,7 @@ use crate::config::Population;
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
+use crate::frame::{Addressed, Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::Host;
 use crate::line::Worth;
 use crate::receive::Arrival;
@@ -462,10 +462,10 @@ impl<A: Contends> Engine<A> {
 }
 
 /// The one station that a frame is for, if it is another than `source`.
-fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
-    match destination {
+fn addressee(destination: Addressed, source: StationId) -> Option<StationId> {
+    match destination.to {
         Destination::Station(place) if place != source => Some(place),
-        Destination::Station(_) | Destination::All | Destination::Nobody => None,
+        Destination::Station(_) | Destination::All | Destination::Nobody | Destination::Beyond(_) => None,
     }
 }
 

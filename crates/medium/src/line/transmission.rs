@@ -1,6 +1,6 @@
 //! One transmission: its frame, its sender, its begin, and its course.
 
-use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
+use crate::frame::{Addressed, FrameId, Queued, StationId, TransmissionId};
 use crate::rules::Span;
 use crate::time::{BitInstant, Octets};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(crate) enum Worth {
 pub(crate) struct Transmission {
     pub frame: FrameId,
     pub size: Octets,
-    pub destination: Destination,
+    pub destination: Addressed,
     pub begin: BitInstant,
     /// The first bit of the preamble, after the extension bits that precede a later frame of a burst; `None` if a
     /// collision in those came before it.
@@ -85,7 +85,7 @@ impl Transmission {
 
     /// A transmission that leaves only its carrier, from `begin` to `end`.
     pub fn unheard_of(frame: FrameId, begin: BitInstant, end: BitInstant) -> Transmission {
-        let (serial, size, destination) = (frame.serial, Octets::new(0), Destination::Nobody);
+        let (serial, size, destination) = (frame.serial, Octets::new(0), Addressed::NOBODY);
         let queued = Queued { serial, size, destination, arrived: begin, too_long: false };
         Transmission::whole(frame, &queued, begin, end, Worth::Good)
     }
@@ -96,12 +96,7 @@ impl Transmission {
 
     /// Whether the station at `place` receives it: it is an addressee, and not the sender.
     pub fn is_for(&self, place: StationId) -> bool {
-        self.source() != place
-            && match self.destination {
-                Destination::Station(addressee) => addressee == place,
-                Destination::All => true,
-                Destination::Nobody => false,
-            }
+        self.source() != place && self.destination.is_for(place)
     }
 
     /// Its signal reaches `place`.

@@ -211,7 +211,7 @@ impl Model<'_> {
             let is_for = match destination {
                 Destination::Station(to) => to.index() == place,
                 Destination::All => true,
-                Destination::Nobody => false,
+                Destination::Nobody | Destination::Beyond(_) => false,
             };
             if is_for && place != from {
                 let end = now + 64 + u64::from(size) * 8 + self.distance;

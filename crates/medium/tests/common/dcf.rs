@@ -537,7 +537,7 @@ impl Model {
         let for_me = match this.destination {
             Destination::Station(to) => to == id(place),
             Destination::All => true,
-            Destination::Nobody => false,
+            Destination::Nobody | Destination::Beyond(_) => false,
         };
         if !for_me || place == this.from || !self.stations[place].attached {
             return;

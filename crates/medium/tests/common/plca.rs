@@ -896,7 +896,7 @@ impl Model<'_> {
         let addressed = match signal.destination {
             Destination::Station(to) => to == id(station),
             Destination::All => true,
-            Destination::Nobody => false,
+            Destination::Nobody | Destination::Beyond(_) => false,
         };
         if !addressed || signal.source == station || !self.nodes[station].attached {
             return;

@@ -115,7 +115,7 @@ impl Signal {
             && match self.destination {
                 Destination::Station(to) => to == id(station),
                 Destination::All => true,
-                Destination::Nobody => false,
+                Destination::Nobody | Destination::Beyond(_) => false,
             }
     }
 }

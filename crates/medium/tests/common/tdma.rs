@@ -155,7 +155,7 @@ impl Model<'_> {
             let is_for = match destination {
                 Destination::Station(to) => to.index() == place,
                 Destination::All => true,
-                Destination::Nobody => false,
+                Destination::Nobody | Destination::Beyond(_) => false,
             };
             if is_for && place != station && *reached {
                 let number = |at: usize| StationId::new(at as u16);

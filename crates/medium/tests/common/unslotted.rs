@@ -449,7 +449,7 @@ impl Model {
                 let is_for = match sound.destination {
                     Destination::Station(to) => to == id(place),
                     Destination::All => true,
-                    Destination::Nobody => false,
+                    Destination::Nobody | Destination::Beyond(_) => false,
                 };
                 let ends = sound.end + self.distance[sound.from][place] == now && sound.reaches[place];
                 if !(ends && is_for && place != sound.from && self.attached[place]) {

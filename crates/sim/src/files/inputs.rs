@@ -207,7 +207,8 @@ pub(crate) fn write(
 pub(super) fn write_destination(line: &mut Vec<u8>, names: &Names, frame: &Frame) {
     match frame.destination {
         Destination::All => string(line, "destination", "all"),
-        Destination::Nobody => string(line, "destination", "nobody"),
+        // No address of this medium: a log knows only its own stations.
+        Destination::Nobody | Destination::Beyond(_) => string(line, "destination", "nobody"),
         Destination::Station(station) => {
             key(line, "destination");
             line.extend_from_slice(b"{\"station\":\"");

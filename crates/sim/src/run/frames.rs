@@ -106,7 +106,7 @@ impl FrameTable {
         let destination = match frame.frame.destination {
             Destination::Station(to) => &self.names[to.index()],
             Destination::All => "all",
-            Destination::Nobody => "nobody",
+            Destination::Nobody | Destination::Beyond(_) => "nobody",
         };
         let cells = [
             Cell::Word(&self.names[station.index()]),

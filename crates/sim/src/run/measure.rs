@@ -1,5 +1,7 @@
 //! A measurement in virtual time: warm-up, the measured time in batches, independent runs, and how far figures can be off.
 
+pub mod piecewise;
+
 use crate::figures::contention;
 use crate::figures::delays::Delays;
 use crate::figures::intervals::{Samples, Tails, intervals};
@@ -87,21 +89,13 @@ pub fn run<O: Observer>(
     observer: &mut O,
     go_on: impl FnMut(f64) -> bool,
 ) -> Result<Measured, RunError<O::Error>> {
-    let config = Config { seed, ..plan.medium.clone() };
-    let sources = all_sources(&plan.traffic, &plan.further, &plan.replays, &config, seed)?;
-    let bits = |span| BitTimes::within(span, plan.medium.rate).get();
-    let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
+    let (warmup, duration) = spans(plan);
     let begin = BitInstant::new(warmup);
-    let changes = changes(plan, &config, seed)?;
-    let simulator = Simulator::with_addresses(config, sources, &plan.addresses(), changes)?;
+    let simulator = begun(plan, seed, observer)?;
     let mut running = Running { simulator, observer, go_on, all: warmup + duration, piece: u64::MAX };
     if let Some((edge, piece)) = edge(plan) {
         running.simulator.look_out(edge);
         running.piece = piece;
-    }
-    for (station, fault) in plan.faults() {
-        let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
-        running.simulator.begin_with(input, running.observer).map_err(RunError::Observer)?;
     }
     let mut measured = Measured::nothing(begin, plan.medium.rate);
     measured.joinable = plan.run.until_known().map(|_| Vec::new());
@@ -124,18 +118,29 @@ pub fn run<O: Observer>(
         measured.end = BitInstant::new(warm);
         running.simulator.begin_measurement(measured.end);
     }
-    measured.whole = measured.batches.len() as u64 == BATCHES && measured.joinable.is_none();
-    measured.ran_away = running.simulator.ran_away();
-    measured.longest_waiting = running.simulator.longest_waiting(measured.end);
-    let names = plan.all_names();
-    measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
-    let tcp = running.simulator.tcp().map(<[TcpSums]>::to_vec);
-    measured.tcp_stations = tcp.into_iter().flatten().collect();
-    measured.plca = running.simulator.medium().plca_cycles().copied();
-    measured.cut = running.simulator.medium().cut().map(Cut::from);
-    let end = End { t: measured.end.get(), run_to: before(measured.end).get() };
-    running.observer.end(end).map_err(RunError::Observer)?;
+    let Running { mut simulator, observer, .. } = running;
+    measured.close(plan, &mut simulator);
+    observer.end(measured.observed_end()).map_err(RunError::Observer)?;
     Ok(measured)
+}
+
+/// Bit times of the warm-up and of the measured time.
+fn spans(plan: &Plan) -> (u64, u64) {
+    let bits = |span| BitTimes::within(span, plan.medium.rate).get();
+    (bits(plan.run.warmup), bits(plan.run.duration).max(1))
+}
+
+/// The simulator at instant 0, with the faults that stations have from there on.
+fn begun<O: Observer>(plan: &Plan, seed: u64, observer: &mut O) -> Result<Simulator, RunError<O::Error>> {
+    let config = Config { seed, ..plan.medium.clone() };
+    let sources = all_sources(&plan.traffic, &plan.further, &plan.replays, &config, seed)?;
+    let changes = changes(plan, &config, seed)?;
+    let mut simulator = Simulator::with_addresses(config, sources, &plan.addresses(), changes)?;
+    for (station, fault) in plan.faults() {
+        let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
+        simulator.begin_with(input, observer).map_err(RunError::Observer)?;
+    }
+    Ok(simulator)
 }
 
 /// What is done to medium and hosts, as far as a run in virtual time knows it.
@@ -264,6 +269,23 @@ impl Measured {
     pub fn ran_away_in_warmup(&self, plan: &Plan) -> bool {
         let begin = BitTimes::within(plan.run.warmup, plan.medium.rate).get();
         self.ran_away.is_some() && self.batches.is_empty() && self.end.get() < begin
+    }
+
+    /// Nothing is run any more: what is known at the end alone.
+    fn close(&mut self, plan: &Plan, simulator: &mut Simulator) {
+        self.whole = self.batches.len() as u64 == BATCHES && self.joinable.is_none();
+        self.ran_away = simulator.ran_away();
+        self.longest_waiting = simulator.longest_waiting(self.end);
+        self.stations = StationResults::all(&plan.all_names(), &simulator.snapshot(self.end));
+        let tcp = simulator.tcp().map(<[TcpSums]>::to_vec);
+        self.tcp_stations = tcp.into_iter().flatten().collect();
+        self.plca = simulator.medium().plca_cycles().copied();
+        self.cut = simulator.medium().cut().map(Cut::from);
+    }
+
+    /// The end, as an observer gets it.
+    fn observed_end(&self) -> End {
+        End { t: self.end.get(), run_to: before(self.end).get() }
     }
 
     /// It got as far as it can: to its end, or until its users ran away.

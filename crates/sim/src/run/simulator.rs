@@ -149,6 +149,16 @@ impl Simulator {
         self.give(BitInstant::ZERO, input, observer)
     }
 
+    /// A bridge offers `frame` at `at`, after what is done at that instant already.
+    ///
+    /// # Panics
+    /// If the medium has got beyond `at`: the caller's mistake.
+    pub fn offer(&mut self, at: BitInstant, station: StationId, frame: Frame) {
+        assert!(at >= self.medium.now(), "a frame at {at} after the medium got to {}", self.medium.now());
+        let behind = self.changes.partition_point(|(other, _)| *other <= at);
+        self.changes.insert(behind, (at, Change::Input(Input::Offer { station, frame })));
+    }
+
     /// Runs everything before `end`.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 use super::file::SourceText;
 use super::wrong::{Wrong, meant};
 use crate::settings::keys::{HABITS, Key, SCENARIO, Takes};
+use crate::words::units::is_plain_name;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
@@ -20,7 +21,8 @@ pub(super) struct Found {
 
 /// Checks `table`, which was read from `source`, and leaves in it only what is right.
 pub(super) fn check(source: &SourceText, table: &mut DeTable<'_>) -> Found {
-    let mut checker = Checker { source, found: Found::default(), section: "" };
+    let of = if table.contains_key("bus") { Of::Buses } else { Of::OneBus };
+    let mut checker = Checker { source, found: Found::default(), section: "", of };
     checker.section(table, SCENARIO, "");
     checker.found
 }
@@ -85,11 +87,45 @@ fn shortened(text: &str) -> String {
     line.chars().take(MOST).collect::<String>() + "…"
 }
 
+/// What a file is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    OneBus,
+    Buses,
+}
+
+impl Of {
+    /// The keys that concern several buses together, and no single one.
+    const WHOLE: [&str; 5] = ["name", "seed", "run", "bus", "bridge"];
+
+    /// What is said of a key that is not under its heading; nothing where it is right.
+    fn misplaces(self, key: &Key, heading: &str) -> Option<String> {
+        let is_whole = Of::WHOLE.contains(&key.name);
+        let written = if is_section(key) { format!("[{}]", key.name) } else { key.name.to_owned() };
+        match heading {
+            "" if self == Of::Buses && !is_whole => {
+                let within = if is_section(key) { format!("[bus.NAME.{}]", key.name) } else { "[bus.NAME]".to_owned() };
+                Some(format!(
+                    "a file with `[bus.NAME]` has its buses' settings there: move `{written}` into `{within}`"
+                ))
+            }
+            _ if heading.starts_with(BUS) && is_whole => {
+                Some(format!("it concerns all buses together: write `{written}` outside of {heading}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How the heading of a bus begins.
+const BUS: &str = "[bus.";
+
 struct Checker<'a> {
     source: &'a SourceText,
     found: Found,
     /// The outermost section that is looked at.
     section: &'static str,
+    of: Of,
 }
 
 impl Checker<'_> {
@@ -109,7 +145,11 @@ impl Checker<'_> {
             if heading.is_empty() {
                 self.section = key.filter(|key| is_section(key)).map_or("", |key| key.name);
             }
+            let elsewhere = key.and_then(|key| self.of.misplaces(key, heading));
             let right = match key {
+                Some(_) if elsewhere.is_some() => {
+                    self.wrong(name.span(), name.get_ref(), elsewhere.unwrap_or_default())
+                }
                 Some(key) => self.value(key, &name, &mut value),
                 None => {
                     let is_section = match value.get_ref() {
@@ -134,6 +174,7 @@ impl Checker<'_> {
                 self.section(table, keys, &format!("[{}]", key.name));
                 true
             }
+            (Takes::Buses, DeValue::Table(buses)) => self.buses(key, buses),
             (Takes::Sections(keys), DeValue::Array(items)) => {
                 // All of them are checked, so that every mistake is reported.
                 let mut right = true;
@@ -175,7 +216,7 @@ impl Checker<'_> {
             }
             (Takes::Switch, DeValue::Boolean(_)) => true,
             (Takes::Whole(..), DeValue::Float(_)) => self.other_kind(key, span, "is no whole number"),
-            (Takes::Section(_), DeValue::Array(_)) => self.heading(key, name, "[[", "]]"),
+            (Takes::Section(_) | Takes::Buses, DeValue::Array(_)) => self.heading(key, name, "[[", "]]"),
             (Takes::Sections(_), DeValue::Table(_)) => self.heading(key, name, "[", "]"),
             (_, DeValue::Table(_)) => self.no_section(key, name, "[", "]"),
             (_, DeValue::Array(items)) if items.iter().any(|item| item.get_ref().is_table()) => {
@@ -187,6 +228,22 @@ impl Checker<'_> {
             (_, DeValue::Datetime(_)) => self.other_kind(key, span, "is a date or a time of day"),
             (_, DeValue::Array(_)) => self.other_kind(key, span, "is a list"),
         }
+    }
+
+    /// Each bus has the keys of a scenario.
+    fn buses(&mut self, key: &Key, buses: &mut DeTable<'_>) -> bool {
+        let mut right = true;
+        for (name, bus) in buses.iter_mut() {
+            right &= bus_name(name.get_ref()).map_or_else(|what| self.wrong(name.span(), key.name, what), |()| true);
+            right &= match bus.get_mut() {
+                DeValue::Table(table) => {
+                    self.section(table, SCENARIO, &format!("{BUS}{}]", name.get_ref()));
+                    true
+                }
+                _ => self.wrong(name.span(), name.get_ref(), format!("a bus has keys: write {}", key.right)),
+            };
+        }
+        right
     }
 
     fn text(&mut self, key: &Key, span: Range<usize>, text: &str, read: fn(&str) -> Result<(), String>) -> bool {
@@ -239,7 +296,17 @@ impl Checker<'_> {
 }
 
 fn is_section(key: &Key) -> bool {
-    keys_of(key).is_some()
+    keys_of(key).is_some() || matches!(key.takes, Takes::Buses)
+}
+
+/// A bus's name begins the names of its stations, which are those of interfaces.
+fn bus_name(name: &str) -> Result<(), String> {
+    match (1..=10).contains(&name.len()) && is_plain_name(name) {
+        true => Ok(()),
+        false => Err(format!(
+            "`{name}` cannot name a bus: take 1 to 10 letters, digits, `-`, `_` or `.`, not starting with `-` or `.`"
+        )),
+    }
 }
 
 /// The keys of a section.

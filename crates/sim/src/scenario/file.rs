@@ -4,9 +4,9 @@
 //! is for `plan` to say.
 
 pub use crate::settings::sections::{
-    AccessSection, AtSection, CutSection, EmulatorSection, FrameSection, Given, KernelSection, MediumSection,
-    PlcaSection, RepeaterSection, RunSection, Scenario, SegmentSection, SourceSection, StationSection, TrafficSection,
-    span, value,
+    AccessSection, AtSection, BridgeSection, CutSection, EmulatorSection, FrameSection, Given, KernelSection,
+    MediumSection, PlcaSection, RepeaterSection, RunSection, Scenario, SegmentSection, SourceSection, StationSection,
+    TrafficSection, span, value,
 };
 pub use crate::settings::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, CaptureText, ControlText, DurationText, FaultText,

@@ -6,6 +6,7 @@
 
 mod access;
 mod at;
+pub mod bridged;
 mod csma_ca;
 mod cuts;
 mod deed;
@@ -16,6 +17,7 @@ mod kernel;
 mod medium;
 mod offered;
 mod plca;
+mod ports;
 mod run;
 mod script;
 mod stations;
@@ -28,6 +30,7 @@ pub use kernel::KernelPlan;
 pub use medium::usual_speed;
 pub use stations::{default_address, default_mac};
 
+use self::bridged::Planned;
 use self::csma_ca::range_warnings;
 use self::endless::Endless;
 use self::offered::overload_warning;
@@ -102,6 +105,9 @@ pub struct Plan {
     host_change: Option<FilePlace>,
     /// The scenario says how many stations there can be.
     has_capacity: bool,
+    /// The addresses of the stations of all buses, by number, if this bus is one of several and a lab: see
+    /// [`Bridged::lab`](bridged::Bridged::lab).
+    pub beyond: Arc<[MacAddr]>,
     /// The scenario says how long a slot of TDMA is.
     has_slot: bool,
     /// Where the scenario gives the medium's rate.
@@ -257,6 +263,25 @@ impl Plan {
         drawn_seed: u64,
     ) -> Result<Plan, PlanError> {
         Planner::new(scenario, source, overrides, &[]).plan(drawn_seed)
+    }
+
+    /// The bus called `bus` of a scenario file of several, as a lab of its own.
+    ///
+    /// # Errors
+    /// As [`Plan::read`]; no such bus.
+    pub fn read_bus(
+        scenario: Option<&Path>,
+        bus: &str,
+        overrides: &Overrides,
+        drawn_seed: u64,
+    ) -> Result<Plan, ReadError> {
+        match Planned::read(scenario, overrides, drawn_seed)? {
+            Planned::One(_) => {
+                let what = "the scenario has one bus, and no `[bus.NAME]`: leave it out".to_owned();
+                Err(PlanError::option("--bus", what).into())
+            }
+            Planned::Several(bridged) => Ok(bridged.lab(bus)?),
+        }
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.
@@ -422,6 +447,7 @@ impl<'a> Planner<'a> {
 
     /// The plan, or all that is wrong.
     fn plan(self, drawn_seed: u64) -> Result<Plan, PlanError> {
+        self.one_bus()?;
         let plan = self.parts(drawn_seed);
         let found = self.found.into_inner();
         match plan {
@@ -454,7 +480,7 @@ impl<'a> Planner<'a> {
         let (method, backoff) =
             self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&with_seats, &parameters, &topology)))?;
         self.keep(self.check_until(&run, &method));
-        let config = Config::new(rate, topology, seed);
+        let config = Config { ports: self.keep(self.ports(&method, seats))?, ..Config::new(rate, topology, seed) };
         let medium = Config { method, backoff, parameters, queue_limit, seats, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let slot = slot(&medium.method).unwrap_or(medium.parameters.slot_time);
@@ -474,8 +500,8 @@ impl<'a> Planner<'a> {
         let end = self.check_end(&run, endless, &traffic, &further);
         self.keep(end.and_then(|()| self.check_endless(endless, &changes)))?;
         let run = self.keep(self.with_end(run, &changes, medium.rate))?;
-        let run_warnings = run_warnings(&run, &medium, &traffic, &further, &changes);
         Some(Plan {
+            run_warnings: run_warnings(&run, &medium, &traffic, &further, &changes),
             name,
             stations,
             joiners: joiners.into_iter().map(|(name, _)| name).collect(),
@@ -493,10 +519,10 @@ impl<'a> Planner<'a> {
             clock_cost: self.keep(self.clock_cost())?,
             even_default_route: self.overrides.even_default_route,
             warnings,
-            run_warnings,
             has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
             host_change: self.place(self.host_change()),
+            beyond: Arc::default(),
             has_slot: self.scenario.access.slot.is_some(),
             rate_place: self.place(span(&self.scenario.medium.rate)),
         })

@@ -52,6 +52,8 @@ pub enum Takes {
     Section(&'static [Key]),
     /// `[[name]]` once for each, with these keys.
     Sections(&'static [Key]),
+    /// `[name.OWN]` once for each, with the keys of a scenario.
+    Buses,
 }
 
 fn text<T: FromStr<Err = String>>(text: &str) -> Result<(), String> {
@@ -75,7 +77,7 @@ pub const LARGEST: i64 = i64::MAX;
 /// What 32 bits hold.
 const LARGEST_32: i64 = u32::MAX as i64;
 
-use Takes::{Choice, Number, Section, Sections, Switch, Text, TextOrWhole, Texts, Whole};
+use Takes::{Buses, Choice, Number, Section, Sections, Switch, Text, TextOrWhole, Texts, Whole};
 
 /// The first of the given texts.
 const fn first(texts: &[&'static str]) -> &'static str {
@@ -152,4 +154,6 @@ pub const HABITS: &[(&str, &str)] = &[
     ("detach", "unplug"),
     ("event", "at"),
     ("events", "at"),
+    ("switch", "bridge"),
+    ("buses", "bus"),
 ];

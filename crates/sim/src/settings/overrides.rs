@@ -4,8 +4,9 @@
 //! file's, at places beyond any file: so an error that names such a place names the option.
 
 use super::keys::{Key, LARGEST, TABLES, Takes};
+use super::of_bus::OfBus;
 use super::options::{OPTIONS, Opt, Overruling};
-use super::sections::Scenario;
+use super::sections::{RunSection, Scenario};
 use super::wrong::{PlanError, meant};
 use std::ops::Range;
 
@@ -18,6 +19,8 @@ pub struct Overrides {
     pub attach: Vec<String>,
     /// `--even-default-route`
     pub even_default_route: bool,
+    /// What a bus is among several.
+    pub(crate) of_bus: OfBus,
 }
 
 /// The first place of options: no file is so long.
@@ -75,6 +78,12 @@ impl Overrides {
     #[must_use]
     pub fn lending(self, attach: Vec<String>) -> Overrides {
         Overrides { attach, ..self }
+    }
+
+    /// The same for one of several buses: what concerns them together is not its own.
+    pub(crate) fn of_bus(&self, of_bus: OfBus) -> Overrides {
+        let values = Scenario { name: None, seed: None, run: RunSection::default(), ..self.values.clone() };
+        Overrides { values, of_bus, ..self.clone() }
     }
 
     /// The scenario with the values of options in place of its own.
@@ -141,7 +150,9 @@ fn in_toml(key: &Key, text: &str) -> Result<String, String> {
             let hint = hint.unwrap_or_default();
             Err(format!("`{text}` is not known: {hint}{verb} `{}` or `{last}`", rest.join("`, `")))
         }
-        Takes::Texts(_) | Takes::Section(_) | Takes::Sections(_) => panic!("no option overrules `{}`", key.name),
+        Takes::Texts(_) | Takes::Section(_) | Takes::Sections(_) | Takes::Buses => {
+            panic!("no option overrules `{}`", key.name)
+        }
     }
 }
 

@@ -38,6 +38,7 @@ fn property(key: &Key) -> Value {
         Takes::Switch => json!({ "type": "boolean" }),
         Takes::Section(keys) => section(keys),
         Takes::Sections(keys) => json!({ "type": "array", "items": section(keys) }),
+        Takes::Buses => json!({ "type": "object", "additionalProperties": { "$ref": "#" } }),
     };
     let default = default(key);
     property["description"] = json!(match &default {
@@ -97,6 +98,6 @@ fn fits(key: &Key, value: &Value) -> bool {
         Takes::Whole(least, most) => value.as_i64().is_some_and(|number| (least..=most).contains(&number)),
         Takes::Number(least, most) => value.as_f64().is_some_and(|number| (least..=most).contains(&number)),
         Takes::Switch => value.is_boolean(),
-        Takes::Section(_) | Takes::Sections(_) => false,
+        Takes::Section(_) | Takes::Sections(_) | Takes::Buses => false,
     }
 }

@@ -11,6 +11,7 @@ use super::values::{
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
 use medium::Parameters;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use toml::Spanned;
@@ -59,6 +60,15 @@ impl<T: Clone> Entry for Vec<Spanned<T>> {
             self.clone_from(other);
         }
     }
+}
+
+/// Buses of a file; no option is one.
+impl Entry for BTreeMap<String, Spanned<Scenario>> {
+    fn place(&self) -> Option<Range<usize>> {
+        self.values().next().map(Spanned::span)
+    }
+
+    fn overrule(&mut self, _: &Self, _: Option<&Range<usize>>) {}
 }
 
 macro_rules! sections {

@@ -80,6 +80,32 @@ macro_rules! settings {
                 /// one for each station, in order along the bus
                 station: Vec<Spanned<StationSection>>, Sections(STATION),
                     "`[[station]]`, with two brackets, for each station";
+                /// several buses in one file, each with the keys of a scenario; see [bridge.md](bridge.md)
+                bus: BTreeMap<String, Spanned<Scenario>>, Buses, "`[bus.NAME]` for each bus";
+                /// what joins them
+                bridge: Vec<Spanned<BridgeSection>>, Sections(BRIDGE), "`[[bridge]]`, with two brackets, for each bridge";
+            }
+
+            /// `[[bridge]]`
+            BridgeSection BRIDGE {
+                /// its name, and that of its station on each bus
+                name: Given<String>, Text(any), "a name in quotes, like `name = \"sw\"`",
+                    default "none: write one";
+                /// the buses that it joins, two or more: `["front", "rear"]`
+                joins: Vec<Spanned<String>>, Texts(any), "names of buses, like `joins = [\"front\", \"rear\"]`",
+                    default "none: write them";
+                /// from the last bit of a frame to when its copy is in the other port's queue
+                latency: Given<DurationText>, Text(text::<DurationText>),
+                    "a time with its unit in quotes, like `latency = \"50us\"`",
+                    default "`\"50us\"`";
+                /// frames that the queue of each port holds
+                queue: Given<usize>, Whole(1, LARGEST_32),
+                    "a whole number of frames from 1 to 4294967295, like `queue = 100`",
+                    default "100";
+                /// how long a station stays learned that is silent (802.1Q, 8.8.3)
+                ageing: Given<DurationText>, Text(text::<DurationText>),
+                    "a time with its unit in quotes, like `ageing = \"300s\"`",
+                    default "`\"300s\"`";
             }
 
             /// `[medium]`

@@ -17,6 +17,8 @@ pub enum To {
     All,
     /// Any other station, each as likely, independently from frame to frame.
     Random,
+    /// A station of another bus, by its number among those of all buses.
+    Beyond(u16),
 }
 
 impl To {
@@ -39,7 +41,7 @@ impl To {
     /// addressee.
     pub fn addressees(self, own: usize, stations: usize) -> impl Iterator<Item = usize> {
         (0..stations).filter(move |&to| match self {
-            To::All => false,
+            To::All | To::Beyond(_) => false,
             To::Station(number) => to == number,
             To::Next => to != own && to == (own + 1) % stations,
             To::Random => to != own,
@@ -52,7 +54,7 @@ impl To {
         match self {
             To::Station(to) if to == own => wrong(to, "the station itself: name another one"),
             To::Station(to) if to >= stations => wrong(to, "no station's number"),
-            To::Next | To::Station(_) | To::All | To::Random => Ok(()),
+            To::Next | To::Station(_) | To::All | To::Random | To::Beyond(_) => Ok(()),
         }
     }
 }
@@ -77,6 +79,7 @@ impl DestinationDraws {
         match to {
             To::All => DestinationDraws::Always(Destination::All),
             To::Station(number) => always(number),
+            To::Beyond(number) => DestinationDraws::Always(Destination::Beyond(number)),
             To::Next | To::Random if stations < 2 => DestinationDraws::Always(Destination::Nobody),
             To::Next => always((own + 1) % stations),
             To::Random => DestinationDraws::Random { own: own as u64, stations: stations as u64, generator },

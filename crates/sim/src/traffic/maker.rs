@@ -56,8 +56,9 @@ impl Maker {
         if spec.sizes.is_some() && matches!(spec.arrivals, Arrivals::Replay { .. }) {
             return Err(TrafficError::SizesOfReplay { station });
         }
-        if matches!(spec.arrivals, Arrivals::Window(_)) && (to == To::All || self.stations < 2) {
-            let what = "a window waits until one addressee has its frame: write `destination = \"next\"`, `\"random\"` or a station's name, with 2 stations or more";
+        if matches!(spec.arrivals, Arrivals::Window(_)) && (matches!(to, To::All | To::Beyond(_)) || self.stations < 2)
+        {
+            let what = "a window waits until one addressee has its frame: write `destination = \"next\"`, `\"random\"` or a station's name, with 2 stations or more on the bus";
             return Err(range(what.to_owned()));
         }
         if let Arrivals::Tcp(_) = spec.arrivals {
@@ -79,9 +80,9 @@ impl Maker {
 
     /// Whether a TCP connection can have this destination and no sizes of its own.
     fn check_connection(&self, to: To, has_sizes: bool) -> Result<(), &'static str> {
-        if matches!(to, To::All | To::Random) || self.stations < 2 {
+        if matches!(to, To::All | To::Random | To::Beyond(_)) || self.stations < 2 {
             return Err(
-                "a TCP connection has one other end: write `destination = \"next\"` or a station's name, with 2 stations or more",
+                "a TCP connection has one other end: write `destination = \"next\"` or a station's name, with 2 stations or more on the bus",
             );
         }
         if has_sizes {

@@ -283,7 +283,7 @@ impl Capture {
     fn addressee(&self, frame: FrameId) -> Option<StationId> {
         match self.packets.frames.get(frame)?.frame.destination {
             Destination::Station(to) => Some(to),
-            Destination::All | Destination::Nobody => None,
+            Destination::All | Destination::Nobody | Destination::Beyond(_) => None,
         }
     }
 

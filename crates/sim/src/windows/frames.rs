@@ -148,7 +148,7 @@ impl Frames {
         match destination {
             Destination::Station(station) => self.macs[station.index()],
             Destination::All => ALL,
-            Destination::Nobody => NOBODY,
+            Destination::Nobody | Destination::Beyond(_) => NOBODY,
         }
     }
 

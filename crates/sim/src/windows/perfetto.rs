@@ -252,7 +252,7 @@ impl Perfetto {
         let receivers = match destination {
             Destination::Station(station) => station.index()..station.index() + 1,
             Destination::All => 0..self.acts.len(),
-            Destination::Nobody => 0..0,
+            Destination::Nobody | Destination::Beyond(_) => 0..0,
         };
         let flows = receivers
             .filter(|receiver| *receiver != event.station.index())

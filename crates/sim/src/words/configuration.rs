@@ -100,6 +100,9 @@ struct ConfigMirror {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "some_backoff")]
     backoff: Option<Policy>,
     queue_limit: usize,
+    /// Left out where no station is a port of a bridge, as files of version 1 do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ports: Vec<usize>,
     /// Left out where no station can join, as files of version 1 do.
     #[serde(default, skip_serializing_if = "is_none")]
     seats: usize,
@@ -446,6 +449,7 @@ mod tests {
             },
             backoff: None,
             queue_limit: 17,
+            ports: Vec::new(),
             seats: 0,
             seed: u64::MAX,
             keep_events: false,
@@ -463,6 +467,8 @@ mod tests {
     fn every_value_comes_back_whatever_the_topology() {
         let bus = odd();
         assert_eq!(there_and_back(&bus), bus);
+        let bridged = Config { ports: vec![3, 70_000], ..odd() };
+        assert_eq!(there_and_back(&bridged), bridged);
         let star = Config { topology: Topology::star(5, 23), ..odd() };
         assert_eq!(there_and_back(&star), star);
         let place = |segment, bits| Place { segment, position: BitTimes::new(bits) };

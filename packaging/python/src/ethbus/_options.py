@@ -72,6 +72,9 @@ class UpOptions(TypedDict, total=False):
     seed: Value
     """Seed of every draw [default: drawn, and printed]"""
 
+    bus: Value
+    """The bus of a scenario with several: the lab LAB.NAME"""
+
     plan: Value
     """Run a table of messages beside its bounds"""
 
@@ -270,6 +273,9 @@ class SimOptions(TypedDict, total=False):
 
     series_out: Value
     """Write the rows of --series to this file, and the results as usual"""
+
+    jobs: Value
+    """Threads for replications, or for the buses of a scenario [default: one for each core]"""
 
     timing: bool
     """Tell on standard error how long it took"""

@@ -91,7 +91,7 @@ const STATION: &str = "station=";
 fn paths() -> Vec<(String, &'static Key)> {
     let of = |key: &'static Key| match key.takes {
         Takes::Section(keys) => keys.iter().map(|inner| (format!("{}.{}", key.name, inner.name), inner)).collect(),
-        Takes::Sections(_) => Vec::new(),
+        Takes::Sections(_) | Takes::Buses => Vec::new(),
         Takes::Text(_)
         | Takes::TextOrWhole(_)
         | Takes::Texts(_)
@@ -119,7 +119,7 @@ fn of(key: &Key) -> Vec<String> {
         Takes::Text(read) | Takes::TextOrWhole(read) | Takes::Texts(read) => {
             forms(&read(NONSENSE).err().unwrap_or_default())
         }
-        Takes::Whole(..) | Takes::Number(..) | Takes::Section(_) | Takes::Sections(_) => Vec::new(),
+        Takes::Whole(..) | Takes::Number(..) | Takes::Section(_) | Takes::Sections(_) | Takes::Buses => Vec::new(),
     }
 }
 

@@ -4,7 +4,7 @@
 //! it has heard when it looks. Nothing here knows how stations react.
 
 use crate::config::{Capture, CsmaCa, Reach};
-use crate::frame::{Destination, FrameId, StationId, TransmissionId};
+use crate::frame::{Addressed, FrameId, StationId, TransmissionId};
 use crate::line::Sides;
 use crate::noise::Noise;
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -28,7 +28,7 @@ pub(super) struct Signal {
     /// The one station that it is for.
     pub to: Option<StationId>,
     /// Of a frame: its destination and its length.
-    pub destination: Destination,
+    pub destination: Addressed,
     pub size: Octets,
     pub content: Content,
     /// The frame that it is, requests, grants or acknowledges.

@@ -8,7 +8,7 @@ use crate::config::CsmaCa;
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
+use crate::frame::{Addressed, Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
 use crate::receive::Arrival;
@@ -16,10 +16,10 @@ use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
 
 /// The one station that a frame is for, other than `source`.
-pub(super) fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
-    match destination {
+pub(super) fn addressee(destination: Addressed, source: StationId) -> Option<StationId> {
+    match destination.to {
         Destination::Station(place) if place != source => Some(place),
-        Destination::Station(_) | Destination::All | Destination::Nobody => None,
+        Destination::Station(_) | Destination::All | Destination::Nobody | Destination::Beyond(_) => None,
     }
 }
 
@@ -29,7 +29,7 @@ impl Engine<Dcf> {
     fn send(
         &mut self,
         what: (StationId, Content, FrameId),
-        whom: (Destination, Octets),
+        whom: (Addressed, Octets),
         spans: (BitTimes, BitTimes),
     ) -> (TransmissionId, BitInstant) {
         let (id, end) = self.put_in_air(what, whom, spans);
@@ -43,7 +43,7 @@ impl Engine<Dcf> {
     pub(super) fn put_in_air(
         &mut self,
         (station, content, about): (StationId, Content, FrameId),
-        (destination, size): (Destination, Octets),
+        (destination, size): (Addressed, Octets),
         (lasts, reserves): (BitTimes, BitTimes),
     ) -> (TransmissionId, BitInstant) {
         let begin = self.core.instant;
@@ -91,7 +91,7 @@ impl Engine<Dcf> {
         turn.began = now;
         let Turn { frame, head, attempts: attempt, .. } = *turn;
         self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral: false, burst: false }, host);
-        if !self.method.own.rts || head.destination == Destination::All {
+        if !self.method.own.rts || head.destination.to == Destination::All {
             if !self.exchange_alone(station, host) {
                 self.send_data(station);
             }
@@ -110,7 +110,7 @@ impl Engine<Dcf> {
     fn send_data(&mut self, station: StationId) -> BitTimes {
         let Turn { frame, head, .. } = *self.turn(station);
         let spans = self.method.spans;
-        let is_answered = head.destination != Destination::All;
+        let is_answered = head.destination.to != Destination::All;
         let reserves = if is_answered { spans.carried(spans.sifs + spans.ack) } else { BitTimes::ZERO };
         let data = self.method.own.phy.frame_time(head.size);
         let about = (station, Content::Data, frame);
@@ -165,7 +165,7 @@ impl Engine<Dcf> {
         };
         self.core.emit(station, about, kind, host);
         // The line reports its end to no station: the one that asked looks then.
-        let destination = (Destination::Nobody, Octets::new(0));
+        let destination = (Addressed::NOBODY, Octets::new(0));
         let (id, end) = self.send((station, content, about), destination, (lasts, reserves));
         self.method.air.answers(id, to);
         self.method.here.answers(to);
@@ -263,7 +263,7 @@ impl Engine<Dcf> {
         }
         let arrival = if !is_clear {
             Arrival::Spoilt
-        } else if destination == Destination::All {
+        } else if destination.to == Destination::All {
             Arrival::Clear
         } else {
             let turn = self.stations[frame.station.index()].mac.turn.as_mut().filter(|turn| turn.frame == frame);

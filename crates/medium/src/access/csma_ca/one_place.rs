@@ -25,7 +25,7 @@ use crate::access::Access;
 use crate::config::{Config, Spans};
 use crate::engine::Engine;
 use crate::engine::clock::{Next, Path};
-use crate::frame::{Destination, StationId, TransmissionId};
+use crate::frame::{Addressed, StationId, TransmissionId};
 use crate::inputs::Host;
 use crate::star::{self, Together};
 use crate::time::{BitInstant, BitTimes};
@@ -296,7 +296,7 @@ impl Engine<Dcf> {
     pub(super) fn expect_ends(
         &mut self,
         source: StationId,
-        destination: Destination,
+        destination: Addressed,
         end: BitInstant,
         id: TransmissionId,
     ) {

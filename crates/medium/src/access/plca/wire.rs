@@ -8,7 +8,7 @@
 //! PLCA's machines.
 
 use crate::config::Config;
-use crate::frame::{Destination, FrameId, Queued, StationId};
+use crate::frame::{Addressed, FrameId, Queued, StationId};
 use crate::line::{Sides, Worth};
 use crate::noise::Sense;
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -75,7 +75,7 @@ impl Heard {
 pub(super) struct Sent {
     pub id: FrameId,
     pub size: Octets,
-    pub destination: Destination,
+    pub destination: Addressed,
     pub worth: Worth,
     /// The end of its last bit, if no collision cuts it short.
     pub frame_end: BitInstant,
@@ -94,11 +94,7 @@ impl Sent {
     }
 
     fn is_for(&self, place: StationId) -> bool {
-        match self.destination {
-            Destination::Station(to) => to == place && self.id.station != place,
-            Destination::All => self.id.station != place,
-            Destination::Nobody => false,
-        }
+        self.id.station != place && self.destination.is_for(place)
     }
 }
 

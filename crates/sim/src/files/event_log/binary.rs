@@ -263,7 +263,7 @@ fn unzigzag(code: u64) -> u64 {
 fn destination_code(frame: &Frame) -> u64 {
     let to = match frame.destination {
         Destination::All => 1,
-        Destination::Nobody => 2,
+        Destination::Nobody | Destination::Beyond(_) => 2,
         Destination::Station(station) => 3 + station.index() as u64,
     };
     to << 1 | u64::from(frame.tagged)

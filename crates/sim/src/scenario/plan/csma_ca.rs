@@ -126,7 +126,7 @@ fn out_of_reach(
     });
     let written = further.frames.iter().filter_map(|scripted| match scripted.frame.destination {
         Destination::Station(to) => Some((scripted.station, to.index())),
-        Destination::All | Destination::Nobody => None,
+        Destination::All | Destination::Nobody | Destination::Beyond(_) => None,
     });
     let station = |number: usize| StationId::new(number as u16);
     drawn.chain(written).filter(|&(from, to)| !reach.joins(station(from), station(to))).collect()

@@ -5,7 +5,7 @@ use super::has_connections;
 use super::{Deed, PlanError, Planner, RunPlan, StationPlan};
 use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
 use crate::settings::overrides::option_at;
-use crate::traffic::{Arrivals, Capture, FurtherTraffic, To, TrafficError, TrafficSpec, all_sources, replays};
+use crate::traffic::{Arrivals, Capture, FurtherTraffic, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
 use crate::words::units::RunTime;
 use medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Method, Octets};
@@ -207,7 +207,7 @@ impl Planner<'_> {
         }
         let to = own.destination.as_ref().or(station.destination.as_ref()).or(common.destination.as_ref());
         let read = |to: &Spanned<String>| {
-            let read = To::read(to.get_ref(), names);
+            let read = self.whom(to.get_ref(), names);
             read.map_err(|what| self.at("destination", to, format!("{what}: {}", some_names(names))))
         };
         let to = to.map(read);

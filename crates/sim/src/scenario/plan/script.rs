@@ -58,12 +58,13 @@ impl Planner<'_> {
         let Some(text) = text else {
             return if names.len() < 2 { Ok(Destination::Nobody) } else { number((own + 1) % names.len()) };
         };
-        let read = To::read(text.get_ref(), names);
+        let read = self.whom(text.get_ref(), names);
         let read = read.map_err(|what| self.at("destination", text, format!("{what}: {}", some_names(names))));
         match read? {
             To::Next if names.len() < 2 => Ok(Destination::Nobody),
             To::Next => number((own + 1) % names.len()),
             To::All => Ok(Destination::All),
+            To::Beyond(to) => Ok(Destination::Beyond(to)),
             To::Station(to) if to == own => {
                 let what = format!("`{}` is the station itself: name another one", text.get_ref());
                 Err(self.at("destination", text, what))

@@ -49,6 +49,7 @@ impl Planner<'_> {
     pub(super) fn sections(&self) -> Result<Vec<StationSection>, PlanError> {
         let mut sections = self.own_sections()?;
         sections.extend(self.attached_sections()?);
+        self.add_ports(&mut sections)?;
         if sections.len() > Config::MAX_STATIONS {
             let what = format!("{} stations: 802.3 allows 1 to {}", sections.len(), Config::MAX_STATIONS);
             return Err(PlanError::option("--lend", what));
@@ -120,7 +121,11 @@ impl Planner<'_> {
             ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),
         ];
         for (key, own, network, default) in families {
-            let Some(address) = self.address(key, own.as_ref(), network.as_ref(), default, index)? else { continue };
+            let Some(address) =
+                self.address(key, own.as_ref(), network.as_ref(), default, self.overrides.of_bus.before + index)?
+            else {
+                continue;
+            };
             self.unique(&mut taken.addresses, address.address, &plan.name, key, own.as_ref().map(Spanned::span))?;
             plan.addresses.push(address);
         }
@@ -132,7 +137,7 @@ impl Planner<'_> {
             station_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
             return Ok(name.get_ref().clone());
         }
-        Ok(host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1)))
+        Ok(host::default_name(section).unwrap_or_else(|| self.overrides.of_bus.default_name(index)))
     }
 
     /// A station that is named after the interface that it lends: not every interface's name is one for a station.

@@ -12,7 +12,7 @@ use crate::access::csma_ca::exchange::addressee;
 use crate::access::csma_ca::{Answer, Dcf, DcfStep, Turn};
 use crate::engine::Engine;
 use crate::event::Kind;
-use crate::frame::{Destination, StationId};
+use crate::frame::{Addressed, StationId};
 use crate::inputs::Host;
 use crate::time::{BitInstant, BitTimes, Octets};
 
@@ -41,7 +41,7 @@ impl Engine<Dcf> {
         let begin = end + spans.sifs;
         self.core.instant = begin;
         self.core.emit(to, frame, Kind::Ack, host);
-        let nobody = (Destination::Nobody, Octets::new(0));
+        let nobody = (Addressed::NOBODY, Octets::new(0));
         let (answer, answered) = self.put_in_air((to, Content::Ack, frame), nobody, (spans.ack, BitTimes::ZERO));
         self.method.air.answers(answer, station);
         self.method.here.answers(station);
