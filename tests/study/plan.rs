@@ -47,6 +47,10 @@ impl Drawn {
             let message = self.message(number, count, load / offered as f64, phases);
             table.messages.push(message);
         }
+        // The last draw: the tables of seeds are those without priorities, but for these.
+        if self.below(2) == 0 {
+            table.messages.iter_mut().for_each(|message| message.priority = self.one_of(&[0, 3, 7]));
+        }
         table
     }
 
@@ -74,6 +78,7 @@ impl Drawn {
             deadline: period,
             burst,
             phase: phases.then(|| self.below(period)),
+            priority: 0,
         }
     }
 }
@@ -143,6 +148,57 @@ fn phases_that_are_not_used_are_told() {
         let told = planned(&folder, &format!("node,name,octets,period,phase,deadline\n{rows}"), &[], code).stderr;
         assert_eq!(told.contains("warning: a: its phases are not used"), is_told, "{periods:?}: {told}");
     }
+}
+
+/// One node with a short message among long ones, which come three at a time.
+const MIXED: &str = "node,name,octets,period,burst,priority\n\
+    a,short,64,7 ms,1,7\n\
+    a,long,1518,10 ms,3,0\n\
+    b,other,1518,10 ms,1,\n";
+
+/// The short message waits for one long frame of its node at most; without priorities for all three. A long frame takes
+/// 12,208 BT.
+#[test]
+fn a_frame_of_high_priority_waits_for_one_lower_frame() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = |text: &str| -> serde_json::Value {
+        let answer = planned(&folder, text, &["--simulate", "2s", "--format", "json"], 0);
+        serde_json::from_str(&answer.stdout).expect("JSON")
+    };
+    let (first, equal) = (of(MIXED), of(&MIXED.replace("1,7\n", "1,0\n")));
+    let [short, long] = [0, 1].map(|message| &first["messages"][message]);
+    assert_eq!((short["priority"].as_u64(), long["priority"].as_u64()), (Some(7), Some(0)));
+    assert!(equal["messages"][0]["priority"].is_null() && first["messages"][2]["priority"].is_null());
+    let long_frame = 1220.8;
+    let response = |message: &serde_json::Value| message["response_us"].as_f64().expect("a bound");
+    assert_eq!(short["parts"]["backlog"], 2);
+    assert!(response(&equal["messages"][0]) - response(short) > 2.0 * long_frame, "{equal}{first}");
+    // What comes before: the long frame under way, and one of the other node before each of both.
+    let seen = |plan: &serde_json::Value| plan["messages"][0]["simulated"]["response_max_us"].as_f64().expect("frames");
+    assert!(seen(&first) < 3.5 * long_frame, "{}", seen(&first));
+    assert!(seen(&first) <= response(short) && seen(&first) < seen(&equal), "{first}{equal}");
+}
+
+/// The bound of a high priority needs no bound of a lower one.
+#[test]
+fn a_lower_priority_without_a_bound_leaves_the_higher_one_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let flood = MIXED.replace("10 ms,3", "1 ms,3");
+    let json: serde_json::Value =
+        serde_json::from_str(&planned(&folder, &flood, &["--format", "json"], 1).stdout).expect("JSON");
+    let verdict = |message: usize| json["messages"][message]["verdict"].clone();
+    assert_eq!((verdict(0), verdict(1)), ("met".into(), "no bound".into()), "{json}");
+}
+
+/// What a station cannot do is no scenario, and phases that are not used are named.
+#[test]
+fn a_table_with_priorities_makes_no_scenario() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = planned(&folder, MIXED, &["--scenario"], 2).stderr;
+    assert!(refused.contains("--scenario: the messages of a have more than one `priority`"), "{refused}");
+    let phases = "node,name,octets,period,phase,priority\na,m,64,10 ms,0 ms,7\na,n,64,10 ms,5 ms,0\n";
+    let told = planned(&folder, phases, &[], 0).stderr;
+    assert!(told.contains("a: its phases are not used, since its messages have more than one priority"), "{told}");
 }
 
 /// No simulated wait or response is above its bound, whatever the table (docs/plan.md).

@@ -9,6 +9,7 @@ use crate::study::plan::simulate::{SimulateError, simulate};
 use crate::study::plan::view::{Planned, simulation};
 use medium::BitTimes;
 use sim::scenario::messages::{MessageTable, RATE};
+use sim::scenario::plan::PlanError;
 use std::process::ExitCode;
 
 /// Prints the bounds; fails if a deadline is not kept by its bound.
@@ -25,6 +26,9 @@ pub fn plan(args: &PlanArgs) -> Outcome {
     let bounds = analysis.bounds();
     let queue = longest_backlog(&bounds);
     if args.scenario {
+        if let Some(what) = table.no_scenario() {
+            return Err(PlanError::option("--scenario", what).into());
+        }
         print(&table.scenario(queue))?;
         return Ok(ExitCode::SUCCESS);
     }

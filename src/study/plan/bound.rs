@@ -1,13 +1,17 @@
 //! Bounds of a message table on a segment with PLCA: how long each message waits and takes, at most.
 //!
-//! The proof is in docs/plan.md. A node sends its frames in the order of their release (FIFO), in its turns, which come once
-//! a cycle (clause 148): response-time analysis of round robin between nodes, and of FIFO within one. In the time until a
-//! frame is sent, another node sends no more than its turns of these cycles allow, and no more than its messages release.
-//! Both limits hold, so the lower one counts. The second one needs response times, so it is a fixed point: each pass begins
-//! with sound response times, and makes them no longer.
+//! The proof is in docs/plan.md. A node sends its frames in the order of their release (FIFO), or by priority, in its turns,
+//! which come once a cycle (clause 148): response-time analysis of round robin between nodes, and of FIFO or fixed
+//! priorities within one. In the time until a frame is sent, another node sends no more than its turns of these cycles
+//! allow, and no more than its messages release. Both limits hold, so the lower one counts. The second one needs response
+//! times, so it is a fixed point: each pass begins with sound response times, and makes them no longer.
 //!
 //! Everything is in bit times. It must never know how a table is written.
 
+mod begin;
+mod priority;
+
+use self::begin::{Begin, begins, common_period, have_phases, have_priorities};
 use sim::figures::cycle::{DELIMITER, GAP, PREAMBLE, Turn, Turns};
 use sim::scenario::messages::{Message, MessageTable, Node};
 
@@ -127,14 +131,17 @@ impl<'a> Analysis<'a> {
     pub fn warnings(&self) -> Vec<String> {
         let own = |node: &Vec<usize>| node.iter().map(|&at| (at, self.message(at))).collect::<Vec<_>>();
         let nodes = self.table.nodes.iter().zip(&self.messages).map(|(node, messages)| (node, own(messages)));
-        let lost = nodes.filter(|(_, own)| have_phases(own) && common_period(own).is_none());
-        lost.map(|(node, _)| {
-            format!(
-                "{}: its phases are not used, since its backlog may begin at more than {MOST_BEGINS} instants until all repeats; periods with a small common multiple have fewer",
-                node.name
-            )
-        })
-        .collect()
+        let lost = nodes.filter(|(_, own)| have_phases(own)).filter_map(|(node, own)| {
+            let why = if have_priorities(&own) {
+                "since its messages have more than one priority".to_owned()
+            } else if common_period(&own).is_none() {
+                format!("since its backlog may begin at more than {MOST_BEGINS} instants until all repeats; periods with a small common multiple have fewer")
+            } else {
+                return None;
+            };
+            Some(format!("{}: its phases are not used, {why}", node.name))
+        });
+        lost.collect()
     }
 
     fn message(&self, at: usize) -> &'a Message {
@@ -210,12 +217,11 @@ impl<'a> Analysis<'a> {
         if own.is_empty() {
             return;
         }
-        let mut found: Vec<Option<Bound>> = vec![None; bounds.len()];
-        let is_bound =
-            self.backlogs(number).iter().all(|releases| self.backlog(number, releases, responses, &mut found));
+        let by_priority = self.table.has_priorities(number);
+        let found = if by_priority { self.by_priority(number, responses) } else { self.in_order(number, responses) };
         let access = self.access(number, responses);
         for &at in own {
-            let bound = found[at].filter(|_| is_bound).map(|bound| Bound { access, ..bound });
+            let bound = found[at].map(|bound| Bound { access, ..bound });
             bounds[at] = match (bound, bounds[at]) {
                 (Some(new), Some(old)) if old.parts.response() <= new.parts.response() => Some(old),
                 (Some(new), _) => Some(new),
@@ -224,14 +230,29 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// The bounds of a node that sends in the order of release, without their access delay; none if its backlog has no end.
+    fn in_order(&self, number: usize, responses: &[Option<u64>]) -> Vec<Option<Bound>> {
+        let mut found = vec![None; self.table.messages.len()];
+        let is_bound =
+            self.backlogs(number).iter().all(|releases| self.backlog(number, releases, responses, &mut found));
+        if !is_bound {
+            found.fill(None);
+        }
+        found
+    }
+
     /// From the head of the queue to the first bit. A frame behind an own one is at the head when its MAC is done, which is
     /// before the line is, by the delay line at most; then no MAC defers.
     fn access(&self, number: usize, responses: &[Option<u64>]) -> u64 {
+        let first = self.wait(number, Ahead { frames: 1, is_behind: false }, 0, responses).response();
+        first + self.behind(number) - self.late
+    }
+
+    /// What a first frame waits longer if it is behind an own one: its MAC is ready before the line is.
+    fn behind(&self, number: usize) -> u64 {
         let node = &self.table.nodes[number];
-        let first = self.wait(number, 1, 0, responses).response();
         let deferred = if node.host_delay > 0 { 0 } else { self.turns.deferred(node.id.into()) + self.turns.to };
-        let behind = first - deferred + self.turns.line() + DELIMITER + self.again();
-        first.max(behind) - self.late
+        (self.turns.line() + DELIMITER + self.again()).saturating_sub(deferred)
     }
 
     /// What a backlogged node may lose before each further turn: where others are silent, its turn comes within the gap after
@@ -242,16 +263,22 @@ impl<'a> Analysis<'a> {
         if others_idle < GAP || self.turns.line_missed() > 0 { GAP + self.turns.to } else { 0 }
     }
 
-    /// The wait of the last of `frames` frames of a node in a backlog, of which those before take `queue`: its first bit, and
-    /// what comes before.
-    fn wait(&self, number: usize, frames: u64, queue: u64, responses: &[Option<u64>]) -> Parts {
+    /// The own turns in which frames of a node in a backlog are sent. A frame behind an own one may end a burst.
+    fn turns(node: &Node, Ahead { frames, is_behind }: Ahead) -> u64 {
+        let alone = u64::from(is_behind);
+        alone + (frames - alone).div_ceil(Self::frames_a_turn(node))
+    }
+
+    /// The wait of the last frame of a node in a backlog, of which those before take `queue`: its first bit, and what comes
+    /// before.
+    fn wait(&self, number: usize, ahead: Ahead, queue: u64, responses: &[Option<u64>]) -> Parts {
         let node = &self.table.nodes[number];
-        let id = usize::from(node.id);
-        let turns = frames.div_ceil(Self::frames_a_turn(node));
+        let (id, frames, turns) = (usize::from(node.id), ahead.frames, Self::turns(node, ahead));
         let deferred = self.turns.deferred(id) + self.turns.to;
         // Where the host is slow, the line is used while it hands a frame over: each frame is the first of a backlog.
         let begins = if node.host_delay > 0 { frames } else { 1 };
-        let blocking = begins * deferred + (turns - 1) * self.again() + turns * self.turns.line_missed();
+        let behind = if ahead.is_behind { self.behind(number) } else { 0 };
+        let blocking = begins * deferred + behind + (turns - 1) * self.again() + turns * self.turns.line_missed();
         let idle = self.turns.idle_cycle() - self.turns.to;
         let ended = turns - 1;
         let parts = Parts {
@@ -309,16 +336,18 @@ impl<'a> Analysis<'a> {
                 (done, sum) = (done + frames, sum + bits);
                 for (message, last) in begin.may_come(at) {
                     let before = sum - GAP - frame(last) + (done as u64 - 1) * Self::later_gap(node);
-                    let parts = self.wait(number, done as u64, before, responses);
+                    let ahead = Ahead { frames: done as u64, is_behind: false };
+                    let parts = self.wait(number, ahead, before, responses);
                     let parts = Parts { frame: parts.frame + frame(last) + DELIMITER, ..parts };
                     if parts.response() >= LONGEST_WAIT || done as u64 > LONGEST_BACKLOG {
                         return false;
                     }
                     end = end.max(parts.response());
-                    let turns = (done as u64).div_ceil(Self::frames_a_turn(node));
-                    let bound = Bound { access: 0, turns, backlog: done as u64, parts: since(parts, at) };
-                    let longest = found[message].is_none_or(|old| old.parts.response() < bound.parts.response());
-                    found[message] = if longest { Some(bound) } else { found[message] };
+                    let turns = Self::turns(node, ahead);
+                    keep_longest(
+                        &mut found[message],
+                        Bound { access: 0, turns, backlog: done as u64, parts: since(parts, at) },
+                    );
                 }
             }
             // What is released by the end of the last frame belongs to the same backlog.
@@ -345,45 +374,19 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// How a backlog of a node begins.
-struct Begin<'a> {
-    /// The node's messages, by their place in the table.
-    own: Vec<(usize, &'a Message)>,
-    /// The instant by the node's clock, where all its messages have phases; otherwise all are released at once.
-    at: Option<u64>,
+/// Frames of a node in a backlog, up to one that is asked about.
+#[derive(Clone, Copy)]
+struct Ahead {
+    /// How many, that one included.
+    frames: u64,
+    /// The first one may be behind a frame of the node that does not belong to the backlog.
+    is_behind: bool,
 }
 
-impl Begin<'_> {
-    /// The releases up to `span` after the begin, each as early as the jitter of its message allows, in order: of which
-    /// message.
-    fn releases(&self, span: u64) -> Vec<(u64, usize)> {
-        let mut all = Vec::new();
-        for (place, message) in &self.own {
-            let phase = message.phase.filter(|_| self.at.is_some()).unwrap_or(0);
-            // Of the releases that can be at the begin, the first one is as late as its jitter allows.
-            let begin = self.at.unwrap_or(message.jitter);
-            let first = begin.saturating_sub(phase + message.jitter).div_ceil(message.period);
-            let releases = (first..).map(|number| (phase + number * message.period).saturating_sub(begin));
-            for release in releases.take_while(|release| *release <= span) {
-                all.extend((0..message.burst).map(|_| (release, *place)));
-                if all.len() as u64 > LONGEST_BACKLOG {
-                    break;
-                }
-            }
-        }
-        all.sort_unstable();
-        all
-    }
-
-    /// The messages that may be released at `at` after the begin.
-    fn may_come(&self, at: u64) -> impl Iterator<Item = (usize, &Message)> {
-        let may = move |message: &Message| match (self.at, message.phase) {
-            (Some(begin), Some(phase)) => {
-                (begin + at).checked_sub(phase).is_some_and(|since| since % message.period <= message.jitter)
-            }
-            _ => true,
-        };
-        self.own.iter().filter(move |(_, message)| may(message)).map(|(place, message)| (*place, *message))
+/// Keeps the longer response.
+fn keep_longest(kept: &mut Option<Bound>, bound: Bound) {
+    if kept.is_none_or(|old| old.parts.response() < bound.parts.response()) {
+        *kept = Some(bound);
     }
 }
 
@@ -406,44 +409,6 @@ fn since(parts: Parts, released: u64) -> Parts {
     let blocking = less(parts.blocking);
     let host = less(parts.host);
     Parts { host, blocking, cycles, others, queue, frame: parts.frame - left.min(parts.frame) }
-}
-
-/// When a backlog can begin, if the messages of a node all have a phase: as late as the jitter of one of them allows, in the
-/// time after which all repeats. Nothing where a message has no phase, or that time has too many.
-fn begins(own: &[(usize, &Message)]) -> Option<Vec<u64>> {
-    let again = common_period(own).filter(|_| have_phases(own))?;
-    let first = own.iter().map(|(_, message)| message.phase.unwrap_or(0) + message.jitter).max()?;
-    let mut begins: Vec<u64> = Vec::new();
-    for (_, message) in own {
-        let phase = message.phase.unwrap_or(0) + message.jitter;
-        let numbers = (first - phase).div_ceil(message.period)..;
-        let instants = numbers.map(|number| phase + number * message.period);
-        begins.extend(instants.take_while(|at| *at <= first + again));
-    }
-    begins.sort_unstable();
-    begins.dedup();
-    Some(begins)
-}
-
-/// Phases say something: there are several messages, all periodic, and all have one.
-fn have_phases(own: &[(usize, &Message)]) -> bool {
-    own.len() > 1 && own.iter().all(|(_, message)| message.phase.is_some() && message.is_periodic)
-}
-
-/// The time after which all repeats, unless too many instants are in it.
-fn common_period(own: &[(usize, &Message)]) -> Option<u64> {
-    let again = own.iter().try_fold(1_u64, |all, (_, message)| lcm(all, message.period))?;
-    let count =
-        own.iter().fold(0_u64, |sum, (_, message)| sum.saturating_add(again / message.period).saturating_add(1));
-    (count <= MOST_BEGINS).then_some(again)
-}
-
-fn lcm(one: u64, other: u64) -> Option<u64> {
-    let (mut a, mut b) = (one, other);
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    (one / a).checked_mul(other)
 }
 
 /// The least `span` that is at least `needed(span)`, if there is one; `needed` does not fall.

@@ -78,6 +78,9 @@ struct PlannedMessage {
     parts: Option<PartsUs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     simulated: Option<Simulated>,
+    /// Of a node whose messages have more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<u8>,
 }
 
 /// What the response time consists of.
@@ -118,7 +121,8 @@ impl Planned {
         let rows = table.messages.iter().zip(bounds).enumerate();
         let row = |(at, (message, bound)): (usize, (&Message, &Option<Bound>))| {
             let node = &table.nodes[message.node].name;
-            planned(node, message, bound.as_ref(), seen.map(|all| &all[at]))
+            let priority = table.has_priorities(message.node).then_some(message.priority);
+            PlannedMessage { priority, ..planned(node, message, bound.as_ref(), seen.map(|all| &all[at])) }
         };
         Planned {
             version: VERSION,
@@ -300,6 +304,7 @@ fn planned(node: &str, message: &Message, bound: Option<&Bound>, seen: Option<&O
         response_us: response.map(us),
         slack_us: response.map(|response| us(message.deadline) - us(response)),
         verdict,
+        priority: None,
         parts: bound.map(|bound| PartsUs {
             turns: bound.turns,
             backlog: bound.backlog,

@@ -55,6 +55,8 @@ pub struct Message {
     pub burst: u64,
     /// The first even instant by the node's clock, if that is known.
     pub phase: Option<u64>,
+    /// Of the frames that wait in its node, those with the highest number go first.
+    pub priority: u8,
 }
 
 impl Message {
@@ -157,6 +159,22 @@ impl MessageTable {
             )
         }));
         all
+    }
+
+    /// A node whose messages have more than one priority: it does not send in order of release.
+    pub fn has_priorities(&self, node: usize) -> bool {
+        let mut own = self.messages.iter().filter(|message| message.node == node).map(|message| message.priority);
+        own.next().is_some_and(|first| own.any(|priority| priority != first))
+    }
+
+    /// Why the table makes no scenario, if it makes none.
+    pub fn no_scenario(&self) -> Option<String> {
+        let node =
+            self.nodes.iter().enumerate().find(|(number, _)| self.has_priorities(*number)).map(|(_, node)| node)?;
+        Some(format!(
+            "the messages of {} have more than one `priority`, and a station sends in order of release: give them one, or leave this option out",
+            node.name
+        ))
     }
 
     /// Offered load: bits of frames from destination address to FCS, as a part of the rate.

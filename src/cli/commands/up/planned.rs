@@ -30,6 +30,9 @@ impl PlannedTable {
     /// A table that is wrong; an option that contradicts it.
     pub fn read(path: &Path, args: &UpArgs, seed: u64) -> Result<(PlannedTable, Plan), CommandError> {
         let table = MessageTable::read(path)?;
+        if let Some(what) = table.no_scenario() {
+            return Err(PlanError::option("--plan", what).into());
+        }
         let bounds = Analysis::new(&table).bounds();
         let (scenario, _) = Scenario::from_text(path, table.scenario(longest_backlog(&bounds)))?;
         let mut plan = Plan::new(&scenario, None, &Overrides::of(args.over.given())?, seed)?;

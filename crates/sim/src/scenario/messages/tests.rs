@@ -36,6 +36,28 @@ fn messages_may_be_in_a_file_beside_the_segment() {
     assert_eq!((table.messages.len(), table.phy_off), (1, 12));
 }
 
+/// 10 minutes are 6,000,000,000 BT. Bit times ended at 2^31 once, where seconds did not.
+#[test]
+fn bit_times_go_as_far_as_seconds() {
+    let period = |text: &str| {
+        let table = read("t.csv", &format!("node,name,octets,period\na,m,64,{text}\n"));
+        table.expect("a right table").messages[0].period
+    };
+    assert_eq!((period("600 s"), period("6000000000 BT")), (6_000_000_000, 6_000_000_000));
+}
+
+/// A station sends in order of release, so a table with two priorities at one node makes no scenario.
+#[test]
+fn priorities_of_one_node_make_no_scenario() {
+    let table =
+        |rows: &str| read("t.csv", &format!("node,name,octets,period,priority\n{rows}")).expect("a right table");
+    let two_nodes = table("a,m,64,1 ms,7\nb,n,64,1 ms,0\n");
+    assert_eq!((two_nodes.messages[0].priority, two_nodes.no_scenario()), (7, None));
+    let one_node = table("b,m,64,1 ms,\na,m,64,1 ms,7\na,n,64,1 ms,\n");
+    assert!(!one_node.has_priorities(0) && one_node.has_priorities(1));
+    assert!(one_node.no_scenario().is_some_and(|why| why.contains("messages of a have")));
+}
+
 /// What a table becomes is a scenario that can be run.
 #[test]
 fn a_table_becomes_a_scenario() {
@@ -61,6 +83,11 @@ fn wrong_tables_are_named_with_place_key_and_what_would_be_right() {
         ("octets = 64\nperoid = \"1 ms\"\n", "peroid: no such key of a message: did you mean `period`?"),
         ("octets = 64\nmin-distance = \"1 ms\"\nphase = \"1 ms\"\n", "only a message with a `period` has a phase"),
         ("octets = [64]\n", "octets: it has one value"),
+        ("octets = 64\nperiod = \"1 ms\"\npriority = 8\n", "priority: `8`: write a whole number from 0 to 7 (802.1Q"),
+        (
+            "octets = 64\nperiod = \"864000000001 BT\"\n",
+            "period: `864000000001 BT`: write a time above 0 and up to a day",
+        ),
         ("octets = 64\nperiod = \"1 ms\"\n[[message]]\nnode = \"c\"\n", "no node is called `c`"),
         ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"a\"\n", "name: `a` is there twice"),
         ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nnode-id = 1\n", "node-id: b has the id 1 too"),

@@ -99,6 +99,8 @@ keys! {
             "frames of one release", "1";
         "phase" Takes::Span(0, DAY), "a time up to a day, like `phase = \"2 ms\"`",
             "of a periodic message: the first release, by a clock that all messages of its node share", "unknown";
+        "priority" Takes::Whole(0, 7), "a whole number from 0 to 7 (802.1Q, 6.9.3), like `priority = 6`",
+            "of the frames that wait in a node, those with the highest number go first", "0";
 }
 
 /// A key with its value as text.
@@ -125,7 +127,8 @@ fn bits(text: &str) -> Result<u64, String> {
         return nanoseconds.map(|number| number.div_ceil(100)).ok_or_else(|| format!("`{text}` is no time"));
     }
     match plain.ends_with("BT") || plain.ends_with("bt") {
-        true => units::bit_times(plain),
+        // `units` ends at 2^31 BT, 3.6 minutes; periods are up to a day.
+        true => units::bit_times(plain).or_else(|what| plain[..plain.len() - 2].trim().parse().map_err(|_| what)),
         false if plain.ends_with(char::is_alphabetic) => {
             Ok(BitTimes::within(units::duration_or_zero(plain)?, RATE).get())
         }
@@ -348,6 +351,7 @@ fn message(section: &Section, nodes: &[Node], wrongs: &mut Vec<Wrong>) -> Option
         deadline: section.number("deadline").unwrap_or(every),
         burst: section.number("burst").unwrap_or(1),
         phase: section.number("phase"),
+        priority: section.number("priority").unwrap_or(0) as u8,
     })
 }
 
