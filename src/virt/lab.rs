@@ -4,11 +4,13 @@ use super::bus::{Bus, Due, Intervention};
 use super::init;
 use kernel::{Kernels, RunError, StartError, Station, Wire};
 use medium::{BitInstant, ConfigError, Input, StationId};
-use sim::figures::results::{ConfigResults, Results, Snapshot, Start};
+use sim::figures::results::{ConfigResults, ProgramResults, Results, Snapshot, Start};
+use sim::files::programs::Call;
 use sim::files::record::End;
 use sim::run::observer::Observer;
 use sim::scenario::plan::{Plan, StationPlan};
 use sim::words::configuration::WrittenConfig;
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,7 +22,10 @@ use std::time::{Duration, Instant};
 /// send at one instant.
 const BEGINNING: u64 = 10_000_000;
 
-/// How long after a kernel that boots could not be told of a command it is tried again.
+/// How often kernels are looked for that were killed while others ran, in real time.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long after a kernel had no room for a line at its console it is tried again.
 const BOOTING: u64 = 1_000_000;
 
 /// How a lab is to be run.
@@ -76,6 +81,14 @@ pub enum LabError<E: std::error::Error + 'static> {
         /// What is wrong, and what would be right.
         what: String,
     },
+    /// What a station is to have in its `/tmp/in` is no folder.
+    #[error("the files of {station}: {} is no folder: write one, like `files = \"data\"`", files.display())]
+    Files {
+        /// What was named.
+        files: PathBuf,
+        /// The station.
+        station: String,
+    },
     /// A file cannot be written.
     #[error("cannot write {}", path.display())]
     Write {
@@ -93,22 +106,9 @@ fn begun(programs: &[String]) -> String {
     if programs.is_empty() { String::new() } else { format!(" (it has begun: {})", programs.join("; ")) }
 }
 
-/// How a program ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Its station.
-    pub station: String,
-    /// What was run.
-    pub command: String,
-    /// Its exit code, if it has ended.
-    pub code: Option<u8>,
-}
-
 /// What a run gave.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The programs that the run waited for.
-    pub programs: Vec<Ended>,
     /// Stations whose kernels ended before the run, how, and what they said last.
     pub ended: Vec<(String, u64, String)>,
     /// The last instant, in nanoseconds.
@@ -117,7 +117,7 @@ pub struct Outcome {
     pub runs: u64,
     /// The user wanted the end.
     pub interrupted: bool,
-    /// Counters and metrics.
+    /// Counters and metrics, and how its programs ended.
     pub results: Results,
 }
 
@@ -171,6 +171,10 @@ pub(super) struct Lab<'a, O: Observer> {
     ended: Vec<(String, u64, String)>,
     /// How many commands from outside have begun in each station.
     commands: Vec<usize>,
+    /// How many pieces of standard input their commands have got.
+    pieces: Vec<usize>,
+    /// Lines for each station's listener that its console had no room for.
+    unheard: Vec<VecDeque<String>>,
 }
 
 /// Runs a plan's programs in its stations until all have ended.
@@ -235,7 +239,7 @@ fn stations<E: std::error::Error>(plan: &Plan, wishes: &Wishes, folder: &Path) -
         let (begins, seed) = (draw.next() % BEGINNING, draw.next());
         let own = folder.join(format!("station{number}"));
         let write = |path: PathBuf| move |source| LabError::Write { path, source };
-        init::write(&own, plan, station).map_err(write(own.clone()))?;
+        init::write(&own, plan, number, begins).map_err(write(own.clone()))?;
         let file = |path: PathBuf| {
             let open = File::options().create(true).truncate(true).read(true).write(true).open(&path);
             open.map_err(write(path))
@@ -243,6 +247,8 @@ fn stations<E: std::error::Error>(plan: &Plan, wishes: &Wishes, folder: &Path) -
         let root = fs::canonicalize(&station.kernel.root).map_err(write(station.kernel.root.clone()))?;
         let link = own.join("root");
         std::os::unix::fs::symlink(root, &link).map_err(write(link))?;
+        lead_to_files(&own, station)?;
+        lead_to_out(&own, consoles.map(|consoles| consoles.join(&station.name))).map_err(write(own.clone()))?;
         let console = consoles.unwrap_or(&own).join(format!("{}.txt", station.name));
         stations.push(Station {
             name: station.name.clone(),
@@ -257,6 +263,22 @@ fn stations<E: std::error::Error>(plan: &Plan, wishes: &Wishes, folder: &Path) -
         });
     }
     Ok(stations)
+}
+
+/// Makes what leads to the files that a station reads, if it has some.
+fn lead_to_files<E: std::error::Error>(own: &Path, station: &StationPlan) -> Result<(), LabError<E>> {
+    let Some(files) = &station.kernel.files else { return Ok(()) };
+    let none = || LabError::Files { files: files.clone(), station: station.name.clone() };
+    let files = fs::canonicalize(files).ok().filter(|files| files.is_dir()).ok_or_else(none)?;
+    let link = own.join(init::FILES);
+    std::os::unix::fs::symlink(files, &link).map_err(|source| LabError::Write { path: link, source })
+}
+
+/// Makes the folder of the files that a station writes: one beside its console, if that is wanted.
+fn lead_to_out(own: &Path, wanted: Option<PathBuf>) -> io::Result<()> {
+    let Some(folder) = wanted else { return fs::create_dir(own.join(init::OUT)) };
+    fs::create_dir_all(&folder)?;
+    std::os::unix::fs::symlink(fs::canonicalize(folder)?, own.join(init::OUT))
 }
 
 /// SplitMix64, from the lab's seed: instants and seeds of the stations' kernels.
@@ -294,14 +316,16 @@ where
         let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
         let is_done = plan.stations.iter().map(|it| it.kernel.programs.iter().all(|it| it.is_service)).collect();
         let has_ended = vec![false; plan.stations.len()];
-        let commands = vec![0; plan.stations.len()];
-        Ok(Lab { plan, folder, kernels, bus, now: 0, is_done, has_ended, ended: Vec::new(), commands })
+        let (commands, unheard) = (vec![0; plan.stations.len()], vec![VecDeque::new(); plan.stations.len()]);
+        let pieces = commands.clone();
+        let ended = Vec::new();
+        Ok(Lab { plan, folder, kernels, bus, now: 0, is_done, has_ended, ended, commands, pieces, unheard })
     }
 
     /// Runs to the end; gives whether the user wanted it.
     fn until_its_end(&mut self, wishes: &Wishes) -> Result<bool, LabError<O::Error>> {
         let until = wishes.until.map_or(u64::MAX, |until| until.as_nanos() as u64);
-        let begin = Instant::now();
+        let (begin, mut look) = (Instant::now(), LOOK);
         loop {
             if self.is_done.iter().all(|done| *done) && wishes.until.is_none() {
                 return Ok(false);
@@ -313,6 +337,10 @@ where
             }
             if wishes.interrupted.load(Ordering::Relaxed) {
                 return Ok(true);
+            }
+            if begin.elapsed() >= look {
+                look = begin.elapsed() + LOOK;
+                self.look_for_ended();
             }
             wishes.pace.into_iter().for_each(|pace| keep_pace(begin, next, pace));
             if !self.go_on(u64::MAX)? {
@@ -382,25 +410,47 @@ where
                     // Frames that wait in the station's ring have room now.
                     self.kernels.send(station, &mut self.bus);
                 }
-                Due::Command { station, number, command } => self.begin(station, number, command)?,
+                Due::Call { station, call } => self.call(station, call)?,
+                Due::CallAgain { station } => self.talk(station)?,
             }
         }
         Ok(())
     }
 
-    /// Has a station begin a command from outside.
-    fn begin(&mut self, station: usize, number: Option<usize>, command: String) -> Result<(), LabError<O::Error>> {
-        let number = number.unwrap_or_else(|| {
-            self.commands[station] += 1;
-            self.commands[station]
-        });
-        let path = self.file(station, &init::command_file(number));
-        fs::write(&path, &command).map_err(|source| LabError::Write { path, source })?;
-        let told = self.kernels.tell(station, &format!("{number}\n")).map_err(LabError::Run)?;
-        if !told && self.kernels.is_alive(station) {
-            // It boots: its console is not there yet.
-            let again = Due::Command { station, number: Some(number), command };
-            self.bus.put_off(self.now + BOOTING, again);
+    /// Has a station begin a command, or a command read something.
+    fn call(&mut self, station: usize, call: Call) -> Result<(), LabError<O::Error>> {
+        let (line, written) = match call {
+            Call::Begin { command, has_input } => {
+                self.commands[station] += 1;
+                let number = self.commands[station];
+                (init::begin_line(number, has_input), Some((init::command_file(number), command.into_bytes())))
+            }
+            Call::Input { command, octets } if octets.is_empty() => (init::end_of_input_line(command), None),
+            Call::Input { command, octets } => {
+                self.pieces[station] += 1;
+                let piece = self.pieces[station];
+                (init::input_line(command, piece), Some((init::piece_file(piece), octets)))
+            }
+        };
+        if let Some((name, octets)) = written {
+            let path = self.file(station, &name);
+            fs::write(&path, octets).map_err(|source| LabError::Write { path, source })?;
+        }
+        self.unheard[station].push_back(line);
+        self.talk(station)
+    }
+
+    /// Has a station's listener read what it has not read yet, as far as its console has room.
+    fn talk(&mut self, station: usize) -> Result<(), LabError<O::Error>> {
+        while let Some(line) = self.unheard[station].front() {
+            if !self.kernels.tell(station, line).map_err(LabError::Run)? {
+                if self.kernels.is_alive(station) {
+                    // It boots, and its console is not there yet; or the console is full.
+                    self.bus.put_off(self.now + BOOTING, Due::CallAgain { station });
+                }
+                return Ok(());
+            }
+            self.unheard[station].pop_front();
         }
         Ok(())
     }
@@ -418,6 +468,12 @@ where
     /// Whether a station's kernel has ended.
     pub fn has_ended(&self, station: usize) -> bool {
         self.has_ended[station]
+    }
+
+    /// Notes kernels that were killed while they waited.
+    pub fn look_for_ended(&mut self) {
+        self.kernels.look_for_ended();
+        (0..self.has_ended.len()).for_each(|station| self.look_at(station));
     }
 
     /// Notes that a station's programs or its kernel have ended.
@@ -441,6 +497,14 @@ where
         LabError::NeverYields { why: error, programs }
     }
 
+    /// A station that wrote no files leaves no folder beside its console.
+    fn remove_empty_outs(&self) {
+        for station in 0..self.plan.stations.len() {
+            // One with files in it is not removed.
+            let _ = fs::canonicalize(self.file(station, init::OUT)).and_then(fs::remove_dir);
+        }
+    }
+
     /// Counters and metrics so far. Nothing runs for them: a run is the same whether they are asked for or not.
     pub fn results(&self) -> Results {
         let names = self.plan.station_names();
@@ -448,7 +512,21 @@ where
         let at = self.bus.end_at(self.now);
         let snapshot = Snapshot::take(self.bus.medium(), &start, at, self.bus.delays(), None);
         let config = ConfigResults::new(&WrittenConfig::from(&self.plan.medium), &self.plan.name);
-        Results::new(config, self.plan.medium.seed, &names, &snapshot)
+        let results = Results::new(config, self.plan.medium.seed, &names, &snapshot);
+        Results { programs: self.programs(), ..results }
+    }
+
+    /// How the programs ended that the lab waits for.
+    fn programs(&self) -> Vec<ProgramResults> {
+        let mut programs = Vec::new();
+        for (number, station) in self.plan.stations.iter().enumerate() {
+            for (program, what) in station.kernel.programs.iter().enumerate().filter(|(_, it)| !it.is_service) {
+                let code = fs::read_to_string(self.file(number, &format!("{program}.exit")));
+                let code = code.ok().and_then(|text| text.trim().parse().ok());
+                programs.push(ProgramResults { station: station.name.clone(), command: what.command.clone(), code });
+            }
+        }
+        programs
     }
 
     /// Kernels that have ended since the last look: each station, when, and how.
@@ -464,15 +542,8 @@ where
         let run_to = at.get().saturating_sub(1);
         self.bus.check().and_then(|observer| observer.end(End { t: at.get(), run_to })).map_err(LabError::Observer)?;
         let results = self.results();
-        let mut programs = Vec::new();
-        for (number, station) in self.plan.stations.iter().enumerate() {
-            for (program, what) in station.kernel.programs.iter().enumerate().filter(|(_, it)| !it.is_service) {
-                let code = fs::read_to_string(self.file(number, &format!("{program}.exit")));
-                let code = code.ok().and_then(|text| text.trim().parse().ok());
-                programs.push(Ended { station: station.name.clone(), command: what.command.clone(), code });
-            }
-        }
-        Ok(Outcome { programs, ended: self.ended, end, runs: self.kernels.runs(), interrupted, results })
+        self.remove_empty_outs();
+        Ok(Outcome { ended: self.ended, end, runs: self.kernels.runs(), interrupted, results })
     }
 }
 

@@ -450,13 +450,10 @@ fn listed(folder: &Path, name: String) -> Listed {
     if let Ok(content) = Inventory::of_running(&name) {
         return Listed { name, state: State::Up, since, content };
     }
-    let content = read(&folder.join(&name)).ok().flatten().unwrap_or_default();
-    let state = if content.namespaces.is_empty() && folder.join(&name).join(LOG).exists() {
-        State::Ended
-    } else {
-        State::LeftBehind
-    };
-    Listed { name, state, since, content }
+    let left = read(&folder.join(&name)).ok().flatten();
+    // A lab that ends by itself removes its record, and keeps its log.
+    let state = if left.is_none() && folder.join(&name).join(LOG).exists() { State::Ended } else { State::LeftBehind };
+    Listed { name, state, since, content: left.unwrap_or_default() }
 }
 
 /// Where the lab `name` of this user has its inventory.

@@ -2,6 +2,7 @@
 
 use crate::files::columns::{key, number, string, truth};
 use crate::files::event_log::Names;
+use crate::files::programs::Call;
 use crate::words::MacAddr;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
@@ -84,14 +85,26 @@ pub(crate) fn kind(input: &Input) -> &'static str {
     }]
 }
 
-/// Appends a command that begins in a station, likewise.
-pub(super) fn write_command(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, command: &str) {
+/// Appends what a station gets from outside, likewise.
+pub(super) fn write_call(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, call: &Call) {
     line.extend_from_slice(b"{\"t\":");
     push_number(line, at.get());
-    string(line, "kind", "command");
+    let kind = if let Call::Begin { .. } = call { "command" } else { "input" };
+    string(line, "kind", kind);
     string(line, "station", names.escaped(station));
-    line.extend_from_slice(b",\"command\":");
-    serde_json::to_writer(&mut *line, command).expect("a string");
+    match call {
+        Call::Begin { command, has_input } => {
+            line.extend_from_slice(b",\"command\":");
+            serde_json::to_writer(&mut *line, command).expect("a string");
+            if *has_input {
+                truth(line, "input", true);
+            }
+        }
+        Call::Input { command, octets } => {
+            number(line, "command", *command as u64);
+            write_octets(line, octets);
+        }
+    }
     line.push(b'}');
 }
 

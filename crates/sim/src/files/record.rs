@@ -18,6 +18,7 @@ use crate::files::event_log::{Digest, EventLog, Header, Names};
 use crate::files::inputs::{self, To};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::files::observer::Observer;
+use crate::files::programs::Call;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
@@ -98,13 +99,13 @@ impl Recorder {
         Ok(())
     }
 
-    /// A command from outside begins in a station of a virtual lab.
+    /// A station of a virtual lab gets something from outside.
     ///
     /// # Errors
     /// As [`Recorder::input`].
-    pub fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), WriteError> {
+    pub fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), WriteError> {
         let names = &self.names;
-        self.output.line(|line| inputs::write_command(line, names, at, station, command))
+        self.output.line(|line| inputs::write_call(line, names, at, station, call))
     }
 
     /// The tally starts from zero at `at`, everything due up to `run_to` having been run.
@@ -158,19 +159,78 @@ impl Recorder {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum Line {
-    Offer { t: u64, station: String, size: u32, destination: To, tagged: bool, octets: Option<String> },
-    Attach { t: u64, station: String },
-    Detach { t: u64, station: String },
-    Join { t: u64, station: String, seat: u16, mac: String },
-    Leave { t: u64, station: String },
-    SetFault { t: u64, station: String, fault: Option<FaultName> },
-    SetPlca { t: u64, station: String, plca: SettingsText },
-    SetCut { t: u64, cut: Option<Cut> },
-    Command { t: u64, station: String, command: String },
-    SetQueue { t: u64, queue: u32 },
-    Restart { t: u64, run_to: u64 },
-    Missing { count: u64 },
-    End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
+    Offer {
+        t: u64,
+        station: String,
+        size: u32,
+        destination: To,
+        tagged: bool,
+        octets: Option<String>,
+    },
+    Attach {
+        t: u64,
+        station: String,
+    },
+    Detach {
+        t: u64,
+        station: String,
+    },
+    Join {
+        t: u64,
+        station: String,
+        seat: u16,
+        mac: String,
+    },
+    Leave {
+        t: u64,
+        station: String,
+    },
+    SetFault {
+        t: u64,
+        station: String,
+        fault: Option<FaultName>,
+    },
+    SetPlca {
+        t: u64,
+        station: String,
+        plca: SettingsText,
+    },
+    SetCut {
+        t: u64,
+        cut: Option<Cut>,
+    },
+    Command {
+        t: u64,
+        station: String,
+        command: String,
+        #[serde(default)]
+        input: bool,
+    },
+    Input {
+        t: u64,
+        station: String,
+        command: usize,
+        octets: String,
+    },
+    SetQueue {
+        t: u64,
+        queue: u32,
+    },
+    Restart {
+        t: u64,
+        run_to: u64,
+    },
+    Missing {
+        count: u64,
+    },
+    End {
+        t: u64,
+        run_to: u64,
+        inputs: u64,
+        missing: u64,
+        events: Option<u64>,
+        events_crc32: Option<u32>,
+    },
 }
 
 /// The content of a record.
@@ -185,14 +245,14 @@ pub enum Entry {
         /// Of a frame that had octets, those without FCS.
         octets: Option<Vec<u8>>,
     },
-    /// A command from outside begins in a station of a virtual lab.
-    Command {
+    /// A station of a virtual lab gets something from outside.
+    Call {
         /// When.
         at: BitInstant,
         /// The station.
         station: StationId,
-        /// A line of a shell.
-        command: String,
+        /// What.
+        call: Call,
     },
     /// The tally starts from zero.
     Restart {
@@ -311,8 +371,13 @@ impl<R: BufRead> RecordReader<R> {
                 cut.map_or(Ok(()), |cut| self.topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
                 input(t, Input::SetCut { cut })
             }
-            Line::Command { t, station, command } => {
-                Ok(Entry::Command { at: instant(t)?, station: self.station(&station)?, command })
+            Line::Command { t, station, command, input } => {
+                let call = Call::Begin { command, has_input: input };
+                Ok(Entry::Call { at: instant(t)?, station: self.station(&station)?, call })
+            }
+            Line::Input { t, station, command, octets } => {
+                let call = Call::Input { command, octets: octets_of(&octets)? };
+                Ok(Entry::Call { at: instant(t)?, station: self.station(&station)?, call })
             }
             Line::SetQueue { t, queue } => input(t, inputs::queue(queue)?),
             Line::Restart { t, run_to } => Ok(Entry::Restart { run_to: instant(run_to)?, at: instant(t)? }),
@@ -329,7 +394,7 @@ impl<R: BufRead> RecordReader<R> {
     }
 
     fn offer(&self, t: u64, station: StationId, frame: Frame, octets: Option<&str>) -> Result<Entry, String> {
-        let octets = octets.map(|digits| octets_of(digits, frame.size.get())).transpose()?;
+        let octets = octets.map(|digits| octets_of_frame(digits, frame.size.get())).transpose()?;
         Ok(Entry::Input { at: instant(t)?, input: Input::Offer { station, frame }, octets })
     }
 
@@ -342,15 +407,19 @@ fn instant(t: u64) -> Result<BitInstant, String> {
     if t <= LATEST { Ok(BitInstant::new(t)) } else { Err(format!("an instant of {t}: at most {LATEST} BT")) }
 }
 
-fn octets_of(digits: &str, size: u32) -> Result<Vec<u8>, String> {
-    let digit = |octet: u8| char::from(octet).to_digit(16).map(|digit| digit as u8);
-    let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
-    let octets: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(pair).collect();
-    let octets = octets.ok_or("`octets` is no list of octets: it has two hexadecimal digits for each")?;
+fn octets_of_frame(digits: &str, size: u32) -> Result<Vec<u8>, String> {
+    let octets = octets_of(digits)?;
     if octets.len() as u64 + u64::from(FCS.get()) > u64::from(size) {
         return Err(format!("{} octets and 4 of FCS in a frame of {size}", octets.len()));
     }
     Ok(octets)
+}
+
+fn octets_of(digits: &str) -> Result<Vec<u8>, String> {
+    let digit = |octet: u8| char::from(octet).to_digit(16).map(|digit| digit as u8);
+    let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
+    let octets: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(pair).collect();
+    Ok(octets.ok_or("`octets` is no list of octets: it has two hexadecimal digits for each")?)
 }
 
 /// Why a record could not be replayed.
@@ -435,7 +504,7 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
                 listener.kept()?;
             }
             // What it made its station send comes as inputs.
-            Entry::Command { .. } => {}
+            Entry::Call { .. } => {}
             Entry::Restart { run_to, at } => {
                 run_through(&mut medium, run_to, &mut listener)?;
                 medium.restart_tally();

@@ -123,7 +123,7 @@ fn segments(record: &File) -> Result<HashMap<FrameId, Segment>, BenchError> {
                     segments.insert(FrameId { station, serial: *serial }, segment);
                 }
             }
-            Entry::Input { .. } | Entry::Command { .. } | Entry::Restart { .. } | Entry::Missing { .. } => {}
+            Entry::Input { .. } | Entry::Call { .. } | Entry::Restart { .. } | Entry::Missing { .. } => {}
             Entry::End { .. } => return Ok(segments),
         }
     }
