@@ -37,7 +37,7 @@ fn seven_flows_share_a_segment_with_plca() {
     }
     let folder = folder();
     example(&folder, "plca");
-    assert_eq!(with(&consoles(&folder, 8), "receiver"), 7);
+    assert_eq!(with(&consoles(&folder, 8), "iperf Done"), 7);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn two_flows_over_csma_cd_and_over_csma_ca_with_hidden_stations() {
     for name in ["capture", "hidden"] {
         let folder = folder();
         example(&folder, name);
-        assert_eq!(with(&consoles(&folder, 3), "receiver"), 2, "{name}");
+        assert_eq!(with(&consoles(&folder, 3), "iperf Done"), 2, "{name}");
     }
 }
 

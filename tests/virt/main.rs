@@ -80,7 +80,11 @@ fn a_ping_takes_what_the_medium_takes() {
         console.lines().filter_map(|line| line.split_once("time=")?.1.strip_suffix(" ms")?.parse().ok()).collect();
     assert_eq!(times.len(), 4, "{console}");
     // ARP comes before the first.
-    times[1..].iter().for_each(|ms| assert!((0.187..0.189).contains(ms), "{ms} ms in {console}"));
+    let is_alone = |ms: &&f64| (0.187..0.189).contains(*ms);
+    assert!(times[1..].iter().filter(is_alone).count() >= 2, "{console}");
+    // A router solicitation of the same kernel may come first: 656 BT, and the gap.
+    let longest = 0.189 + 0.0656 + 0.0096;
+    times[1..].iter().for_each(|ms| assert!((0.187..longest).contains(ms), "{ms} ms in {console}"));
     let frames = logged(&text(&folder, "a.events"), &["offered", "delivered"]);
     let t = |line: &serde_json::Value| line["t"].as_u64().expect("an instant");
     let last = frames.iter().rev().find(|line| line["kind"] == "offered" && line["station"] == "st1");
