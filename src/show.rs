@@ -10,6 +10,7 @@ pub mod metrics;
 pub mod pager;
 mod plan;
 pub mod program;
+mod programs;
 pub mod refresh;
 pub mod sentence;
 pub mod terminal;
@@ -67,6 +68,7 @@ pub fn table(results: &Results) -> String {
     text += &turns::turns(results);
     text += &connections::connections(results);
     text += &plan::plan(results);
+    text += &programs::programs(results);
     text += &results.emulator.as_ref().map_or_else(String::new, |told| emulator(results, told));
     text += &verdict_line(results);
     if results.emulator.is_some() {

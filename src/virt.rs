@@ -15,3 +15,4 @@ mod init;
 pub mod lab;
 pub mod machine;
 pub mod plane;
+mod setup;

@@ -274,12 +274,13 @@ pub struct CommandEnded {
     pub until_ns: u64,
 }
 
-/// Asks the lab `name` to run a line of a shell in a station of virtual time; the notifications follow.
+/// Asks the lab `name` to run a line of a shell in a station of virtual time; the notifications follow. With `input` the
+/// command reads what is sent into the stream.
 ///
 /// # Errors
 /// No lab listens, or it refuses.
-pub fn exec(name: &str, station: &str, command: &str) -> io::Result<BufReader<UnixStream>> {
-    let request = Control::Exec { station: station.to_owned(), command: command.to_owned() };
+pub fn exec(name: &str, station: &str, command: &str, input: bool) -> io::Result<BufReader<UnixStream>> {
+    let request = Control::Exec { station: station.to_owned(), command: command.to_owned(), input };
     let mut stream = BufReader::new(connect(name, &request)?);
     let mut line = Vec::new();
     stream.read_until(b'\n', &mut line)?;

@@ -179,12 +179,18 @@ impl DataPlane {
         self.ask_with(Request::Capture(wish), Some(stream))
     }
 
-    /// Has a station of a virtual lab begin a command, whose output goes to `stream`.
+    /// Has a station of a virtual lab begin a command, whose output goes to `stream`, and whose input may come from there.
     ///
     /// # Errors
     /// As [`DataPlane::capture`].
-    pub fn command(&mut self, station: u16, command: String, stream: &UnixStream) -> Result<(), SupervisorError> {
-        self.ask_with(Request::Command(station, command), Some(stream))
+    pub fn command(
+        &mut self,
+        station: u16,
+        command: String,
+        has_input: bool,
+        stream: &UnixStream,
+    ) -> Result<(), SupervisorError> {
+        self.ask_with(Request::Command(station, command, has_input), Some(stream))
     }
 
     fn ask_with(&mut self, request: Request, stream: Option<&UnixStream>) -> Result<(), SupervisorError> {

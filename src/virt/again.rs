@@ -6,6 +6,7 @@ use medium::{BitInstant, BitTimes, Event, Input, StationId};
 use sim::files::event_log::EmulatorEvent;
 use sim::files::json_lines::{ReadError, WriteError};
 use sim::files::observer::Observer;
+use sim::files::programs::Call;
 use sim::files::record::{End, Entry, RecordReader};
 use sim::scenario::plan::Plan;
 use std::collections::VecDeque;
@@ -66,15 +67,15 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
         Ok(self.observer.event(event)?)
     }
 
-    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), AgainError> {
+    fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), AgainError> {
         if let Some(record) = &mut self.record {
             match record.next_entry()? {
-                Entry::Command { at: then, station: of, command: recorded }
-                    if (then, of, recorded.as_str()) == (at, station, command) => {}
+                Entry::Call { at: then, station: of, call: recorded }
+                    if (then, of, &recorded) == (at, station, call) => {}
                 _ => return Err(record.wrong(format!("this run differs: a command came at {at} BT instead")).into()),
             }
         }
-        Ok(self.observer.command(at, station, command)?)
+        Ok(self.observer.call(at, station, call)?)
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), AgainError> {
@@ -121,9 +122,7 @@ pub fn interventions(path: &Path, plan: &Plan) -> Result<(Interventions, Option<
                     false => interventions.push((at, Intervention::Input(input))),
                 }
             }
-            Entry::Command { at, station, command } => {
-                interventions.push((at, Intervention::Command { station, command }))
-            }
+            Entry::Call { at, station, call } => interventions.push((at, Intervention::Call { station, call })),
             Entry::Traffic { .. } | Entry::Restart { .. } | Entry::Missing { .. } => {}
             Entry::End { end, .. } => {
                 // The end is the bit instant after the last one.

@@ -6,6 +6,7 @@ use medium::{
     BitInstant, BitRate, BitTimes, Config, ConfigError, Event, Frame, FrameId, Host, Input, Kind, Medium, StationId,
 };
 use sim::figures::metrics::Delays;
+use sim::files::programs::Call;
 use sim::run::observer::Observer;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -21,8 +22,10 @@ pub enum Due {
     Receive { station: usize, octets: Arc<[u8]> },
     /// The medium is done with a frame.
     Done { station: usize, head: u16 },
-    /// A command begins, which has a number if its station could not be told before.
-    Command { station: usize, number: Option<usize>, command: String },
+    /// The station gets something from outside.
+    Call { station: usize, call: Call },
+    /// The station is called again; it had no room for it before.
+    CallAgain { station: usize },
 }
 
 /// What is done to a lab at an instant.
@@ -30,12 +33,12 @@ pub enum Due {
 pub enum Intervention {
     /// The medium gets an input that is no frame.
     Input(Input),
-    /// A command begins in a station.
-    Command {
+    /// A station gets something from outside.
+    Call {
         /// The station.
         station: StationId,
-        /// A line of a shell.
-        command: String,
+        /// What.
+        call: Call,
     },
 }
 
@@ -156,12 +159,11 @@ impl<O: Observer> Bus<O> {
         while let Some((_, intervention)) = self.interventions.pop_front_if(|(intervention, _)| *intervention <= at) {
             match intervention {
                 Intervention::Input(input) => self.give(at, input, None),
-                Intervention::Command { station, command } => {
+                Intervention::Call { station, call } => {
                     if self.taker.failed.is_none() {
-                        self.taker.failed = self.taker.observer.command(at, station, &command).err();
+                        self.taker.failed = self.taker.observer.call(at, station, &call).err();
                     }
-                    let due = Due::Command { station: station.index(), number: None, command };
-                    self.taker.due.push_front((now, due));
+                    self.taker.due.push_front((now, Due::Call { station: station.index(), call }));
                 }
             }
         }

@@ -1,12 +1,12 @@
 //! Commands from outside that run in stations: what they print goes to the clients that asked for them.
 //!
-//! A station writes to files of its own folder, which are read here now and then. No thread waits for a client: output that
-//! finds no room stays in its file until there is some.
+//! A station writes to files of its own folder, which are read here now and then. The lab waits for no client: output that
+//! finds no room stays in its file until there is some, and input comes in when the lab is ready for it.
 
 use super::init;
 use crate::live::control::{CommandEnded, Notification, Output, digits_of};
 use crate::live::watchers::writer;
-use crossbeam_channel::{Sender, TrySendError};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
@@ -16,14 +16,21 @@ use std::sync::Arc;
 
 /// Lines that wait for their reader.
 const WAITING: usize = 64;
-/// Octets in a line at most.
+/// Octets in a line of output, and in a piece of input, at most.
 const PIECE: u64 = 1 << 14;
+
+/// Pieces of input that wait for the lab.
+const PIECES: usize = 4;
 
 /// A command that runs.
 #[derive(Debug)]
 pub struct Command {
     /// The number of its station.
     pub station: usize,
+    /// The command's number there.
+    pub number: usize,
+    /// What the client sends as its input; an empty piece is the end.
+    input: Option<Receiver<Vec<u8>>>,
     /// The file of the command itself; those of its output are beside it.
     file: PathBuf,
     /// The virtual instant at which it began.
@@ -34,10 +41,28 @@ pub struct Command {
 }
 
 impl Command {
-    /// One that has begun at `from`, for the client at `stream`; none if there is no thread for the client.
-    pub fn new(station: usize, file: PathBuf, from: u64, stream: OwnedFd) -> Option<Command> {
-        let lines = writer(UnixStream::from(stream), WAITING)?;
-        Some(Command { station, file, from, told: [0; init::OUTPUTS.len()], lines })
+    /// Command `number` of `station`, which has begun at `from`, for the client at `stream`; none if there is no thread for
+    /// the client.
+    pub fn new(
+        (station, number): (usize, usize),
+        file: PathBuf,
+        from: u64,
+        stream: OwnedFd,
+        has_input: bool,
+    ) -> Option<Command> {
+        let stream = UnixStream::from(stream);
+        let input = has_input.then(|| reader(stream.try_clone().ok()?)).flatten();
+        let lines = writer(stream, WAITING)?;
+        Some(Command { station, number, input, file, from, told: [0; init::OUTPUTS.len()], lines })
+    }
+
+    /// What the client has sent since this was asked last. A client that is gone sends nothing more.
+    pub fn take_input(&mut self) -> Vec<Vec<u8>> {
+        let pieces: Vec<Vec<u8>> = self.input.iter().flat_map(Receiver::try_iter).take(PIECES).collect();
+        if pieces.last().is_some_and(Vec::is_empty) {
+            self.input = None;
+        }
+        pieces
     }
 
     /// Tells the client what is new at `now`; whether there may be more. `is_over`: its station has ended.
@@ -75,6 +100,21 @@ impl Command {
         name.push(end);
         name.into()
     }
+}
+
+/// A thread that reads what a client sends, and an empty piece at the end; none if there is no thread for it.
+fn reader(mut stream: UnixStream) -> Option<Receiver<Vec<u8>>> {
+    let (pieces, waiting) = bounded(PIECES);
+    let read = move || {
+        let mut octets = vec![0; PIECE as usize];
+        loop {
+            let count = stream.read(&mut octets).unwrap_or(0);
+            if pieces.send(octets[..count].to_vec()).is_err() || count == 0 {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("input".to_owned()).spawn(read).ok().map(|_| waiting)
 }
 
 /// Some octets of a file from a place on.

@@ -20,6 +20,11 @@ pub fn program(root: &Path, name: &str) -> Option<String> {
     files.into_iter().find(|file| root.join(file).symlink_metadata().is_ok())
 }
 
+/// What leads to the files that the station reads, in its folder; the station has them in `/tmp/in`.
+pub const FILES: &str = "files";
+/// What leads to the folder of the files that it writes to `/tmp/out`.
+pub const OUT: &str = "out";
+
 /// The file whose presence says that a station's programs have ended.
 pub const DONE: &str = "done";
 /// The file that lists the programs that have begun.
@@ -35,13 +40,58 @@ pub const OUTPUTS: [&str; 2] = [".out", ".err"];
 /// See [`OUTPUTS`].
 pub const CODE: &str = ".code";
 
-/// What reads the numbers of commands at the console, and begins them.
+/// The file of some standard input of a command.
+pub fn piece_file(piece: usize) -> String {
+    format!("piece{piece}")
+}
+
+/// What the listener reads when a command begins: its number, and whether it has an input.
+pub fn begin_line(number: usize, has_input: bool) -> String {
+    format!("{number}{}\n", if has_input { " open" } else { "" })
+}
+
+/// What it reads when a piece of a command's input is there.
+pub fn input_line(number: usize, piece: usize) -> String {
+    format!("{number} {piece}\n")
+}
+
+/// What it reads at the end of a command's input.
+pub fn end_of_input_line(number: usize) -> String {
+    format!("{number} end\n")
+}
+
+/// What reads such lines at the console, and begins commands.
+///
+/// A command with an input has a FIFO, which takes the numbers of pieces to a feeder. Descriptor 3 is both ends of it, so no
+/// open waits for the other end. The end of the command ends its feeder.
 fn listener() -> String {
     let [out, err] = OUTPUTS;
-    let file = format!("{INSIDE}/{}", command_file(0).trim_end_matches('0'));
+    let number = |file: String| format!("{INSIDE}/{}", file.trim_end_matches('0'));
+    let (file, piece) = (number(command_file(0)), number(piece_file(0)));
     format!(
-        "(while read n; do (f={file}$n; sh $f > $f{out} 2> $f{err} < /dev/null; echo $? > $f{CODE}) & done) \
-         < /dev/hvc0 &\n"
+        "feed() {{
+    while read piece; do
+        [ $piece = end ] && break
+        cat {piece}$piece
+    done
+}}
+begin() {{
+    sh $file > $file{out} 2> $file{err} 3>&-
+    echo $? > $file{CODE}
+}}
+(while read number what; do
+    file={file}$number fifo=/tmp/.input$number
+    case $what in
+    '') begin < /dev/null & ;;
+    open)
+        mkfifo $fifo
+        exec 3<> $fifo
+        (feed <&3 3>&- | {{ begin; echo end >&3; rm $fifo; }}) &
+        exec 3>&- ;;
+    *) [ ! -p $fifo ] || echo $what 1<> $fifo ;;
+    esac
+done) < /dev/hvc0 &
+"
     )
 }
 
@@ -53,13 +103,13 @@ pub fn command(number: usize) -> String {
     )
 }
 
-/// Writes the station's folder.
+/// Writes the station's folder. Its kernel is switched on at the instant `begins`, in nanoseconds.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn write(folder: &Path, plan: &Plan, station: &StationPlan) -> io::Result<()> {
+pub fn write(folder: &Path, plan: &Plan, number: usize, begins: u64) -> io::Result<()> {
     fs::create_dir(folder)?;
-    fs::write(folder.join("init"), script(station))?;
+    fs::write(folder.join("init"), script(&plan.stations[number], number, begins))?;
     fs::write(folder.join("hosts"), hosts(plan))
 }
 
@@ -73,7 +123,7 @@ fn hosts(plan: &Plan) -> String {
     text
 }
 
-fn script(station: &StationPlan) -> String {
+fn script(station: &StationPlan, number: usize, begins: u64) -> String {
     let mut text = format!(
         "export PATH=/{} HOME=/tmp LANG=C
 mount -t proc none /proc
@@ -91,13 +141,25 @@ ip link set lo up
         writeln!(text, "ip addr add {}/{} dev eth0{no_test}", network.address, network.prefix).expect("a string");
     }
     text += "ip link set eth0 up\ncd /tmp\n";
+    if station.kernel.files.is_some() {
+        text += &mounted("in", "ro", number, FILES);
+    }
+    text += &mounted("out", "sync", number, OUT);
     text += &listener();
-    // The lab's first instant is a round time of day, so the clock tells how long there is to wait.
-    text += "until_then() {
-    rest=$(($1 - $(date +%s%N)))
+    // The lab's first instant is a round time of day, so the clock tells how long there is to wait. The `date` of some images
+    // has no nanoseconds; the time since the kernel's begin has hundredths of a second.
+    text += &"until_then() {
+    now=$(date +%s%N)
+    if [ ${#now} -lt 19 ]; then
+        read up rest < /proc/uptime
+        part=${up#*.}
+        now=$((BEGIN + ${up%.*} * 1000000000 + ${part#0} * 10000000))
+    fi
+    rest=$(($1 - now))
     [ $rest -le 0 ] || sleep $(printf %d.%09d $((rest / 1000000000)) $((rest % 1000000000)))
 }
-";
+"
+    .replace("BEGIN", &(kernel::EPOCH + begins).to_string());
     for (number, program) in station.kernel.programs.iter().enumerate() {
         let at = u128::from(kernel::EPOCH) + program.at.as_nanos();
         let command = quoted(&program.command);
@@ -110,6 +172,11 @@ ip link set lo up
     }
     text += &format!("[ -z \"$waits\" ] || {{ wait $waits; echo > {INSIDE}/{DONE}; }}\nexec sleep 2147483647\n");
     text
+}
+
+/// Mounts what `link` of the station's folder leads to.
+fn mounted(place: &str, option: &str, number: usize, link: &str) -> String {
+    format!("mkdir {place}\nmount -t hostfs -o {option},/proc/self/cwd/station{number}/{link}/. none {place}\n")
 }
 
 /// A text as one word of a shell.

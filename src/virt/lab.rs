@@ -2,25 +2,27 @@
 
 use super::bus::{Bus, Due, Intervention};
 use super::init;
-use kernel::{Kernels, RunError, StartError, Station, Wire};
+use super::setup::{Folder, check_root, stations};
+use kernel::{Kernels, RunError, StartError, Wire};
 use medium::{BitInstant, ConfigError, Input, StationId};
-use sim::figures::results::{ConfigResults, Results, Snapshot, Start};
+use sim::figures::results::{ConfigResults, ProgramResults, Results, Snapshot, Start};
+use sim::files::programs::Call;
 use sim::files::record::End;
 use sim::run::observer::Observer;
-use sim::scenario::plan::{Plan, StationPlan};
+use sim::scenario::plan::Plan;
 use sim::words::configuration::WrittenConfig;
-use std::fs::{self, File};
+use std::collections::VecDeque;
+use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The stations' kernels begin within this time, each at an instant drawn from the seed: kernels that boot at one instant
-/// send at one instant.
-const BEGINNING: u64 = 10_000_000;
+/// How often kernels are looked for that were killed while others ran, in real time.
+const LOOK: Duration = Duration::from_millis(50);
 
-/// How long after a kernel that boots could not be told of a command it is tried again.
+/// How long after a kernel had no room for a line at its console it is tried again.
 const BOOTING: u64 = 1_000_000;
 
 /// How a lab is to be run.
@@ -76,6 +78,14 @@ pub enum LabError<E: std::error::Error + 'static> {
         /// What is wrong, and what would be right.
         what: String,
     },
+    /// What a station is to have in its `/tmp/in` is no folder.
+    #[error("the files of {station}: {} is no folder: write one, like `files = \"data\"`", files.display())]
+    Files {
+        /// What was named.
+        files: PathBuf,
+        /// The station.
+        station: String,
+    },
     /// A file cannot be written.
     #[error("cannot write {}", path.display())]
     Write {
@@ -93,22 +103,9 @@ fn begun(programs: &[String]) -> String {
     if programs.is_empty() { String::new() } else { format!(" (it has begun: {})", programs.join("; ")) }
 }
 
-/// How a program ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Its station.
-    pub station: String,
-    /// What was run.
-    pub command: String,
-    /// Its exit code, if it has ended.
-    pub code: Option<u8>,
-}
-
 /// What a run gave.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The programs that the run waited for.
-    pub programs: Vec<Ended>,
     /// Stations whose kernels ended before the run, how, and what they said last.
     pub ended: Vec<(String, u64, String)>,
     /// The last instant, in nanoseconds.
@@ -117,43 +114,8 @@ pub struct Outcome {
     pub runs: u64,
     /// The user wanted the end.
     pub interrupted: bool,
-    /// Counters and metrics.
+    /// Counters and metrics, and how its programs ended.
     pub results: Results,
-}
-
-/// How private folders are called; the number of their process follows.
-const PREFIX: &str = "ethbus-run.";
-
-/// A private folder, removed with everything in it.
-#[derive(Debug)]
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> io::Result<Folder> {
-        use std::os::unix::fs::DirBuilderExt;
-        Folder::remove_those_of_killed_runs();
-        let path = std::env::temp_dir().join(format!("{PREFIX}{}", std::process::id()));
-        fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Folder(path))
-    }
-
-    /// A run that was killed could not remove its folder. Those of other users stay: the system refuses.
-    fn remove_those_of_killed_runs() {
-        for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let id = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
-            if id.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists()) {
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed has been removed by somebody else.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// A lab that runs.
@@ -171,6 +133,10 @@ pub(super) struct Lab<'a, O: Observer> {
     ended: Vec<(String, u64, String)>,
     /// How many commands from outside have begun in each station.
     commands: Vec<usize>,
+    /// How many pieces of standard input their commands have got.
+    pieces: Vec<usize>,
+    /// Lines for each station's listener that its console had no room for.
+    unheard: Vec<VecDeque<String>>,
 }
 
 /// Runs a plan's programs in its stations until all have ended.
@@ -193,82 +159,6 @@ pub(super) fn planned(plan: &Plan) -> Vec<(BitInstant, Input)> {
     });
     let changes = plan.changes.iter().filter_map(|(at, deed)| Some((*at, deed.input()?)));
     faults.chain(changes).collect()
-}
-
-/// Whether a station can boot from its root file system.
-fn check_root<E: std::error::Error>(station: &StationPlan) -> Result<(), LabError<E>> {
-    let root = &station.kernel.root;
-    let wrong = |what: String| LabError::Root { root: root.clone(), station: station.name.clone(), what };
-    if !root.is_dir() {
-        return Err(wrong("is no folder: write one, like `root = \"/\"`".to_owned()));
-    }
-    let has = |program: &str| init::program(root, program).is_some();
-    if let Some(missing) = init::NEEDED.iter().find(|program| !has(program)) {
-        return Err(wrong(format!("has no program `{missing}`: install it there, or take another root")));
-    }
-    for folder in ["proc", "sys", "run", "tmp", "dev"] {
-        if !root.join(folder).is_dir() {
-            return Err(wrong(format!("has no folder `/{folder}`: make it")));
-        }
-    }
-    for program in &station.kernel.programs {
-        let word = program.command.split_whitespace().next().unwrap_or_default();
-        let is_plain = word.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.' | '+'));
-        let built_in =
-            ["cd", "echo", "exec", "exit", "for", "if", "printf", "test", "ulimit", "until", "wait", "while"];
-        if is_plain && !built_in.contains(&word) && !has(word) {
-            return Err(wrong(format!("has no program `{word}`, which `run` names: install it there")));
-        }
-    }
-    Ok(())
-}
-
-/// What each kernel is started with. Its folder is written.
-fn stations<E: std::error::Error>(plan: &Plan, wishes: &Wishes, folder: &Path) -> Result<Vec<Station>, LabError<E>> {
-    let consoles = wishes.consoles.as_deref();
-    consoles.map_or(Ok(()), |consoles| {
-        fs::create_dir_all(consoles).map_err(|source| LabError::Write { path: consoles.to_owned(), source })
-    })?;
-    let mut stations = Vec::new();
-    let mut draw = Draw(plan.medium.seed);
-    for (number, station) in plan.stations.iter().enumerate() {
-        let (begins, seed) = (draw.next() % BEGINNING, draw.next());
-        let own = folder.join(format!("station{number}"));
-        let write = |path: PathBuf| move |source| LabError::Write { path, source };
-        init::write(&own, plan, station).map_err(write(own.clone()))?;
-        let file = |path: PathBuf| {
-            let open = File::options().create(true).truncate(true).read(true).write(true).open(&path);
-            open.map_err(write(path))
-        };
-        let root = fs::canonicalize(&station.kernel.root).map_err(write(station.kernel.root.clone()))?;
-        let link = own.join("root");
-        std::os::unix::fs::symlink(root, &link).map_err(write(link))?;
-        let console = consoles.unwrap_or(&own).join(format!("{}.txt", station.name));
-        stations.push(Station {
-            name: station.name.clone(),
-            mac: station.mac.octets(),
-            memory: station.kernel.memory,
-            seed,
-            begins,
-            root: format!("station{number}/root"),
-            init: init::command(number),
-            console: file(console)?,
-            log: file(own.join("log"))?,
-        });
-    }
-    Ok(stations)
-}
-
-/// SplitMix64, from the lab's seed: instants and seeds of the stations' kernels.
-struct Draw(u64);
-
-impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
 }
 
 impl<'a, O: Observer> Lab<'a, O>
@@ -294,14 +184,16 @@ where
         let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
         let is_done = plan.stations.iter().map(|it| it.kernel.programs.iter().all(|it| it.is_service)).collect();
         let has_ended = vec![false; plan.stations.len()];
-        let commands = vec![0; plan.stations.len()];
-        Ok(Lab { plan, folder, kernels, bus, now: 0, is_done, has_ended, ended: Vec::new(), commands })
+        let (commands, unheard) = (vec![0; plan.stations.len()], vec![VecDeque::new(); plan.stations.len()]);
+        let pieces = commands.clone();
+        let ended = Vec::new();
+        Ok(Lab { plan, folder, kernels, bus, now: 0, is_done, has_ended, ended, commands, pieces, unheard })
     }
 
     /// Runs to the end; gives whether the user wanted it.
     fn until_its_end(&mut self, wishes: &Wishes) -> Result<bool, LabError<O::Error>> {
         let until = wishes.until.map_or(u64::MAX, |until| until.as_nanos() as u64);
-        let begin = Instant::now();
+        let (begin, mut look) = (Instant::now(), LOOK);
         loop {
             if self.is_done.iter().all(|done| *done) && wishes.until.is_none() {
                 return Ok(false);
@@ -313,6 +205,10 @@ where
             }
             if wishes.interrupted.load(Ordering::Relaxed) {
                 return Ok(true);
+            }
+            if begin.elapsed() >= look {
+                look = begin.elapsed() + LOOK;
+                self.look_for_ended();
             }
             wishes.pace.into_iter().for_each(|pace| keep_pace(begin, next, pace));
             if !self.go_on(u64::MAX)? {
@@ -382,25 +278,47 @@ where
                     // Frames that wait in the station's ring have room now.
                     self.kernels.send(station, &mut self.bus);
                 }
-                Due::Command { station, number, command } => self.begin(station, number, command)?,
+                Due::Call { station, call } => self.call(station, call)?,
+                Due::CallAgain { station } => self.talk(station)?,
             }
         }
         Ok(())
     }
 
-    /// Has a station begin a command from outside.
-    fn begin(&mut self, station: usize, number: Option<usize>, command: String) -> Result<(), LabError<O::Error>> {
-        let number = number.unwrap_or_else(|| {
-            self.commands[station] += 1;
-            self.commands[station]
-        });
-        let path = self.file(station, &init::command_file(number));
-        fs::write(&path, &command).map_err(|source| LabError::Write { path, source })?;
-        let told = self.kernels.tell(station, &format!("{number}\n")).map_err(LabError::Run)?;
-        if !told && self.kernels.is_alive(station) {
-            // It boots: its console is not there yet.
-            let again = Due::Command { station, number: Some(number), command };
-            self.bus.put_off(self.now + BOOTING, again);
+    /// Has a station begin a command, or a command read something.
+    fn call(&mut self, station: usize, call: Call) -> Result<(), LabError<O::Error>> {
+        let (line, written) = match call {
+            Call::Begin { command, has_input } => {
+                self.commands[station] += 1;
+                let number = self.commands[station];
+                (init::begin_line(number, has_input), Some((init::command_file(number), command.into_bytes())))
+            }
+            Call::Input { command, octets } if octets.is_empty() => (init::end_of_input_line(command), None),
+            Call::Input { command, octets } => {
+                self.pieces[station] += 1;
+                let piece = self.pieces[station];
+                (init::input_line(command, piece), Some((init::piece_file(piece), octets)))
+            }
+        };
+        if let Some((name, octets)) = written {
+            let path = self.file(station, &name);
+            fs::write(&path, octets).map_err(|source| LabError::Write { path, source })?;
+        }
+        self.unheard[station].push_back(line);
+        self.talk(station)
+    }
+
+    /// Has a station's listener read what it has not read yet, as far as its console has room.
+    fn talk(&mut self, station: usize) -> Result<(), LabError<O::Error>> {
+        while let Some(line) = self.unheard[station].front() {
+            if !self.kernels.tell(station, line).map_err(LabError::Run)? {
+                if self.kernels.is_alive(station) {
+                    // It boots, and its console is not there yet; or the console is full.
+                    self.bus.put_off(self.now + BOOTING, Due::CallAgain { station });
+                }
+                return Ok(());
+            }
+            self.unheard[station].pop_front();
         }
         Ok(())
     }
@@ -418,6 +336,12 @@ where
     /// Whether a station's kernel has ended.
     pub fn has_ended(&self, station: usize) -> bool {
         self.has_ended[station]
+    }
+
+    /// Notes kernels that were killed while they waited.
+    pub fn look_for_ended(&mut self) {
+        self.kernels.look_for_ended();
+        (0..self.has_ended.len()).for_each(|station| self.look_at(station));
     }
 
     /// Notes that a station's programs or its kernel have ended.
@@ -441,6 +365,14 @@ where
         LabError::NeverYields { why: error, programs }
     }
 
+    /// A station that wrote no files leaves no folder beside its console.
+    fn remove_empty_outs(&self) {
+        for station in 0..self.plan.stations.len() {
+            // One with files in it is not removed.
+            let _ = fs::canonicalize(self.file(station, init::OUT)).and_then(fs::remove_dir);
+        }
+    }
+
     /// Counters and metrics so far. Nothing runs for them: a run is the same whether they are asked for or not.
     pub fn results(&self) -> Results {
         let names = self.plan.station_names();
@@ -448,7 +380,21 @@ where
         let at = self.bus.end_at(self.now);
         let snapshot = Snapshot::take(self.bus.medium(), &start, at, self.bus.delays(), None);
         let config = ConfigResults::new(&WrittenConfig::from(&self.plan.medium), &self.plan.name);
-        Results::new(config, self.plan.medium.seed, &names, &snapshot)
+        let results = Results::new(config, self.plan.medium.seed, &names, &snapshot);
+        Results { programs: self.programs(), ..results }
+    }
+
+    /// How the programs ended that the lab waits for.
+    fn programs(&self) -> Vec<ProgramResults> {
+        let mut programs = Vec::new();
+        for (number, station) in self.plan.stations.iter().enumerate() {
+            for (program, what) in station.kernel.programs.iter().enumerate().filter(|(_, it)| !it.is_service) {
+                let code = fs::read_to_string(self.file(number, &format!("{program}.exit")));
+                let code = code.ok().and_then(|text| text.trim().parse().ok());
+                programs.push(ProgramResults { station: station.name.clone(), command: what.command.clone(), code });
+            }
+        }
+        programs
     }
 
     /// Kernels that have ended since the last look: each station, when, and how.
@@ -464,15 +410,8 @@ where
         let run_to = at.get().saturating_sub(1);
         self.bus.check().and_then(|observer| observer.end(End { t: at.get(), run_to })).map_err(LabError::Observer)?;
         let results = self.results();
-        let mut programs = Vec::new();
-        for (number, station) in self.plan.stations.iter().enumerate() {
-            for (program, what) in station.kernel.programs.iter().enumerate().filter(|(_, it)| !it.is_service) {
-                let code = fs::read_to_string(self.file(number, &format!("{program}.exit")));
-                let code = code.ok().and_then(|text| text.trim().parse().ok());
-                programs.push(Ended { station: station.name.clone(), command: what.command.clone(), code });
-            }
-        }
-        Ok(Outcome { programs, ended: self.ended, end, runs: self.kernels.runs(), interrupted, results })
+        self.remove_empty_outs();
+        Ok(Outcome { ended: self.ended, end, runs: self.kernels.runs(), interrupted, results })
     }
 }
 

@@ -26,6 +26,14 @@ pub fn of(plan: &Plan, kernel: &Path) -> io::Result<Machine> {
             }
         }
     }
+    for files in plan.stations.iter().filter_map(|station| station.kernel.files.as_ref()) {
+        let known = roots.entry(files.display().to_string()).or_default();
+        for file in files_in(files, String::new()) {
+            if let Ok(crc) = crc32(&files.join(&file)) {
+                known.insert(file, crc);
+            }
+        }
+    }
     let kernel_crc32 = crc32(kernel)?;
     Ok(Machine { kernel: kernel.display().to_string(), kernel_crc32, processor: processor(), roots })
 }
@@ -35,6 +43,21 @@ fn programs(station: &StationPlan) -> impl Iterator<Item = String> {
     let own = station.kernel.programs.iter().filter_map(|program| program.command.split_whitespace().next());
     let names = init::NEEDED.into_iter().chain(own).filter(|name| !name.contains('/'));
     names.filter_map(|name| init::program(&station.kernel.root, name))
+}
+
+/// The files of a folder and of those in it, without what cannot be read.
+fn files_in(folder: &Path, below: String) -> Vec<String> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder.join(&below)).into_iter().flatten().flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let name = if below.is_empty() { name } else { format!("{below}/{name}") };
+        match entry.file_type() {
+            Ok(it) if it.is_dir() => files.extend(files_in(folder, name)),
+            Ok(it) if it.is_file() => files.push(name),
+            _ => {}
+        }
+    }
+    files
 }
 
 /// The features of this machine's processor.

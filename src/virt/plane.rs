@@ -21,6 +21,7 @@ use crossbeam_channel::{RecvTimeoutError, SendTimeoutError, TryRecvError};
 use link::clock::monotonic_nanos;
 use medium::{BitInstant, BitTimes, Event, Input, StationId};
 use sim::files::event_log::EmulatorEvent;
+use sim::files::programs::Call;
 use sim::files::record::End;
 use sim::run::observer::Observer;
 use sim::scenario::plan::Plan;
@@ -36,6 +37,10 @@ use std::time::{Duration, Instant};
 const HOUSEKEEPING: Duration = Duration::from_millis(50);
 /// How often files do.
 const FLUSH: Duration = Duration::from_secs(1);
+/// How long the lab waits for a capture whose client reads nothing.
+const STUCK: Duration = Duration::from_secs(2);
+/// Between looks at a capture that is behind.
+const PAUSE: Duration = Duration::from_millis(1);
 /// The longest sleep.
 const LONGEST_SLEEP: Duration = HOUSEKEEPING;
 /// How far a kernel goes on its own, in nanoseconds of virtual time: what is done to the lab comes this much later at most.
@@ -71,8 +76,8 @@ impl<F: Observer> Observer for Observed<F> {
         self.files.event(event)
     }
 
-    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), F::Error> {
-        self.files.command(at, station, command)
+    fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), F::Error> {
+        self.files.call(at, station, call)
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), F::Error> {
@@ -129,6 +134,8 @@ struct Plane<'a, F: Observer> {
     commands: Vec<Command>,
     /// A kernel was interrupted, so no kernel can go on: the supervisor asks for the end.
     is_over: bool,
+    /// The client of a capture reads nothing, so the lab does not wait for it.
+    is_stuck: bool,
     next_housekeeping: Instant,
     next_flush: Instant,
 }
@@ -151,8 +158,8 @@ where
     let now = Instant::now();
     let clock = Clock { pace: wishes.pace.unwrap_or(1.0), since: now, from: 0, is_paused: false };
     let (next_housekeeping, next_flush) = (now + HOUSEKEEPING, now + FLUSH);
-    Plane { plan, lab, ends, clock, commands: Vec::new(), is_over: false, next_housekeeping, next_flush }
-        .until_its_end()
+    let (commands, is_over, is_stuck) = (Vec::new(), false, false);
+    Plane { plan, lab, ends, clock, commands, is_over, is_stuck, next_housekeeping, next_flush }.until_its_end()
 }
 
 impl<F: Observer> Plane<'_, F>
@@ -191,12 +198,28 @@ where
 
     /// Does what happens next, up to `limit` at the latest.
     fn go_on(&mut self, limit: u64) -> Result<(), LabError<F::Error>> {
+        self.wait_for_captures();
         let next = self.lab.next().unwrap_or(self.lab.now());
         self.is_over |= !self.lab.go_on(limit.min(next + LEAP))?;
+        self.tell_of_ended();
+        Ok(())
+    }
+
+    /// Tells which kernels have ended since the last look.
+    fn tell_of_ended(&mut self) {
         for (station, at, how) in self.lab.take_ended() {
             self.tell(Told::Trouble(format!("the kernel of {station} ended at {:.6} s ({how})", at as f64 / 1e9)));
         }
-        Ok(())
+    }
+
+    /// Virtual time waits for captures, so that they miss nothing; but not for a client that reads nothing.
+    fn wait_for_captures(&mut self) {
+        let begin = Instant::now();
+        while self.lab.bus.observer().captures.is_behind() && !self.is_stuck {
+            std::thread::sleep(PAUSE);
+            self.is_stuck = begin.elapsed() > STUCK;
+        }
+        self.is_stuck &= self.lab.bus.observer().captures.is_behind();
     }
 
     /// Runs everything up to `until`, and stops there.
@@ -223,7 +246,9 @@ where
             Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
             Request::Change { station, change } => self.change(StationId::new(station), change)?,
             Request::Cable(cut) => self.intervene(Intervention::Input(Input::SetCut { cut: cut.map(Into::into) }))?,
-            Request::Command(station, command) => self.command(station, command, stream)?,
+            Request::Command(station, command, has_input) => {
+                self.command(station, Call::Begin { command, has_input }, stream, has_input)?;
+            }
             Request::Pause => self.clock.is_paused = true,
             Request::Resume if self.clock.is_paused => self.clock.begin_at(self.lab.now()),
             Request::Step(bits) if self.clock.is_paused => self.step(bits.map(BitTimes::new))?,
@@ -279,11 +304,19 @@ where
         self.intervene(Intervention::Input(input))
     }
 
-    fn command(&mut self, station: u16, command: String, stream: Option<OwnedFd>) -> Result<(), LabError<F::Error>> {
-        self.intervene(Intervention::Command { station: StationId::new(station), command })?;
+    fn command(
+        &mut self,
+        station: u16,
+        call: Call,
+        stream: Option<OwnedFd>,
+        has_input: bool,
+    ) -> Result<(), LabError<F::Error>> {
+        self.intervene(Intervention::Call { station: StationId::new(station), call })?;
         let station = usize::from(station);
-        let file = self.lab.file(station, &init::command_file(self.lab.commands(station)));
-        let begun = stream.and_then(|stream| Command::new(station, file, self.lab.now(), stream));
+        let number = self.lab.commands(station);
+        let file = self.lab.file(station, &init::command_file(number));
+        let now = self.lab.now();
+        let begun = stream.and_then(|stream| Command::new((station, number), file, now, stream, has_input));
         self.commands.extend(begun);
         Ok(())
     }
@@ -298,6 +331,19 @@ where
     fn look_at_commands(&mut self) {
         let (lab, now) = (&self.lab, self.lab.now());
         self.commands.retain_mut(|command| command.go_on(now, lab.has_ended(command.station)));
+    }
+
+    /// Passes on what clients send to their commands.
+    fn take_inputs(&mut self) -> Result<(), LabError<F::Error>> {
+        let mut calls = Vec::new();
+        for command in &mut self.commands {
+            let (station, number) = (StationId::new(command.station as u16), command.number);
+            calls.extend(command.take_input().into_iter().map(|octets| (station, number, octets)));
+        }
+        for (station, command, octets) in calls {
+            self.intervene(Intervention::Call { station, call: Call::Input { command, octets } })?;
+        }
+        Ok(())
     }
 
     fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
@@ -316,7 +362,10 @@ where
         }
         self.next_housekeeping = now + HOUSEKEEPING;
         self.pass();
+        self.lab.look_for_ended();
+        self.tell_of_ended();
         self.look_at_commands();
+        self.take_inputs()?;
         let at = self.lab.bus.end_at(self.lab.now());
         let observed = self.lab.bus.parts().1;
         observed.captures.look(monotonic_nanos(), at, || Some(at));

@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod examples;
 mod up;
 
 use common::derive::derive_file;
@@ -79,7 +80,11 @@ fn a_ping_takes_what_the_medium_takes() {
         console.lines().filter_map(|line| line.split_once("time=")?.1.strip_suffix(" ms")?.parse().ok()).collect();
     assert_eq!(times.len(), 4, "{console}");
     // ARP comes before the first.
-    times[1..].iter().for_each(|ms| assert!((0.187..0.189).contains(ms), "{ms} ms in {console}"));
+    let is_alone = |ms: &&f64| (0.187..0.189).contains(*ms);
+    assert!(times[1..].iter().filter(is_alone).count() >= 2, "{console}");
+    // A router solicitation of the same kernel may come first: 656 BT, and the gap.
+    let longest = 0.189 + 0.0656 + 0.0096;
+    times[1..].iter().for_each(|ms| assert!((0.187..longest).contains(ms), "{ms} ms in {console}"));
     let frames = logged(&text(&folder, "a.events"), &["offered", "delivered"]);
     let t = |line: &serde_json::Value| line["t"].as_u64().expect("an instant");
     let last = frames.iter().rev().find(|line| line["kind"] == "offered" && line["station"] == "st1");
@@ -121,6 +126,26 @@ fn tcp_is_equal_from_run_to_run_on_a_loaded_machine_and_for_an_ordinary_user() {
     // Another seed is another run.
     run(command(&folder, "d", &["--seed", "2"])).succeeded();
     assert!(read(&folder, "a.events") != read(&folder, "d.events"));
+}
+
+/// Issue 30 asks for 100 runs, half of them under 4 busy loops: `RUNS=100 cargo test --test virt -- --ignored --nocapture`.
+#[test]
+#[ignore = "it takes minutes: RUNS says how many runs there are"]
+fn many_runs_are_equal() {
+    if !is_ready() {
+        return;
+    }
+    let runs = std::env::var("RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(10);
+    let folder = scenario(IPERF);
+    run(command(&folder, "first", &[])).succeeded();
+    for number in 1..runs {
+        let spin = || Running::start(program("sh", ["-c", "while :; do :; done"]), "");
+        let hogs: Vec<Running> = (0..if number < runs / 2 { 0 } else { 4 }).map(|_| spin()).collect();
+        run(command(&folder, "other", &[])).succeeded();
+        drop(hogs);
+        assert_equal(&folder, "first", "other");
+        println!("run {} of {runs} is equal", number + 1);
+    }
 }
 
 #[test]
@@ -212,6 +237,33 @@ fn the_code_is_that_of_the_first_program_that_failed() {
     assert!(ended.stderr.contains("exit 3"), "{}", ended.stderr);
 }
 
+/// Files get into a station and out of it, and what it reads is known to the record.
+#[test]
+fn files_get_in_and_out() {
+    if !is_ready() {
+        return;
+    }
+    let folder = folder();
+    let [data, record] = ["data", "a.record"].map(|name| path(&folder, name));
+    std::fs::create_dir_all(folder.path().join("data/below")).expect("a folder");
+    std::fs::write(folder.path().join("data/below/list"), "b\na\n").expect("a file");
+    let scenario = format!(
+        "[[station]]\nfiles = '{data}'\nrun = ['sort in/below/list > out/sorted', 'at 1s ! touch in/x']\n[[station]]\n"
+    );
+    std::fs::write(folder.path().join("lab.toml"), scenario).expect("a file");
+    let ended = run(command(&folder, "a", &["--record", &record])).succeeded();
+    assert!(ended.stdout.contains("st1: `sort in/below/list > out/sorted` ended with 0"), "{ended:#?}");
+    assert_eq!(text(&folder, "a.consoles/st1/sorted"), "a\nb\n");
+    assert!(!folder.path().join("a.consoles/st2").exists(), "a station without files has no folder");
+    // Without consoles nothing is kept, and the run is the same.
+    let [scenario, events] = ["lab.toml", "b.events"].map(|name| path(&folder, name));
+    run(ethbus(["run", &scenario, "--events", &events])).succeeded();
+    assert!(read(&folder, "a.events") == read(&folder, "b.events"));
+    std::fs::write(folder.path().join("data/below/list"), "c\n").expect("a file");
+    let told = run(ethbus(["replay", &record, "--programs"])).succeeded();
+    assert!(told.stderr.contains("another content has below/list"), "{told:#?}");
+}
+
 #[test]
 fn a_program_that_never_yields_ends_the_run_and_is_named() {
     if !is_ready() {
@@ -289,5 +341,6 @@ fn what_makes_no_virtual_lab_is_refused_with_its_remedy() {
     refused("[[station]]\nrun = ['no-such-program']\n", &[], &["no-such-program", "install"]);
     refused(&format!("{one}root = '{}'", folder.path().display()), &[], &["has no program `sh`"]);
     refused(&format!("{one}root = '/no/such'"), &[], &["/no/such", "no folder"]);
+    refused(&format!("{one}files = '/no/such'"), &[], &["the files of st1", "/no/such is no folder"]);
     assert!(folder_of_builds().is_dir());
 }

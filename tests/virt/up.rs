@@ -2,7 +2,7 @@
 
 use super::common::files::{logged, path};
 use super::common::lab::{Lab, Unused, fresh_name};
-use super::common::process::{Running, ethbus, run};
+use super::common::process::{Running, ethbus, program, run};
 use super::common::{PATIENCE, wait_until};
 use super::{PING, command, is_ready, processes, read, scenario, text};
 use serde_json::Value;
@@ -80,6 +80,14 @@ fn commands_and_changes_are_recorded_and_replayed() {
     let octets = run(lab.exec("st2", &["head", "-c", "100000", "/bin/sh"])).status;
     assert!(octets.success());
     run(lab.exec("st2", &["no-such-program"])).failed_with(127, &["no-such-program"]);
+    // Standard input, more of it than a pipe holds, and a program that ends before its input.
+    let input = "a line\n".repeat(20_000);
+    let counted = Running::start(lab.exec("st2", &["sh", "-c", "sleep 0.2; wc -c"]), &input).wait().succeeded();
+    assert_eq!(counted.stdout.trim(), input.len().to_string());
+    assert_eq!(Running::start(lab.exec("st2", &["head", "-n", "1"]), &input).wait().succeeded().stdout, "a line\n");
+    let shell = Running::start(lab.ethbus("shell", &["st1"]), "cd /usr; pwd\nexit 5\n").wait();
+    assert_eq!(shell.code(), Some(5), "{shell:#?}");
+    assert!(shell.stdout.contains("st1 $ /usr\n"), "{shell:#?}");
     pass(&lab, 2);
     let pinged = run(lab.exec("st2", &["ping", "-4", "-c", "2", "st1"])).succeeded();
     assert!(pinged.stdout.contains("2 received"), "{pinged:#?}");
@@ -92,7 +100,22 @@ fn commands_and_changes_are_recorded_and_replayed() {
 
     let recorded = logged(&text(&folder, "a.record"), &["command", "detach", "attach", "set_fault"]);
     let kinds: Vec<&str> = recorded.iter().filter_map(|line| line["kind"].as_str()).collect();
-    assert_eq!(kinds, ["command", "command", "command", "command", "detach", "command", "attach", "set_fault"]);
+    assert_eq!(
+        kinds,
+        [
+            "command",
+            "command",
+            "command",
+            "command",
+            "command",
+            "command",
+            "command",
+            "detach",
+            "command",
+            "attach",
+            "set_fault"
+        ]
+    );
     run(ethbus(["replay", record])).succeeded();
     let told = run(ethbus(["replay", record, "--programs", "--events", again])).succeeded();
     // Whether it adds that the record was interrupted depends on what still ran at `down`.
@@ -101,11 +124,47 @@ fn commands_and_changes_are_recorded_and_replayed() {
 
     // The same command later makes another run.
     let whole = text(&folder, "a.record");
+    assert!(whole.contains("\"kind\":\"input\""), "inputs have their instants");
     let line = whole.lines().find(|line| line.contains("\"command\":\"ping -4 -c 2")).expect("a command");
     let later = line.replace("ping -4 -c 2", "ping -4 -c 3");
     std::fs::write(folder.path().join("c.record"), whole.replace(line, &later)).expect("a file");
     let altered = path(&folder, "c.record");
     run(ethbus(["replay", &altered, "--programs"])).failed_with(1, &["c.record, line", "this run differs"]);
+}
+
+/// The first process whose command line has this.
+fn process(mark: &str) -> Option<i32> {
+    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let is_its = |name: &str| {
+        let command = std::fs::read(format!("/proc/{name}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&command).contains(mark)
+    };
+    let names = processes.filter_map(|process| process.file_name().into_string().ok());
+    names.filter(|name| is_its(name)).find_map(|name| name.parse().ok())
+}
+
+/// A kernel that is killed while it waits, and what `down` says of programs.
+#[test]
+fn a_killed_kernel_is_noticed_while_it_waits_and_down_has_the_codes_of_programs() {
+    if !is_ready() {
+        return;
+    }
+    // The memory is a mark that no other test has.
+    let folder =
+        scenario("[[station]]\nrun = ['sleep 1000']\n[[station]]\nmemory = 57\n[[station]]\nrun = ['at 1s exit 3']\n");
+    let lab = Lab::up(&["--virtual", &path(&folder, "lab.toml"), "--pace", "4"]);
+    pass(&lab, 2);
+    run(lab.ethbus("pause", &[])).succeeded();
+    let kernel = process("mem=57M").expect("a kernel");
+    run(program("kill", ["-KILL", &kernel.to_string()])).succeeded();
+    // A program in it ends with it, though virtual time is stopped.
+    let ended = run(lab.exec("st2", &["sleep", "1000"]));
+    assert!(ended.code() == Some(1) && ended.stderr.contains("the kernel of st2 ended"), "{ended:#?}");
+    let ended = run(lab.ethbus("down", &["--format", "json"]));
+    assert_eq!(ended.code(), Some(3), "{ended:#?}");
+    let programs = ended.json()["programs"].clone();
+    assert_eq!(programs[0]["code"], Value::Null);
+    assert_eq!((&programs[1]["station"], &programs[1]["code"]), (&Value::from("st3"), &Value::from(3)));
 }
 
 #[test]
@@ -120,6 +179,8 @@ fn a_killed_supervisor_leaves_no_kernels() {
     assert!(processes("mem=53M") >= 2);
     lab.lose_supervisor();
     wait_until(PATIENCE, "the kernels have ended", || processes("mem=53M") == 0);
+    let listed = run(ethbus(["list"])).succeeded().stdout;
+    assert!(listed.contains(&format!("{}: killed", lab.name)), "{listed}");
     run(lab.ethbus("down", &[])).succeeded();
     lab.assert_nothing_left();
 }
@@ -151,8 +212,7 @@ fn what_is_of_live_labs_is_refused() {
     }
     let mut lab = Lab::up(&["--virtual", &scenario]);
     for (command, arguments, word) in [
-        ("shell", &["st1"][..], "ethbus exec"),
-        ("send", &["--from", "st1", "--to", "st2", "--count", "1"], "ethbus exec"),
+        ("send", &["--from", "st1", "--to", "st2", "--count", "1"][..], "ethbus exec"),
         ("exec", &["st9", "true"], "no station `st9`"),
         ("add", &["st9"], "those of its scenario"),
         ("remove", &["st1"], "those of its scenario"),

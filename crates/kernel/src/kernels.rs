@@ -187,6 +187,16 @@ impl Kernels {
         self.kernels[station].is_alive
     }
 
+    /// Notes kernels that were killed while they waited. A kernel that ends by itself does so while it runs.
+    pub fn look_for_ended(&mut self) {
+        for station in 0..self.kernels.len() {
+            let kernel = &mut self.kernels[station];
+            if kernel.is_alive && matches!(kernel.process.try_wait(), Ok(Some(_))) {
+                self.ended(station);
+            }
+        }
+    }
+
     /// How a station's kernel ended, if it has.
     pub fn end_of(&mut self, station: usize) -> Option<ExitStatus> {
         self.kernels[station].process.wait().ok().filter(|_| !self.kernels[station].is_alive)

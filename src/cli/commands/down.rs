@@ -39,7 +39,7 @@ pub fn down(args: &DownArgs) -> Outcome {
     let Ended { results, failed, distrusted } = take_down(&name)?;
     let failed = failed || results.as_ref().is_some_and(Results::misses_plan);
     print_result(args.format, &results, |results| results.as_ref().map_or_else(String::new, table))?;
-    Ok(code(failed, distrusted))
+    Ok(code(failed, distrusted, results.as_ref()))
 }
 
 /// Takes every lab of the user down. What fails with one is said, and the others follow.
@@ -48,7 +48,7 @@ fn all(args: &DownArgs) -> Outcome {
     if names.is_empty() {
         say("ethbus: no lab is up, and none has left anything behind\n");
     }
-    let (mut ended, mut has_failed, mut is_distrusted) = (Vec::new(), false, false);
+    let (mut ended, mut has_failed, mut is_distrusted) = (Vec::<One>::new(), false, false);
     for lab in names {
         let Ended { results, failed, distrusted } = take_down(&lab).unwrap_or_else(|error| {
             say(&error.told());
@@ -63,14 +63,18 @@ fn all(args: &DownArgs) -> Outcome {
         format!("lab {lab} is down\n{table}")
     };
     print_result(args.format, &ended, |ended| ended.iter().map(told).collect())?;
-    Ok(code(has_failed, is_distrusted))
+    Ok(code(has_failed, is_distrusted, ended.iter().filter_map(|one| one.results.as_ref())))
 }
 
-fn code(failed: bool, distrusted: bool) -> ExitCode {
+/// A program that still runs is ended with its lab and has not failed.
+fn code<'a>(failed: bool, distrusted: bool, results: impl IntoIterator<Item = &'a Results>) -> ExitCode {
     match (failed, distrusted) {
         (true, _) => ExitCode::FAILURE,
         (false, true) => ExitCode::from(NOT_TRUSTED),
-        (false, false) => ExitCode::SUCCESS,
+        (false, false) => {
+            let codes = results.into_iter().map(|results| results.code_of_programs(0));
+            ExitCode::from(codes.into_iter().find(|code| *code != 0).unwrap_or(0))
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use crate::show::program::{program as ethbus, quoted};
 use crate::show::say;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, ErrorKind, Write};
+use std::net::Shutdown;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -91,10 +93,19 @@ fn in_kernel(lab: &str, content: &Content, station: &str, command: &[OsString]) 
     }
     let command = command.strip_prefix(&[OsString::from("--")]).unwrap_or(command);
     let words: Vec<String> = command.iter().map(|word| quoted(&word.to_string_lossy())).collect();
-    if words.is_empty() {
-        return Err(CommandError::Kernel { station: station.to_owned() });
+    let line = if words.is_empty() { shell_in_kernel(lab, station) } else { words.join(" ") };
+    let has_input = !is_nothing("/dev/stdin");
+    let lines = control::exec(lab, station, &line, has_input).map_err(|error| CommandError::of_lab(lab, error))?;
+    if has_input {
+        let system = |source| CommandError::System { what: "start a thread", source };
+        let mut stream = lines.get_ref().try_clone().map_err(system)?;
+        let send = move || {
+            // The program may end before its input.
+            let _ = io::copy(&mut io::stdin(), &mut stream);
+            let _ = stream.shutdown(Shutdown::Write);
+        };
+        std::thread::Builder::new().name("input".to_owned()).spawn(send).map_err(system)?;
     }
-    let lines = control::exec(lab, station, &words.join(" ")).map_err(|error| CommandError::of_lab(lab, error))?;
     for line in lines.lines() {
         let line = line.map_err(|source| CommandError::Control { name: lab.to_owned(), source })?;
         if let Ok(Notification { params, .. }) = serde_json::from_str::<Notification<CommandEnded>>(&line) {
@@ -114,6 +125,17 @@ fn in_kernel(lab: &str, content: &Content, station: &str, command: &[OsString]) 
     }
     say(&format!("ethbus: the lab `{lab}` ended before the program\n"));
     Ok(ExitCode::FAILURE)
+}
+
+/// A shell that asks for lines. It has no terminal of its own: the user's edits the lines.
+fn shell_in_kernel(lab: &str, station: &str) -> String {
+    format!("PS1={} exec sh +m -i 2>&1", quoted(&format!("{lab}:{station} $ ")))
+}
+
+/// Whether a file is the system's file of nothing.
+fn is_nothing(file: &str) -> bool {
+    let device = |file| std::fs::metadata(file).map(|it| it.rdev()).ok();
+    device(file).is_none_or(|it| Some(it) == device("/dev/null"))
 }
 
 /// Whether a program's name has in it what a shell reads otherwise: blanks between words, `;`, `|` and the like.

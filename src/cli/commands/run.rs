@@ -6,7 +6,7 @@ use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, WindowArgs}
 use crate::cli::windows::{self, named, takes_stdout};
 use crate::show::{say, show, table};
 use crate::virt::again::{AgainError, Against, interventions};
-use crate::virt::lab::{Ended, LabError, Outcome as Ran, Wishes, run as run_lab};
+use crate::virt::lab::{LabError, Outcome as Ran, Wishes, run as run_lab};
 use crate::virt::{build, machine};
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
@@ -87,7 +87,11 @@ pub fn run(args: &RunArgs) -> Outcome {
     };
     let shown = Shown { timing: args.timing, format: args.format, takes_stdout: takes_stdout(&args.windows) };
     let ran = run_and_show(&plan, &wishes, Against::new(observers, None), trailing, &shown)?;
-    Ok(if ran.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::from(code(&ran.programs)) })
+    Ok(if ran.interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::from(ran.results.code_of_programs(UNENDED))
+    })
 }
 
 /// Runs the programs of a record's lab again, and compares all that they send with the record.
@@ -136,6 +140,9 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// What a program counts for that has not ended by `--until`.
+const UNENDED: u8 = 1;
 
 /// How long a station may run while its clock does not move, by default.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -198,7 +205,6 @@ fn run_and_show(
     for (station, at, how) in &ran.ended {
         say(&format!("ethbus: the kernel of {station} ended at {:.6} s ({how})\n", *at as f64 / 1e9));
     }
-    ran.programs.iter().for_each(|program| say(&told(program, ran.end)));
     Ok(ran)
 }
 
@@ -274,19 +280,6 @@ fn timing(ran: &Ran, took: f64) -> String {
         end / took,
         many(ran.runs, "time")
     )
-}
-
-fn told(program: &Ended, end: u64) -> String {
-    let Ended { station, command, code } = program;
-    match code {
-        Some(code) => format!("ethbus: {station}: `{command}` ended with {code}\n"),
-        None => format!("ethbus: {station}: `{command}` had not ended at {:.6} s\n", end as f64 / 1e9),
-    }
-}
-
-/// The code of the first program that failed; one that has not ended has failed with 1.
-fn code(programs: &[Ended]) -> u8 {
-    programs.iter().map(|program| program.code.unwrap_or(1)).find(|code| *code != 0).unwrap_or(0)
 }
 
 /// Builds the kernel that virtual labs need.

@@ -112,6 +112,9 @@ pub enum Control {
         station: String,
         /// The line.
         command: String,
+        /// The client sends its standard input after the answer, as it is, up to the end of its direction.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        input: bool,
     },
     /// Panic, so that a test can see the lab cleaned up all the same. Not in release builds.
     Panic,
@@ -369,7 +372,7 @@ mod tests {
             Control::Mend,
             Control::Capture { framing: Framing::Plain, filter },
             Control::Enter { station: station() },
-            Control::Exec { station: station(), command: "ping -c 3 st2".to_owned() },
+            Control::Exec { station: station(), command: "ping -c 3 st2".to_owned(), input: true },
         ]
     }
 

@@ -452,16 +452,17 @@ fn listed(folder: &Path, name: String) -> Listed {
     if let Ok(content) = Inventory::of_running(&name) {
         return Listed { name, state: State::Up, since, content };
     }
-    let content = read(&folder.join(&name)).ok().flatten().unwrap_or_default();
+    let left = read(&folder.join(&name)).ok().flatten();
     let has_lock = folder.join(&name).join("lock").exists();
     let state = if has_lock && lock(&folder.join(&name)).is_ok_and(|free| free.is_none()) {
         State::Changing
-    } else if content.namespaces.is_empty() && folder.join(&name).join(LOG).exists() {
+    // A lab that ends by itself removes its record, and keeps its log.
+    } else if left.is_none() && folder.join(&name).join(LOG).exists() {
         State::Ended
     } else {
         State::LeftBehind
     };
-    Listed { name, state, since, content }
+    Listed { name, state, since, content: left.unwrap_or_default() }
 }
 
 /// Where the lab `name` of this user has its inventory.

@@ -194,9 +194,9 @@ pub enum Request {
     Discards(u16, bool),
     /// Begin a capture. The stream that it goes to comes with the request.
     Capture(Wish),
-    /// Begin a command in a station of a virtual lab: its number, and a line of a shell. The stream that gets what it prints
-    /// comes with the request.
-    Command(u16, String),
+    /// Begin a command in a station of a virtual lab: its number, a line of a shell, and whether the client sends its input.
+    /// The stream that gets what it prints comes with the request.
+    Command(u16, String, bool),
     /// Write the last seconds.
     Keep,
     /// Tell the results, and end.

@@ -196,6 +196,12 @@ impl Writer {
         }
     }
 
+    /// Whether half of the room for notes is taken.
+    fn is_behind(&self) -> bool {
+        let batches = self.batches.as_ref();
+        batches.is_some_and(|batches| batches.len() * 2 >= batches.capacity().unwrap_or(usize::MAX))
+    }
+
     /// Whether there was room for a note, and for what has been missing before it.
     fn note(&mut self, note: Note) -> bool {
         if self.batch.len() >= BATCH && !self.hand_over() {

@@ -47,6 +47,21 @@ pub struct Results {
     /// The messages of the table that a lab runs, with their bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanResults>,
+    /// The programs that a virtual lab waits for, in order of stations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramResults>,
+}
+
+/// How a program of a virtual lab ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProgramResults {
+    /// Its station.
+    pub station: String,
+    /// What was run.
+    pub command: String,
+    /// Its exit code; nothing while it has not ended.
+    pub code: Option<u8>,
 }
 
 /// What the medium was made from.
@@ -358,6 +373,11 @@ impl Results {
         self.plan.as_ref().is_some_and(PlanResults::is_missed)
     }
 
+    /// The exit code of the first program that failed. One that has not ended counts as `unended`.
+    pub fn code_of_programs(&self, unended: u8) -> u8 {
+        self.programs.iter().map(|program| program.code.unwrap_or(unended)).find(|code| *code != 0).unwrap_or(0)
+    }
+
     /// Works out every metric.
     pub fn new(config: ConfigResults, seed: u64, names: &[String], snapshot: &Snapshot) -> Results {
         let sums = Sums::of(&snapshot.tally, snapshot.measured.get()).of_first(names.len());
@@ -373,6 +393,7 @@ impl Results {
             stations: StationResults::all(names, snapshot),
             emulator: snapshot.emulator.clone(),
             plan: snapshot.plan.clone(),
+            programs: Vec::new(),
         };
         results.fit_places();
         results

@@ -2,6 +2,7 @@
 
 use crate::files::columns::{key, number, string, truth};
 use crate::files::event_log::Names;
+use crate::files::programs::Call;
 use crate::words::MacAddr;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
@@ -136,21 +137,47 @@ pub(crate) fn kind(input: &Input) -> &'static str {
     }]
 }
 
-/// Appends what is no input and has a text: a command that begins in a station, or what a station offers from now on.
-pub(super) fn write_text(
+/// Appends what a station gets from outside.
+pub(super) fn write_call(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, call: &Call) {
+    match call {
+        Call::Begin { command, has_input } => {
+            write_text(line, names, (at, station), ["command"; 2], command);
+            if *has_input {
+                truth(line, "input", true);
+            }
+        }
+        Call::Input { command, octets } => {
+            begin(line, names, at, station, "input");
+            number(line, "command", *command as u64);
+            write_octets(line, octets);
+        }
+    }
+    line.push(b'}');
+}
+
+/// Appends what a station offers from now on.
+pub(super) fn write_traffic(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, arrivals: &str) {
+    write_text(line, names, (at, station), ["traffic", "arrivals"], arrivals);
+    line.push(b'}');
+}
+
+fn write_text(
     line: &mut Vec<u8>,
     names: &Names,
     (at, station): (BitInstant, StationId),
     [kind, column]: [&str; 2],
     text: &str,
 ) {
+    begin(line, names, at, station, kind);
+    key(line, column);
+    serde_json::to_writer(line, text).expect("a string");
+}
+
+fn begin(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, kind: &str) {
     line.extend_from_slice(b"{\"t\":");
     push_number(line, at.get());
     string(line, "kind", kind);
     string(line, "station", names.escaped(station));
-    key(line, column);
-    serde_json::to_writer(&mut *line, text).expect("a string");
-    line.push(b'}');
 }
 
 /// Appends an input, without the line's end; nothing for the passing of time.

@@ -6,6 +6,7 @@
 //! A run is compiled for its observer, so a run without an observer, which is `()`, pays nothing.
 
 use crate::files::event_log::EmulatorEvent;
+use crate::files::programs::Call;
 use crate::files::record::End;
 use medium::{BitInstant, Event, Input, StationId};
 use std::convert::Infallible;
@@ -34,12 +35,12 @@ pub trait Observer {
         Ok(())
     }
 
-    /// A command from outside begins in a station of a virtual lab.
+    /// A station of a virtual lab gets something from outside.
     ///
     /// # Errors
     /// As [`Observer::input`].
-    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), Self::Error> {
-        let _ = (at, station, command);
+    fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), Self::Error> {
+        let _ = (at, station, call);
         Ok(())
     }
 
@@ -94,8 +95,8 @@ impl<O: Observer> Observer for Option<O> {
         self.as_mut().map_or(Ok(()), |observer| observer.emulator(event))
     }
 
-    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), O::Error> {
-        self.as_mut().map_or(Ok(()), |observer| observer.command(at, station, command))
+    fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), O::Error> {
+        self.as_mut().map_or(Ok(()), |observer| observer.call(at, station, call))
     }
 
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), O::Error> {
@@ -139,9 +140,9 @@ impl<A: Observer, B: Observer<Error = A::Error>> Observer for Both<A, B> {
         self.1.emulator(event)
     }
 
-    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), A::Error> {
-        self.0.command(at, station, command)?;
-        self.1.command(at, station, command)
+    fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), A::Error> {
+        self.0.call(at, station, call)?;
+        self.1.call(at, station, call)
     }
 
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), A::Error> {

@@ -3,6 +3,25 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// What a station of a virtual lab gets from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// A command begins.
+    Begin {
+        /// A line of a shell.
+        command: String,
+        /// Its standard input comes from outside; it has none otherwise.
+        has_input: bool,
+    },
+    /// Standard input of a command.
+    Input {
+        /// The number of the command among those of its station, from 1.
+        command: usize,
+        /// What comes; nothing at the end of the input.
+        octets: Vec<u8>,
+    },
+}
+
 /// Member `programs` of a record's header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -18,6 +18,7 @@ use crate::files::event_log::{Digest, EventLog, Header, Names};
 use crate::files::inputs::{self, JoinText, Seating, To};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::files::observer::Observer;
+use crate::files::programs::Call;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
@@ -98,13 +99,13 @@ impl Recorder {
         Ok(())
     }
 
-    /// A command from outside begins in a station of a virtual lab.
+    /// A station of a virtual lab gets something from outside.
     ///
     /// # Errors
     /// As [`Recorder::input`].
-    pub fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), WriteError> {
+    pub fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), WriteError> {
         let names = &self.names;
-        self.output.line(|line| inputs::write_text(line, names, (at, station), ["command"; 2], command))
+        self.output.line(|line| inputs::write_call(line, names, at, station, call))
     }
 
     /// A station offers something else from now on.
@@ -113,7 +114,7 @@ impl Recorder {
     /// As [`Recorder::input`].
     pub fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) -> Result<(), WriteError> {
         let names = &self.names;
-        self.output.line(|line| inputs::write_text(line, names, (at, station), ["traffic", "arrivals"], arrivals))
+        self.output.line(|line| inputs::write_traffic(line, names, at, station, arrivals))
     }
 
     /// The tally starts from zero at `at`, everything due up to `run_to` having been run.
@@ -167,20 +168,84 @@ impl Recorder {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 enum Line {
-    Offer { t: u64, station: String, size: u32, destination: To, tagged: bool, octets: Option<String> },
-    Attach { t: u64, station: String },
-    Detach { t: u64, station: String },
-    Join { t: u64, station: String, seat: u16, mac: String, place: Option<Cut> },
-    Leave { t: u64, station: String },
-    SetFault { t: u64, station: String, fault: Option<FaultName> },
-    SetPlca { t: u64, station: String, plca: SettingsText },
-    SetCut { t: u64, cut: Option<Cut> },
-    Command { t: u64, station: String, command: String },
-    SetQueue { t: u64, queue: u32 },
-    Traffic { t: u64, station: String, arrivals: String },
-    Restart { t: u64, run_to: u64 },
-    Missing { count: u64 },
-    End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
+    Offer {
+        t: u64,
+        station: String,
+        size: u32,
+        destination: To,
+        tagged: bool,
+        octets: Option<String>,
+    },
+    Attach {
+        t: u64,
+        station: String,
+    },
+    Detach {
+        t: u64,
+        station: String,
+    },
+    Join {
+        t: u64,
+        station: String,
+        seat: u16,
+        mac: String,
+        place: Option<Cut>,
+    },
+    Leave {
+        t: u64,
+        station: String,
+    },
+    SetFault {
+        t: u64,
+        station: String,
+        fault: Option<FaultName>,
+    },
+    SetPlca {
+        t: u64,
+        station: String,
+        plca: SettingsText,
+    },
+    SetCut {
+        t: u64,
+        cut: Option<Cut>,
+    },
+    Command {
+        t: u64,
+        station: String,
+        command: String,
+        #[serde(default)]
+        input: bool,
+    },
+    Input {
+        t: u64,
+        station: String,
+        command: usize,
+        octets: String,
+    },
+    SetQueue {
+        t: u64,
+        queue: u32,
+    },
+    Traffic {
+        t: u64,
+        station: String,
+        arrivals: String,
+    },
+    Restart {
+        t: u64,
+        run_to: u64,
+    },
+    Missing {
+        count: u64,
+    },
+    End {
+        t: u64,
+        run_to: u64,
+        inputs: u64,
+        missing: u64,
+        events: Option<u64>,
+        events_crc32: Option<u32>,
+    },
 }
 
 /// The content of a record.
@@ -195,14 +260,14 @@ pub enum Entry {
         /// Of a frame that had octets, those without FCS.
         octets: Option<Vec<u8>>,
     },
-    /// A command from outside begins in a station of a virtual lab.
-    Command {
+    /// A station of a virtual lab gets something from outside.
+    Call {
         /// When.
         at: BitInstant,
         /// The station.
         station: StationId,
-        /// A line of a shell.
-        command: String,
+        /// What.
+        call: Call,
     },
     /// A station offers something else from now on.
     Traffic {
@@ -330,8 +395,13 @@ impl<R: BufRead> RecordReader<R> {
                 input(t, Input::SetFault { station: self.station(&station)?, fault })
             }
             Line::SetCut { t, cut } => input(t, self.seating.cut(cut)?),
-            Line::Command { t, station, command } => {
-                Ok(Entry::Command { at: instant(t)?, station: self.station(&station)?, command })
+            Line::Command { t, station, command, input } => {
+                let call = Call::Begin { command, has_input: input };
+                Ok(Entry::Call { at: instant(t)?, station: self.station(&station)?, call })
+            }
+            Line::Input { t, station, command, octets } => {
+                let call = Call::Input { command, octets: octets_of(&octets)? };
+                Ok(Entry::Call { at: instant(t)?, station: self.station(&station)?, call })
             }
             Line::Traffic { t, station, arrivals } => {
                 Ok(Entry::Traffic { at: instant(t)?, station: self.station(&station)?, arrivals })
@@ -351,7 +421,7 @@ impl<R: BufRead> RecordReader<R> {
     }
 
     fn offer(&self, t: u64, station: StationId, frame: Frame, octets: Option<&str>) -> Result<Entry, String> {
-        let octets = octets.map(|digits| octets_of(digits, frame.size.get())).transpose()?;
+        let octets = octets.map(|digits| octets_of_frame(digits, frame.size.get())).transpose()?;
         Ok(Entry::Input { at: instant(t)?, input: Input::Offer { station, frame }, octets })
     }
 
@@ -364,15 +434,19 @@ fn instant(t: u64) -> Result<BitInstant, String> {
     if t <= LATEST { Ok(BitInstant::new(t)) } else { Err(format!("an instant of {t}: at most {LATEST} BT")) }
 }
 
-fn octets_of(digits: &str, size: u32) -> Result<Vec<u8>, String> {
-    let digit = |octet: u8| char::from(octet).to_digit(16).map(|digit| digit as u8);
-    let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
-    let octets: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(pair).collect();
-    let octets = octets.ok_or("`octets` is no list of octets: it has two hexadecimal digits for each")?;
+fn octets_of_frame(digits: &str, size: u32) -> Result<Vec<u8>, String> {
+    let octets = octets_of(digits)?;
     if octets.len() as u64 + u64::from(FCS.get()) > u64::from(size) {
         return Err(format!("{} octets and 4 of FCS in a frame of {size}", octets.len()));
     }
     Ok(octets)
+}
+
+fn octets_of(digits: &str) -> Result<Vec<u8>, String> {
+    let digit = |octet: u8| char::from(octet).to_digit(16).map(|digit| digit as u8);
+    let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
+    let octets: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(pair).collect();
+    Ok(octets.ok_or("`octets` is no list of octets: it has two hexadecimal digits for each")?)
 }
 
 /// Why a record could not be replayed.
@@ -457,7 +531,7 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
                 listener.kept()?;
             }
             // What a station sends then comes as inputs.
-            Entry::Command { .. } | Entry::Traffic { .. } => {}
+            Entry::Call { .. } | Entry::Traffic { .. } => {}
             Entry::Restart { run_to, at } => {
                 run_through(&mut medium, run_to, &mut listener)?;
                 medium.restart_tally();

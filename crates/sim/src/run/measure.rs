@@ -447,6 +447,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         stations,
         emulator: None,
         plan: None,
+        programs: Vec::new(),
     };
     results.fit_places();
     let until = plan.run.until_known().map(|until| until.results(&results));

@@ -4,6 +4,7 @@ pub use crate::files::observer::{Both, Observer};
 
 use crate::files::event_log::{EmulatorEvent, EventLog};
 use crate::files::json_lines::WriteError;
+use crate::files::programs::Call;
 use crate::files::record::{End, Recorder};
 use medium::{BitInstant, Event, Input, StationId};
 use std::sync::Arc;
@@ -47,8 +48,8 @@ impl Observer for Recorder {
         Ok(())
     }
 
-    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), WriteError> {
-        Recorder::command(self, at, station, command)
+    fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), WriteError> {
+        Recorder::call(self, at, station, call)
     }
 
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), WriteError> {
@@ -91,8 +92,8 @@ impl Observer for RunFiles {
         Observer::emulator(&mut self.log, event)
     }
 
-    fn command(&mut self, at: BitInstant, station: StationId, command: &str) -> Result<(), WriteError> {
-        Observer::command(&mut self.record, at, station, command)
+    fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), WriteError> {
+        Observer::call(&mut self.record, at, station, call)
     }
 
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), WriteError> {

@@ -523,6 +523,9 @@ macro_rules! settings {
                 /// the folder that stations have as their root file system, read-only: `"/"` is this machine's
                 root: Given<String>, Text(any), "a folder in quotes, like `root = \"/\"`",
                     default "`\"/\"`";
+                /// the folder whose files stations have in `/tmp/in`, read-only
+                files: Given<String>, Text(any), "a folder in quotes, like `files = \"data\"`",
+                    default "none";
                 /// memory of each station, in MiB
                 memory: Given<u64>, Whole(32, 4096), "a whole number of MiB from 32 to 4096, like `memory = 48`",
                     default "48";
@@ -696,6 +699,9 @@ macro_rules! settings {
                     default "none";
                 /// *run*: its own root file system
                 root: Given<String>, Text(any), "a folder in quotes, like `root = \"/srv/image\"`",
+                    default "that of `[kernel]`";
+                /// *run*: its own files in `/tmp/in`
+                files: Given<String>, Text(any), "a folder in quotes, like `files = \"data\"`",
                     default "that of `[kernel]`";
                 /// *run*: its own memory, in MiB
                 memory: Given<u64>, Whole(32, 4096), "a whole number of MiB from 32 to 4096, like `memory = 48`",

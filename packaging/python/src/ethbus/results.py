@@ -655,6 +655,20 @@ class PlcaStation(Record):
 
 
 @dataclass(frozen=True)
+class ProgramResults(Record):
+    """How a program of a virtual lab ended."""
+
+    code: Optional[int]
+    """Its exit code; nothing while it has not ended."""
+
+    command: str
+    """What was run."""
+
+    station: str
+    """Its station."""
+
+
+@dataclass(frozen=True)
 class RanAway(Record):
     """When the backlog of infinitely many users got out of hand."""
 
@@ -841,6 +855,9 @@ class Results(Run):
 
     plan: Optional[PlanResults]
     """The messages of the table that a lab runs, with their bounds."""
+
+    programs: list[ProgramResults]
+    """The programs that a virtual lab waits for, in order of stations."""
 
     seed: int
     """Seed of every random draw."""

@@ -258,7 +258,7 @@ impl Serving<'_> {
             Control::Mend => self.cable(None, answer)?,
             Control::Capture { framing, filter } => self.capture(framing, &filter, answer)?,
             Control::Enter { station } => hand_over(self.record, &station, answer),
-            Control::Exec { station, command } => self.exec(&station, command, answer)?,
+            Control::Exec { station, command, input } => self.exec(&station, command, input, answer)?,
             Control::Panic if cfg!(debug_assertions) => panic!("asked to panic"),
             Control::Trespass if cfg!(debug_assertions) => self.plane.ask(Request::Trespass)?,
             Control::BusPanic if cfg!(debug_assertions) => self.plane.ask(Request::Panic)?,
@@ -316,13 +316,13 @@ impl Serving<'_> {
     }
 
     /// Has a station's kernel run a command for the client.
-    fn exec(&mut self, name: &str, command: String, answer: Answer) -> Result<(), SupervisorError> {
+    fn exec(&mut self, name: &str, command: String, has_input: bool, answer: Answer) -> Result<(), SupervisorError> {
         let Some(station) = self.stations.position(name) else {
             answer.refuse(&RpcError::no_station(name));
             return Ok(());
         };
         match answer.give_stream(&json!({})) {
-            Ok(stream) => self.plane.command(station as u16, command, &stream),
+            Ok(stream) => self.plane.command(station as u16, command, has_input, &stream),
             // The client is gone.
             Err(_) => Ok(()),
         }

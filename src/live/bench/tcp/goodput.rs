@@ -123,7 +123,7 @@ fn segments(record: &File) -> Result<HashMap<FrameId, Segment>, BenchError> {
                     segments.insert(FrameId { station, serial: *serial }, segment);
                 }
             }
-            Entry::Input { .. } | Entry::Command { .. } | Entry::Traffic { .. } => {}
+            Entry::Input { .. } | Entry::Call { .. } | Entry::Traffic { .. } => {}
             Entry::Restart { .. } | Entry::Missing { .. } => {}
             Entry::End { .. } => return Ok(segments),
         }

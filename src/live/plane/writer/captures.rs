@@ -128,6 +128,11 @@ impl Captures {
         }
     }
 
+    /// Whether a capture is behind, so that more notes may find no room.
+    pub fn is_behind(&self) -> bool {
+        self.present.iter().any(|present| present.writer.is_behind())
+    }
+
     /// Lets go of captures that have ended.
     pub fn keep_house(&mut self) {
         let is_over = |present: &mut Present| present.writer.ended.try_recv() == Err(TryRecvError::Disconnected);

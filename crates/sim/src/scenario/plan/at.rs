@@ -82,7 +82,7 @@ impl Planner<'_> {
     /// Keys that only a station of the first instant has.
     fn check_joiner(&self, section: &Spanned<StationSection>) -> Result<(), PlanError> {
         let own = section.get_ref();
-        let keys = ["run", "root", "memory", "source"];
+        let keys = ["run", "root", "files", "memory", "source"];
         match keys.iter().find_map(|key| Some((key, own.place_of(key)?))) {
             None => Ok(()),
             Some((key, span)) => {

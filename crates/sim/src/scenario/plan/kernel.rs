@@ -11,6 +11,8 @@ use std::time::Duration;
 pub struct KernelPlan {
     /// The folder that is its root file system.
     pub root: PathBuf,
+    /// The folder whose files it has in `/tmp/in`, if there is one.
+    pub files: Option<PathBuf>,
     /// In MiB.
     pub memory: u64,
     /// What it runs.
@@ -27,6 +29,7 @@ impl Planner<'_> {
         };
         Ok(KernelPlan {
             root: root.map_or_else(|| "/".into(), |root| root.get_ref().into()),
+            files: section.files.as_ref().or(common.files.as_ref()).map(|files| files.get_ref().into()),
             memory: value(&section.memory).or(value(&common.memory)).unwrap_or(48),
             programs: programs.iter().map(read).collect::<Result<_, PlanError>>()?,
         })
