@@ -41,7 +41,7 @@ fn the_kernel_is_the_bridge_between_labs() {
     let file = folder.path().join("zonal.toml");
     let text = format!(
         "name = \"{}\"\n[bus.f]\nstations = 2\naccess.method = \"plca\"\n[bus.r]\nstations = 2\n\
-         [[bus.r.station]]\narrivals = \"periodic:10ms\"\ndestination = \"f-1\"\n[[bus.r.station]]\narrivals = \"silent\"\n\
+         [[bus.r.station]]\narrivals = \"periodic:0.01\"\ndestination = \"f-1\"\n[[bus.r.station]]\narrivals = \"silent\"\n\
          [[bridge]]\nname = \"{bridge}\"\njoins = [\"f\", \"r\"]\n",
         labs.0
     );
@@ -54,7 +54,7 @@ fn the_kernel_is_the_bridge_between_labs() {
     run(labs.ethbus("exec", "f", &["f-2", "--", "ping", "-c", "3", "-i", "0.2", "-W", "5", "10.77.0.5"])).succeeded();
     let received = |bus: &str, name: &str| {
         let results = run(labs.ethbus("stats", bus, &["--format", "json"])).json();
-        number(&station(&results, name)["counters"], "frames_received_ok")
+        number(&station(&results, name), "frames_received_ok")
     };
     assert!(received("f", "f-1") > 20, "the other bus's frames arrive: {}", received("f", "f-1"));
     for bus in ["r", "f"] {

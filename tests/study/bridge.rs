@@ -68,8 +68,7 @@ fn what_is_of_one_bus_is_refused() {
     sim(&["--replications", "2"]).failed_with(WRONG_USE, &["--replications", "run once"]);
     sim(&["--until", "1%"]).failed_with(WRONG_USE, &["--until", "ends with its duration"]);
     for command in [["up", ZONAL], ["sweep", ZONAL]] {
-        let more: &[&str] =
-            if command[0] == "sweep" { &["--set", "traffic.frame_size=64,128", "--out", &file] } else { &[] };
+        let more: &[&str] = if command[0] == "sweep" { &["--set", "run.duration=1s,2s", "--out", &file] } else { &[] };
         let ended = run(ethbus(command.iter().chain(more)));
         ended.failed_with(WRONG_USE, &["bus", "`ethbus up --bus NAME`"]);
     }
