@@ -54,7 +54,7 @@ fn the_kernel_is_the_bridge_between_labs() {
     run(labs.ethbus("exec", "f", &["f-2", "--", "ping", "-c", "3", "-i", "0.2", "-W", "5", "10.77.0.5"])).succeeded();
     let received = |bus: &str, name: &str| {
         let results = run(labs.ethbus("stats", bus, &["--format", "json"])).json();
-        number(&station(&results, name), "frames_received_ok")
+        number(station(&results, name), "frames_received_ok")
     };
     assert!(received("f", "f-1") > 20, "the other bus's frames arrive: {}", received("f", "f-1"));
     for bus in ["r", "f"] {

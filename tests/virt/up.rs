@@ -162,7 +162,8 @@ fn a_killed_kernel_is_noticed_while_it_waits_and_down_has_the_codes_of_programs(
     assert!(ended.code() == Some(1) && ended.stderr.contains("the kernel of st2 ended"), "{ended:#?}");
     let ended = run(lab.ethbus("down", &["--format", "json"]));
     assert_eq!(ended.code(), Some(3), "{ended:#?}");
-    let programs = ended.json()["programs"].clone();
+    let results: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let programs = &results["programs"];
     assert_eq!(programs[0]["code"], Value::Null);
     assert_eq!((&programs[1]["station"], &programs[1]["code"]), (&Value::from("st3"), &Value::from(3)));
 }
