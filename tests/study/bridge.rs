@@ -70,9 +70,9 @@ fn what_is_of_one_bus_is_refused() {
     for command in [["up", ZONAL], ["sweep", ZONAL]] {
         let more: &[&str] = if command[0] == "sweep" { &["--set", "run.duration=1s,2s", "--out", &file] } else { &[] };
         let ended = run(ethbus(command.iter().chain(more)));
-        ended.failed_with(WRONG_USE, &["bus", "`ethbus up --bus NAME`"]);
+        ended.failed_with(WRONG_USE, &["bus", "`ethbus up --background`"]);
     }
     run(ethbus(["up", ZONAL, "--bus", "middle"])).failed_with(WRONG_USE, &["--bus", "`middle`", "`front`, `rear`"]);
     let told = run(ethbus(["check", ZONAL])).succeeded().stdout;
-    assert!(told.contains("right: 2 buses and 1 bridge; for `ethbus sim` and `ethbus up --bus NAME`"), "{told}");
+    assert!(told.contains("right: 2 buses and 1 bridge; for `ethbus sim` and `ethbus up --background`"), "{told}");
 }

@@ -373,3 +373,11 @@ fn what_several_buses_cannot_have_is_refused_with_its_place() {
         words.iter().for_each(|word| assert!(told.contains(word), "no `{word}` in {told}\n{text}"));
     }
 }
+
+/// The first bus that a bridge joins makes it in a live lab.
+#[test]
+fn labs_come_up_after_those_that_make_their_bridges() {
+    let text = "[bus.a]\nstations = 2\n[bus.b]\nstations = 2\n[bus.c]\nstations = 2\n\
+                [[bridge]]\nname = \"s\"\njoins = [\"c\", \"a\"]\n[[bridge]]\nname = \"t\"\njoins = [\"b\", \"c\"]\n";
+    assert_eq!(planned(text).coming_up(), ["b", "c", "a"]);
+}

@@ -39,6 +39,8 @@ impl NamedLabArgs {
 #[derive(Args, Clone, Debug)]
 pub struct DownArgs {
     /// The lab's name [default: ethbus]
+    ///
+    /// Or that of a scenario with several buses, whose labs are called LAB.BUS.
     #[arg(value_name = "LAB", value_parser = lab_name, conflicts_with = "name")]
     pub lab: Option<String>,
     /// Another way to say LAB
@@ -64,7 +66,7 @@ pub struct UpArgs {
     /// The bus of a scenario with several: the lab LAB.NAME
     ///
     /// The kernel is the bridge to the labs of the others; see docs/bridge.md.
-    #[arg(long, hide_short_help = true, value_name = "NAME", requires = "scenario", conflicts_with_all = ["plan", "is_virtual"])]
+    #[arg(long, hide_short_help = true, value_name = "NAME", requires = "scenario", conflicts_with_all = ["plan", "is_virtual", "lend"])]
     pub bus: Option<String>,
     /// Run a table of messages beside its bounds
     ///

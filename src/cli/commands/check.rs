@@ -66,7 +66,7 @@ fn all_warnings(planned: &Planned) -> Vec<String> {
 fn told_of_several(bridged: &Bridged) -> String {
     let (buses, bridges) = (bridged.buses.len() as u64, bridged.bridges.len() as u64);
     let buses = if buses == 1 { "1 bus".to_owned() } else { format!("{buses} buses") };
-    format!("right: {buses} and {}; for `ethbus sim` and `ethbus up --bus NAME`\n", many(bridges, "bridge"))
+    format!("right: {buses} and {}; for `ethbus sim` and `ethbus up --background`\n", many(bridges, "bridge"))
 }
 
 /// What the scenario is, and what it can be used for.

@@ -8,12 +8,14 @@ use crate::show::{say, table};
 use serde::Serialize;
 use sim::figures::results::Results;
 use sim::scenario::plan::DEFAULT_NAME;
+use sim::scenario::plan::bridged::bus_lab_name;
 use sim::words::units::many;
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 /// What a lab ended with.
 #[derive(Debug, Default)]
-struct Ended {
+pub(super) struct Ended {
     /// Nothing of a lab whose supervisor was killed.
     results: Option<Results>,
     failed: bool,
@@ -33,21 +35,35 @@ struct One {
 /// No such lab, one that does not answer, or something that cannot be removed.
 pub fn down(args: &DownArgs) -> Outcome {
     if args.all {
-        return all(args);
+        let names: Vec<String> = Inventory::all()?.into_iter().map(|listed| listed.name).collect();
+        if names.is_empty() {
+            say("ethbus: no lab is up, and none has left anything behind\n");
+        }
+        return several(args, names);
     }
     let name = args.lab.clone().or(args.name.clone()).map_or_else(lab_to_remove, Ok)?;
+    if !Inventory::exists(&name)? {
+        let buses = labs_of_buses(&name)?;
+        if !buses.is_empty() {
+            return several(args, buses);
+        }
+    }
     let Ended { results, failed, distrusted } = take_down(&name)?;
     let failed = failed || results.as_ref().is_some_and(Results::misses_plan);
     print_result(args.format, &results, |results| results.as_ref().map_or_else(String::new, table))?;
     Ok(code(failed, distrusted, results.as_ref()))
 }
 
-/// Takes every lab of the user down. What fails with one is said, and the others follow.
-fn all(args: &DownArgs) -> Outcome {
-    let names: Vec<String> = Inventory::all()?.into_iter().map(|listed| listed.name).collect();
-    if names.is_empty() {
-        say("ethbus: no lab is up, and none has left anything behind\n");
-    }
+/// The labs of the buses of one scenario, the last one first: it may have found a bridge that an earlier one made.
+fn labs_of_buses(name: &str) -> Result<Vec<String>, InventoryError> {
+    let all = bus_lab_name(name, "");
+    let mut labs: Vec<_> = Inventory::all()?.into_iter().filter(|listed| listed.name.starts_with(&all)).collect();
+    labs.sort_by_key(|listed| Reverse(listed.since));
+    Ok(labs.into_iter().map(|listed| listed.name).collect())
+}
+
+/// Takes labs down. What fails with one is said, and the others follow.
+fn several(args: &DownArgs, names: Vec<String>) -> Outcome {
     let (mut ended, mut has_failed, mut is_distrusted) = (Vec::<One>::new(), false, false);
     for lab in names {
         let Ended { results, failed, distrusted } = take_down(&lab).unwrap_or_else(|error| {
@@ -78,7 +94,7 @@ fn code<'a>(failed: bool, distrusted: bool, results: impl IntoIterator<Item = &'
     }
 }
 
-fn take_down(name: &str) -> Result<Ended, CommandError> {
+pub(super) fn take_down(name: &str) -> Result<Ended, CommandError> {
     if !Inventory::exists(name)? {
         return Err(InventoryError::NothingToTakeDown { name: name.to_owned() }.into());
     }

@@ -1,6 +1,7 @@
 //! `ethbus up`: brings a lab up, keeps it up until interrupted or taken down, and leaves nothing behind.
 
 mod background;
+mod buses;
 mod greeting;
 mod kernels;
 mod planned;
@@ -67,8 +68,11 @@ use toml::Spanned;
 /// made are removed again.
 pub fn up(args: &UpArgs) -> Outcome {
     if args.background && !args.in_background {
+        if let Some(bridged) = buses::of(args) {
+            return buses::start(args, &bridged);
+        }
         let told = (args.format == Format::Json).then(|| name(args));
-        return background::start(told.as_deref());
+        return background::start(&[], told.as_deref());
     }
     // In the background it continues without the descriptors that it was started with: another process may wait for
     // their other ends.

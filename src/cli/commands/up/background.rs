@@ -22,17 +22,18 @@ use std::process::{ChildStdout, Command, ExitCode, Stdio};
 /// What the supervisor writes to its standard output when the lab is up.
 const UP: u8 = b'\n';
 
-/// Starts a supervisor with the same arguments, and ends when its lab is up, or with its exit code. The lab `told` is printed as
-/// JSON.
+/// Starts a supervisor with the same arguments and `more`, and ends when its lab is up, or with its exit code. The lab `told` is
+/// printed as JSON.
 ///
 /// # Errors
 /// The supervisor cannot be started.
-pub fn start(told: Option<&str>) -> Outcome {
+pub fn start(more: &[&str], told: Option<&str>) -> Outcome {
     let system = |source| CommandError::System { what: "start a supervisor in the background", source };
     let interrupts = interrupts()?;
     let mut command = Command::new("/proc/self/exe");
     let mut supervisor = link::signals::unblock(&mut command)
         .args(["up", "--in-background"])
+        .args(more)
         .args(std::env::args_os().skip(2))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

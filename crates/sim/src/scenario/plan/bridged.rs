@@ -68,6 +68,20 @@ impl Bridged {
         named.flat_map(|(name, plan)| of(plan).into_iter().map(move |warning| format!("{name}: {warning}"))).collect()
     }
 
+    /// The names of buses in the order in which their labs come up: the lab that makes a bridge before those that find it.
+    pub fn coming_up(&self) -> Vec<&str> {
+        let mut order: Vec<usize> = Vec::new();
+        while order.len() < self.buses.len() {
+            let waits = |bus: usize| {
+                let finds = |bridge: &&BridgePlan| bridge.ports[1..].iter().any(|port| port.bus == bus);
+                self.bridges.iter().filter(finds).any(|bridge| !order.contains(&bridge.ports[0].bus))
+            };
+            let next = (0..self.buses.len()).find(|bus| !order.contains(bus) && !waits(*bus));
+            order.push(next.expect("bridges close no loop"));
+        }
+        order.into_iter().map(|bus| self.names[bus].as_str()).collect()
+    }
+
     /// One bus as a lab, where the kernel is the bridge: the lab of the first bus that a bridge joins makes it, and those of
     /// the others find it.
     ///

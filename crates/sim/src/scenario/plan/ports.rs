@@ -13,7 +13,7 @@ impl Planner<'_> {
     /// One bus, and no bridge; or the bus of several that is planned.
     pub(super) fn one_bus(&self) -> Result<(), PlanError> {
         if let Some(bus) = self.scenario.bus.values().next() {
-            let what = "a file of several buses is for `ethbus sim`, `ethbus check`, and `ethbus up --bus NAME`, which makes one of them a lab: write one bus, without `[bus.NAME]`";
+            let what = "a file of several buses is for `ethbus sim`, `ethbus check`, and `ethbus up --background`, which makes a lab of each, or with `--bus NAME` of one: write one bus, without `[bus.NAME]`";
             return Err(self.at("bus", bus, what.to_owned()));
         }
         match self.scenario.bridge.first() {
