@@ -111,7 +111,7 @@ fn remove_left(name: &str, record: Inventory) -> Result<(), CommandError> {
     record.reach_leftovers()?;
     record.remove_everything()?;
     if !words.is_empty() {
-        say(&format!("ethbus: the lab `{name}` had ended by itself; it had said:\n{words}"));
+        say(&format!("ethbus: the lab `{name}` had ended; it had said:\n{words}"));
     }
     if claims > 0 || words.is_empty() {
         say(&format!(
