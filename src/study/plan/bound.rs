@@ -1,8 +1,8 @@
 //! Bounds of a message table on a segment with PLCA: how long each message waits and takes, at most.
 //!
-//! The proof is in docs/plan.md. A node sends its frames in the order of their release (FIFO), or by priority, in its turns,
+//! The proof is in docs/plan.md. A node sends its frames in the order of their release (FIFO), or by class, in its turns,
 //! which come once a cycle (clause 148): response-time analysis of round robin between nodes, and of FIFO or fixed
-//! priorities within one. In the time until a frame is sent, another node sends no more than its turns of these cycles
+//! priorities within one, shaped or not. In the time until a frame is sent, another node sends no more than its turns of these cycles
 //! allow, and no more than its messages release. Both limits hold, so the lower one counts. The second one needs response
 //! times, so it is a fixed point: each pass begins with sound response times, and makes them no longer.
 //!
@@ -10,9 +10,10 @@
 
 mod begin;
 mod priority;
+mod shaper;
 
-use self::begin::{Begin, begins, common_period, have_phases, have_priorities};
-use sim::figures::cycle::{DELIMITER, GAP, PREAMBLE, Turn, Turns};
+use self::begin::{Begin, begins, common_period, have_phases};
+use sim::figures::cycle::{DELIMITER, GAP, Turn, Turns};
 use sim::scenario::messages::{Message, MessageTable, Node};
 
 /// More frames than this in a row without an idle queue count as no bound.
@@ -27,6 +28,8 @@ const LONGEST_WAIT: u64 = 1 << 40;
 /// What a bound consists of, in bit times; the parts add up to the response time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
+    /// The credit of a shaped class is below zero.
+    pub shaper: u64,
     /// The host hands frames over.
     pub host: u64,
     /// A frame of another node is on the line, and the own turn passes within the gap after it.
@@ -44,7 +47,7 @@ pub struct Parts {
 impl Parts {
     /// From release to the last bit at the farthest node.
     pub fn response(&self) -> u64 {
-        self.host + self.blocking + self.cycles + self.others + self.queue + self.frame
+        self.shaper + self.host + self.blocking + self.cycles + self.others + self.queue + self.frame
     }
 }
 
@@ -130,10 +133,11 @@ impl<'a> Analysis<'a> {
     /// What is legal, and makes bounds longer than they need be.
     pub fn warnings(&self) -> Vec<String> {
         let own = |node: &Vec<usize>| node.iter().map(|&at| (at, self.message(at))).collect::<Vec<_>>();
-        let nodes = self.table.nodes.iter().zip(&self.messages).map(|(node, messages)| (node, own(messages)));
-        let lost = nodes.filter(|(_, own)| have_phases(own)).filter_map(|(node, own)| {
-            let why = if have_priorities(&own) {
-                "since its messages have more than one priority".to_owned()
+        let nodes = self.messages.iter().map(own).enumerate();
+        let lost = nodes.filter(|(_, own)| have_phases(own)).filter_map(|(number, own)| {
+            let node = &self.table.nodes[number];
+            let why = if self.table.has_classes(number) {
+                "since its messages have more than one priority, or an `idle-slope`".to_owned()
             } else if common_period(&own).is_none() {
                 format!("since its backlog may begin at more than {MOST_BEGINS} instants until all repeats; periods with a small common multiple have fewer")
             } else {
@@ -162,7 +166,7 @@ impl<'a> Analysis<'a> {
         let (mut left, mut length) = (most, 0);
         for at in own {
             let frames = limit.map_or(left, |limit| limit(at)).min(left);
-            length += frames * (Self::burst_gap(node) + frame(self.message(at)));
+            length += frames * (Self::burst_gap(node) + self.message(at).packet());
             left -= frames;
         }
         if length == 0 {
@@ -187,7 +191,11 @@ impl<'a> Analysis<'a> {
     }
 
     /// The longest time in which some node has a frame, where each frame takes a cycle of its own: above all response times.
+    /// Frames that wait for credit leave the line idle, so none with a shaper.
     fn busy_bus(&self) -> Option<u64> {
+        if self.table.messages.iter().any(|message| message.idle_slope.is_some()) {
+            return None;
+        }
         let host = self.table.nodes.iter().map(|node| node.host_delay).max().unwrap_or(0);
         let around = host + self.turns.line_missed() + GAP + self.turns.to + self.turns.idle_cycle() + self.late;
         let cost = |message: &Message| around + self.frame_cost(message);
@@ -202,7 +210,7 @@ impl<'a> Analysis<'a> {
     fn frame_cost(&self, message: &Message) -> u64 {
         let node = &self.table.nodes[message.node];
         let wait = if node.burst_count > 0 { Self::burst_gap(node) } else { 0 };
-        GAP + frame(message) + DELIMITER + self.late + wait
+        GAP + message.packet() + DELIMITER + self.late + wait
     }
 
     /// How many frames a node sends in a turn while it has some.
@@ -217,8 +225,8 @@ impl<'a> Analysis<'a> {
         if own.is_empty() {
             return;
         }
-        let by_priority = self.table.has_priorities(number);
-        let found = if by_priority { self.by_priority(number, responses) } else { self.in_order(number, responses) };
+        let by_class = self.table.has_classes(number);
+        let found = if by_class { self.by_class(number, responses) } else { self.in_order(number, responses) };
         let access = self.access(number, responses);
         for &at in own {
             let bound = found[at].map(|bound| Bound { access, ..bound });
@@ -282,6 +290,7 @@ impl<'a> Analysis<'a> {
         let idle = self.turns.idle_cycle() - self.turns.to;
         let ended = turns - 1;
         let parts = Parts {
+            shaper: 0,
             host: frames * node.host_delay,
             blocking,
             cycles: turns * idle,
@@ -331,14 +340,14 @@ impl<'a> Analysis<'a> {
                 // Frames of one instant come in any order: each may be the last of them.
                 let group = all[done..].iter().take_while(|(other, _)| *other == at);
                 let (frames, bits) = group.fold((0, 0), |(frames, bits), (_, message)| {
-                    (frames + 1, bits + GAP + frame(self.message(*message)))
+                    (frames + 1, bits + GAP + self.message(*message).packet())
                 });
                 (done, sum) = (done + frames, sum + bits);
                 for (message, last) in begin.may_come(at) {
-                    let before = sum - GAP - frame(last) + (done as u64 - 1) * Self::later_gap(node);
+                    let before = sum - GAP - last.packet() + (done as u64 - 1) * Self::later_gap(node);
                     let ahead = Ahead { frames: done as u64, is_behind: false };
                     let parts = self.wait(number, ahead, before, responses);
-                    let parts = Parts { frame: parts.frame + frame(last) + DELIMITER, ..parts };
+                    let parts = Parts { frame: parts.frame + last.packet() + DELIMITER, ..parts };
                     if parts.response() >= LONGEST_WAIT || done as u64 > LONGEST_BACKLOG {
                         return false;
                     }
@@ -390,11 +399,6 @@ fn keep_longest(kept: &mut Option<Bound>, bound: Bound) {
     }
 }
 
-/// A frame with its preamble.
-fn frame(message: &Message) -> u64 {
-    PREAMBLE + 8 * u64::from(message.octets.max(64))
-}
-
 /// Of a wait from the begin of a backlog on, what is left after `released`: what passed before is the queue's.
 fn since(parts: Parts, released: u64) -> Parts {
     let mut left = released;
@@ -403,12 +407,13 @@ fn since(parts: Parts, released: u64) -> Parts {
         left -= taken;
         part - taken
     };
+    let shaper = less(parts.shaper);
     let queue = less(parts.queue);
     let others = less(parts.others);
     let cycles = less(parts.cycles);
     let blocking = less(parts.blocking);
     let host = less(parts.host);
-    Parts { host, blocking, cycles, others, queue, frame: parts.frame - left.min(parts.frame) }
+    Parts { shaper, host, blocking, cycles, others, queue, frame: parts.frame - left.min(parts.frame) }
 }
 
 /// The least `span` that is at least `needed(span)`, if there is one; `needed` does not fall.

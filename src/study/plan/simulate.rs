@@ -1,16 +1,17 @@
 //! A message table in virtual time: how long each message waits and takes. It must never know a bound.
-//!
-//! A node with priorities gives its MAC one frame at a time: the first of its highest queue, when the MAC is done with the
-//! last one (802.1Q, 8.6.8.1). The other nodes give theirs as they are released.
 
-use medium::{BitInstant, BitTimes, Event, Frame, FrameId, Host, Input, Medium, StationId};
+mod nodes;
+mod shaper;
+
+use self::nodes::Nodes;
+use medium::{BitInstant, BitTimes, Frame, Input, Medium};
 use sim::figures::messages::{MessageDelays, Observed};
 use sim::scenario::file::{Scenario, ScenarioError};
 use sim::scenario::messages::MessageTable;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::traffic::{Source, TrafficError, all_sources};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 use std::path::Path;
 
 /// Runs, each with a part of the time and phases of its own: within one run periodic messages meet in the same way again.
@@ -71,80 +72,20 @@ fn once(
             frames[index] = arrival.map(|(_, frame)| frame);
             arrivals.extend(arrival.map(|(at, _)| Reverse((at, index))));
         }
-        let Some(Reverse((at, index))) = arrivals.pop().filter(|Reverse((at, _))| *at < end) else { break };
-        let Some(frame) = frames[index] else { break };
-        medium.run_until(at, &mut host);
+        let arrival = arrivals.peek().map(|Reverse(arrival)| *arrival).filter(|(at, _)| *at < end);
+        let until = arrival.map_or(end, |(at, _)| at);
+        // Credit may come back sooner, and a host may begin to wait for it meanwhile.
+        if let Some((at, station)) = host.run(&mut medium, until) {
+            let frame = host.credit_is_back(at, station);
+            frame.into_iter().for_each(|frame| medium.give(at, Input::Offer { station, frame }, &mut host));
+            continue;
+        }
+        let Some(((at, index), frame)) = arrival.and_then(|arrival| Some((arrival, frames[arrival.1]?))) else { break };
+        arrivals.pop();
         let (message, station) = (sources[index].0, sources[index].1.station());
         let handed = host.release(at, station, message, frame);
         handed.into_iter().for_each(|frame| medium.give(at, Input::Offer { station, frame }, &mut host));
         next.push(index);
     }
-    medium.run_until(end, &mut host);
-    Ok(host.delays)
-}
-
-/// The hosts of the nodes, and what is seen of their frames.
-struct Nodes<'a> {
-    table: &'a MessageTable,
-    delays: MessageDelays,
-    queues: Vec<Queue>,
-}
-
-/// The frames of a node that its MAC does not have.
-#[derive(Clone, Default)]
-struct Queue {
-    /// Frames go by priority.
-    by_priority: bool,
-    /// The MAC has a frame.
-    is_busy: bool,
-    /// Frames that the MAC had so far.
-    handed: u64,
-    /// Frames that were released so far.
-    released: u64,
-    /// By priority, then in the order of release: the number of the release, its message, its instant.
-    waiting: BTreeMap<(Reverse<u8>, u64), (usize, BitInstant, Frame)>,
-}
-
-impl Nodes<'_> {
-    fn new(table: &MessageTable, delays: MessageDelays) -> Nodes<'_> {
-        let queue = |node| Queue { by_priority: table.has_priorities(node), ..Queue::default() };
-        Nodes { table, delays, queues: (0..table.nodes.len()).map(queue).collect() }
-    }
-
-    /// A frame is released. Returns it if the MAC gets it now.
-    fn release(&mut self, at: BitInstant, station: StationId, message: usize, frame: Frame) -> Option<Frame> {
-        let queue = &mut self.queues[station.index()];
-        if queue.by_priority && queue.is_busy {
-            queue.released += 1;
-            let place = (Reverse(self.table.messages[message].priority), queue.released);
-            queue.waiting.insert(place, (message, at, frame));
-            return None;
-        }
-        Some(self.hand_over(station, message, at, frame))
-    }
-
-    fn hand_over(&mut self, station: StationId, message: usize, released: BitInstant, frame: Frame) -> Frame {
-        let queue = &mut self.queues[station.index()];
-        queue.is_busy = true;
-        queue.handed += 1;
-        self.delays.released(FrameId { station, serial: queue.handed }, message, released);
-        frame
-    }
-}
-
-impl Host for Nodes<'_> {
-    const FEEDS: bool = true;
-
-    fn event(&mut self, event: &Event) {
-        self.delays.event(event);
-    }
-
-    fn next_frame(&mut self, _: BitInstant, station: StationId) -> Option<Frame> {
-        let queue = &mut self.queues[station.index()];
-        let Some((_, (message, released, frame))) = queue.waiting.pop_first() else {
-            queue.is_busy = false;
-            return None;
-        };
-        Some(self.hand_over(station, message, released, frame))
-    }
+    Ok(host.into_delays())
 }

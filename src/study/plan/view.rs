@@ -1,5 +1,8 @@
 //! What a plan says of each message, for people and for programs. It must never work a bound out.
 
+mod classes;
+
+use self::classes::{PlannedClass, classes, classes_text, response_quantiles};
 use super::bound::{Analysis, Bound};
 use super::search::Searched;
 use super::simulate::RUNS;
@@ -27,6 +30,9 @@ pub struct Planned {
     #[serde(skip_serializing_if = "Option::is_none")]
     simulation: Option<Simulation>,
     messages: Vec<PlannedMessage>,
+    /// What a simulation gave of each class, if a node has several or a shaper.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    classes: Vec<PlannedClass>,
 }
 
 /// A search, and the assignment that it found.
@@ -78,9 +84,12 @@ struct PlannedMessage {
     parts: Option<PartsUs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     simulated: Option<Simulated>,
-    /// Of a node whose messages have more than one.
+    /// Of a node whose messages have more than one, or a shaper.
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<u8>,
+    /// Of a class with a shaper, in bit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle_slope: Option<u64>,
 }
 
 /// What the response time consists of.
@@ -88,6 +97,7 @@ struct PlannedMessage {
 struct PartsUs {
     turns: u64,
     backlog: u64,
+    shaper_us: f64,
     host_us: f64,
     blocking_us: f64,
     cycles_us: f64,
@@ -121,7 +131,7 @@ impl Planned {
         let rows = table.messages.iter().zip(bounds).enumerate();
         let row = |(at, (message, bound)): (usize, (&Message, &Option<Bound>))| {
             let node = &table.nodes[message.node].name;
-            let priority = table.has_priorities(message.node).then_some(message.priority);
+            let priority = table.has_classes(message.node).then_some(message.priority);
             PlannedMessage { priority, ..planned(node, message, bound.as_ref(), seen.map(|all| &all[at])) }
         };
         Planned {
@@ -135,6 +145,7 @@ impl Planned {
             search: None,
             simulation,
             messages: rows.map(row).collect(),
+            classes: seen.map(|seen| classes(table, seen)).unwrap_or_default(),
         }
     }
 
@@ -172,6 +183,7 @@ impl Planned {
         text += "\nWhat the response consists of, in us:\n";
         text += &self.parts_text();
         text += &self.simulated_text();
+        text += &classes_text(&self.classes);
         let missed = self.messages.iter().filter(|message| message.verdict != MET).count();
         match missed {
             0 => text += "\nEvery message meets its deadline.\n",
@@ -201,20 +213,27 @@ impl Planned {
     }
 
     fn bounds_text(&self) -> String {
-        let head = ["node", "message", "octets", "access us", "response us", "deadline us", "slack us", "verdict"];
+        let has_priorities = self.messages.iter().any(|message| message.priority.is_some());
+        let priority = has_priorities.then_some("priority");
+        let times = ["access us", "response us", "deadline us", "slack us", "verdict"];
+        let head: Vec<&str> = ["node", "message", "octets"].into_iter().chain(priority).chain(times).collect();
         rows(
             &head,
             self.messages.iter().map(|message| {
                 let name = [message.node.clone(), message.message.clone(), message.octets.to_string()];
+                let priority = has_priorities.then(|| message.priority_text());
                 let times = [message.access_us, message.response_us, Some(message.deadline_us), message.slack_us];
                 let verdict = message.verdict.to_owned();
-                name.into_iter().chain(times.map(shown)).chain([verdict]).collect()
+                name.into_iter().chain(priority).chain(times.map(shown)).chain([verdict]).collect()
             }),
         )
     }
 
     fn parts_text(&self) -> String {
-        let head = ["node", "message", "host", "blocking", "cycles", "others", "queue", "frame", "turns", "backlog"];
+        let is_shaped = self.messages.iter().any(|message| message.idle_slope.is_some());
+        let shaper = is_shaped.then_some("shaper");
+        let others = ["host", "blocking", "cycles", "others", "queue", "frame", "turns", "backlog"];
+        let head: Vec<&str> = ["node", "message"].into_iter().chain(shaper).chain(others).collect();
         let parts = self.messages.iter().filter_map(|message| Some((message, message.parts.as_ref()?)));
         rows(
             &head,
@@ -222,7 +241,12 @@ impl Planned {
                 let times = [parts.host_us, parts.blocking_us, parts.cycles_us, parts.others_us, parts.queue_us];
                 let name = [message.node.clone(), message.message.clone()];
                 let times = times.into_iter().chain([parts.frame_us]).map(Some).map(shown);
-                name.into_iter().chain(times).chain([parts.turns.to_string(), parts.backlog.to_string()]).collect()
+                let shaper = is_shaped.then(|| shown(Some(parts.shaper_us)));
+                name.into_iter()
+                    .chain(shaper)
+                    .chain(times)
+                    .chain([parts.turns.to_string(), parts.backlog.to_string()])
+                    .collect()
             }),
         )
     }
@@ -262,6 +286,7 @@ impl Planned {
             "verdict",
             "simulated_frames",
             "simulated_max_us",
+            "priority",
         ])?;
         let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
         for message in &self.messages {
@@ -278,10 +303,18 @@ impl Planned {
                 message.verdict.to_owned(),
                 seen.map_or(String::new(), |seen| seen.frames.to_string()),
                 number(seen.map(|seen| seen.response_max_us)),
+                message.priority_text(),
             ])?;
         }
         let octets = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
         Ok(String::from_utf8(octets).expect("names and numbers are text"))
+    }
+}
+
+impl PlannedMessage {
+    /// Empty for a message of a node that sends in the order of release.
+    fn priority_text(&self) -> String {
+        self.priority.map_or(String::new(), |priority| priority.to_string())
     }
 }
 
@@ -305,9 +338,11 @@ fn planned(node: &str, message: &Message, bound: Option<&Bound>, seen: Option<&O
         slack_us: response.map(|response| us(message.deadline) - us(response)),
         verdict,
         priority: None,
+        idle_slope: message.idle_slope,
         parts: bound.map(|bound| PartsUs {
             turns: bound.turns,
             backlog: bound.backlog,
+            shaper_us: us(bound.parts.shaper),
             host_us: us(bound.parts.host),
             blocking_us: us(bound.parts.blocking),
             cycles_us: us(bound.parts.cycles),
@@ -316,8 +351,7 @@ fn planned(node: &str, message: &Message, bound: Option<&Bound>, seen: Option<&O
             frame_us: us(bound.parts.frame),
         }),
         simulated: seen.map(|seen| {
-            let [p50, p99] =
-                seen.response.quantiles([0.5, 0.99]).map(|it| it.map(|bits| us(bits.min(seen.response_max))));
+            let [p50, p99] = response_quantiles(seen);
             Simulated {
                 frames: seen.response.total(),
                 lost: seen.lost,

@@ -23,8 +23,8 @@ pub struct Observed {
 /// The frames of one node that are not sent.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
-    /// Each with its number, its message, and its release.
-    queue: VecDeque<(u64, usize, BitInstant)>,
+    /// Each with its number, its message, its release, and when the MAC got it.
+    queue: VecDeque<(u64, usize, BitInstant, BitInstant)>,
     /// When the MAC finished with the last frame.
     free: BitInstant,
     /// How much later than it ends a frame is over at the farthest node.
@@ -33,9 +33,9 @@ struct Waiting {
 
 impl Waiting {
     /// The frame that the MAC is done with, if it is one of a message: the first, or, behind a full queue, the last.
-    fn take(&mut self, serial: u64) -> Option<(usize, BitInstant)> {
+    fn take(&mut self, serial: u64) -> Option<(usize, BitInstant, BitInstant)> {
         let place = self.queue.iter().position(|(known, ..)| *known == serial)?;
-        self.queue.remove(place).map(|(_, message, released)| (message, released))
+        self.queue.remove(place).map(|(_, message, released, handed)| (message, released, handed))
     }
 }
 
@@ -53,9 +53,14 @@ impl MessageDelays {
         MessageDelays { nodes: nodes.collect(), observed: vec![Observed::default(); messages] }
     }
 
-    /// `frame` is one of `message`, and is released now.
+    /// `frame` is one of `message`, is released now, and handed over.
     pub fn released(&mut self, frame: FrameId, message: usize, at: BitInstant) {
-        self.nodes[frame.station.index()].queue.push_back((frame.serial, message, at));
+        self.handed(frame, message, at, at);
+    }
+
+    /// `frame` is one of `message`, was released then, and is handed over at `at`.
+    pub fn handed(&mut self, frame: FrameId, message: usize, released: BitInstant, at: BitInstant) {
+        self.nodes[frame.station.index()].queue.push_back((frame.serial, message, released, at));
     }
 
     /// Takes an event in.
@@ -63,8 +68,8 @@ impl MessageDelays {
         let Some(node) = self.nodes.get_mut(event.station.index()) else { return };
         match event.kind {
             Kind::Transmitted { size, access_delay, .. } => {
-                if let Some((message, released)) = node.take(event.frame.serial) {
-                    let begin = released.max(node.free) + access_delay;
+                if let Some((message, released, handed)) = node.take(event.frame.serial) {
+                    let begin = handed.max(node.free) + access_delay;
                     let packet = PREAMBLE + size.bit_times().get() + DELIMITER;
                     let response = (begin + BitTimes::new(packet + node.farthest)).since(released).get();
                     let observed = &mut self.observed[message];
@@ -76,7 +81,7 @@ impl MessageDelays {
             }
             Kind::Discarded { attempts, .. } => {
                 let lost = node.take(event.frame.serial);
-                lost.into_iter().for_each(|(message, _)| self.observed[message].lost += 1);
+                lost.into_iter().for_each(|(message, ..)| self.observed[message].lost += 1);
                 // A frame that the MAC does not take has never been at the head.
                 if attempts > 0 {
                     node.free = event.at;
@@ -84,7 +89,7 @@ impl MessageDelays {
             }
             Kind::QueueDrop => {
                 let lost = node.take(event.frame.serial);
-                lost.into_iter().for_each(|(message, _)| self.observed[message].lost += 1);
+                lost.into_iter().for_each(|(message, ..)| self.observed[message].lost += 1);
             }
             _ => {}
         }

@@ -12,6 +12,7 @@ pub use text::{DAY, KEYS, Other, TableKey};
 
 use super::file::{ScenarioError, file_text};
 use super::wrong::{Wrong, Wrongs};
+use crate::figures::cycle::PREAMBLE;
 use crate::words::plca::{Segment, unwise};
 use medium::{BitRate, BitTimes, Plca, PlcaNode, PlcaSettings, StationId, Topology};
 use std::path::Path;
@@ -57,12 +58,19 @@ pub struct Message {
     pub phase: Option<u64>,
     /// Of the frames that wait in its node, those with the highest number go first.
     pub priority: u8,
+    /// idleSlope of its class, the messages of its node with its priority, in bit/s; none of a class without a shaper.
+    pub idle_slope: Option<u64>,
 }
 
 impl Message {
     /// Frames that are released in a closed interval of `span`, at most.
     pub fn released(&self, span: u64) -> u64 {
         (span.saturating_add(self.jitter) / self.period + 1).saturating_mul(self.burst)
+    }
+
+    /// A frame with its preamble, in bit times.
+    pub fn packet(&self) -> u64 {
+        PREAMBLE + 8 * u64::from(self.octets.max(64))
     }
 }
 
@@ -161,18 +169,18 @@ impl MessageTable {
         all
     }
 
-    /// A node whose messages have more than one priority: it does not send in order of release.
-    pub fn has_priorities(&self, node: usize) -> bool {
-        let mut own = self.messages.iter().filter(|message| message.node == node).map(|message| message.priority);
-        own.next().is_some_and(|first| own.any(|priority| priority != first))
+    /// A node whose messages have more than one priority, or a shaper: it does not send in order of release.
+    pub fn has_classes(&self, node: usize) -> bool {
+        let own = || self.messages.iter().filter(|message| message.node == node);
+        let first = own().next().map(|message| message.priority);
+        own().any(|message| message.idle_slope.is_some() || Some(message.priority) != first)
     }
 
     /// Why the table makes no scenario, if it makes none.
     pub fn no_scenario(&self) -> Option<String> {
-        let node =
-            self.nodes.iter().enumerate().find(|(number, _)| self.has_priorities(*number)).map(|(_, node)| node)?;
+        let node = self.nodes.iter().enumerate().find(|(number, _)| self.has_classes(*number)).map(|(_, node)| node)?;
         Some(format!(
-            "the messages of {} have more than one `priority`, and a station sends in order of release: give them one, or leave this option out",
+            "the messages of {} have more than one `priority` or an `idle-slope`, and a station sends in order of release: give them one priority and no slope, or leave this option out",
             node.name
         ))
     }

@@ -62,11 +62,6 @@ pub(super) fn begins(own: &[(usize, &Message)]) -> Option<Vec<u64>> {
     Some(begins)
 }
 
-/// Messages of one node have more than one priority.
-pub(super) fn have_priorities(own: &[(usize, &Message)]) -> bool {
-    own.iter().any(|(_, message)| message.priority != own[0].1.priority)
-}
-
 /// Phases say something: there are several messages, all periodic, and all have one.
 pub(super) fn have_phases(own: &[(usize, &Message)]) -> bool {
     own.len() > 1 && own.iter().all(|(_, message)| message.phase.is_some() && message.is_periodic)

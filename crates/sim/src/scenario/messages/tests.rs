@@ -54,8 +54,28 @@ fn priorities_of_one_node_make_no_scenario() {
     let two_nodes = table("a,m,64,1 ms,7\nb,n,64,1 ms,0\n");
     assert_eq!((two_nodes.messages[0].priority, two_nodes.no_scenario()), (7, None));
     let one_node = table("b,m,64,1 ms,\na,m,64,1 ms,7\na,n,64,1 ms,\n");
-    assert!(!one_node.has_priorities(0) && one_node.has_priorities(1));
+    assert!(!one_node.has_classes(0) && one_node.has_classes(1));
     assert!(one_node.no_scenario().is_some_and(|why| why.contains("messages of a have")));
+}
+
+/// A slope is one of a class, so one message may say it for all; it is a part of the line, or bits per second.
+#[test]
+fn a_slope_is_that_of_a_class() {
+    let table = |rows: &str| read("t.csv", &format!("node,name,octets,period,priority,idle-slope\n{rows}"));
+    let shaped =
+        table("a,m,64,1 ms,3,\na,n,64,1 ms,3,25 %\na,o,64,1 ms,2,\nb,p,64,1 ms,3,1.5 Mbit/s\n").expect("right");
+    let slopes: Vec<Option<u64>> = shaped.messages.iter().map(|message| message.idle_slope).collect();
+    assert_eq!(slopes, [Some(2_500_000), Some(2_500_000), None, Some(1_500_000)]);
+    assert!(shaped.no_scenario().is_some() && shaped.has_classes(1));
+    for (rows, told) in [
+        ("a,m,64,1 ms,3,25 %\na,n,64,1 ms,3,26 %\n", "idle-slope: a message of a with this priority has 2500000 bit/s"),
+        ("a,m,64,1 ms,3,50 %\na,n,64,1 ms,2,51 %\n", "idle-slope: the slopes of a are 10100000 bit/s in all"),
+        ("a,m,64,1 ms,3,0 %\n", "idle-slope: `0 %`: write a part of the line"),
+        ("a,m,64,1 ms,3,11 Mbit/s\n", "idle-slope: `11 Mbit/s`: write a part of the line"),
+    ] {
+        let error = table(rows).expect_err(rows);
+        assert!(error.contains(told), "{error}");
+    }
 }
 
 /// What a table becomes is a scenario that can be run.

@@ -1,14 +1,16 @@
 //! How a table of messages is read: TOML and CSV become entries, and entries become nodes and messages.
 
+mod forms;
+
+use self::forms::{csv, toml};
 use super::{Message, MessageTable, Node, RATE, wrong};
-use crate::scenario::check;
-use crate::scenario::file::{ScenarioError, SourceText};
-use crate::scenario::wrong::{FilePlace, Wrong, Wrongs, meant};
+use crate::scenario::file::ScenarioError;
+use crate::scenario::wrong::{FilePlace, Wrong, meant};
 use crate::words::interface::station_name;
 use crate::words::units::{self, Length};
 use medium::{BitTimes, PlcaSettings};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toml::de::{DeTable, DeValue};
 
 /// Reads a file that a table names.
 pub type Other<'a> = &'a dyn Fn(&Path) -> Result<String, ScenarioError>;
@@ -39,6 +41,8 @@ enum Takes {
     /// A time, in bit times from the first to the second.
     Span(u64, u64),
     Metres,
+    /// A part of the line, or bits per second; as the latter.
+    Slope,
 }
 
 /// The most nodes: ids from 0 to 254.
@@ -101,6 +105,8 @@ keys! {
             "of a periodic message: the first release, by a clock that all messages of its node share", "unknown";
         "priority" Takes::Whole(0, 7), "a whole number from 0 to 7 (802.1Q, 6.9.3), like `priority = 6`",
             "of the frames that wait in a node, those with the highest number go first", "0";
+        "idle-slope" Takes::Slope, "a part of the line, or bits per second, above 0 and up to 10 Mbit/s, like `idle-slope = \"25 %\"` or `\"2.5 Mbit/s\"`",
+            "idleSlope of a credit-based shaper for all messages of this node and priority", "no shaper";
 }
 
 /// A key with its value as text.
@@ -136,6 +142,12 @@ fn bits(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A part of the line, or bits per second.
+fn slope(text: &str) -> Option<u64> {
+    let part = |part: f64| (part * RATE.get() as f64).round() as u64;
+    units::share(text.trim()).ok().map(part).or_else(|| units::rate(text.trim()).ok())
+}
+
 /// A text of a line that is no longer than a table's column.
 fn is_a_name(text: &str) -> bool {
     !text.trim().is_empty() && text.chars().count() <= 64 && !text.contains(char::is_control)
@@ -155,6 +167,7 @@ fn number(key: &TableKey, text: &str) -> Result<u64, String> {
             within(digits.parse().ok().filter(|_| is_plain).ok_or_else(refuse)?, least, most)
         }
         Takes::Span(least, most) => within(bits(text).map_err(|_| refuse())?, least, most),
+        Takes::Slope => within(slope(text).ok_or_else(refuse)?, 1, RATE.get()),
         Takes::Metres => match units::length(text) {
             Ok(Length::Metres(metres)) if metres <= 1000.0 => Ok(0),
             Ok(_) | Err(_) => Err(refuse()),
@@ -248,7 +261,8 @@ fn build(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<M
     let number = |name: &str| segment.and_then(|segment| segment.number(name));
     let nodes = nodes(path, sections, wrongs)?;
     let messages = of("message").map(|section| message(section, &nodes, wrongs)).collect::<Vec<_>>();
-    let messages = messages.into_iter().collect::<Option<Vec<_>>>()?;
+    let mut messages = messages.into_iter().collect::<Option<Vec<_>>>()?;
+    slopes(sections, &nodes, &mut messages, wrongs);
     let highest = nodes.iter().map(|node| node.id).max().unwrap_or(0);
     let cable = segment.and_then(|segment| segment.text("cable")).and_then(|text| units::length(&text).ok());
     let phy_on = number("phy-on").unwrap_or(0);
@@ -352,7 +366,28 @@ fn message(section: &Section, nodes: &[Node], wrongs: &mut Vec<Wrong>) -> Option
         burst: section.number("burst").unwrap_or(1),
         phase: section.number("phase"),
         priority: section.number("priority").unwrap_or(0) as u8,
+        idle_slope: section.number("idle-slope"),
     })
+}
+
+/// Gives each message the slope of its class, which some of them have. The slopes of a node are no more than the line.
+fn slopes(sections: &[Section], nodes: &[Node], messages: &mut [Message], wrongs: &mut Vec<Wrong>) {
+    let mut known: BTreeMap<(usize, u8), u64> = BTreeMap::new();
+    for (section, message) in sections.iter().filter(|section| section.kind == "message").zip(&*messages) {
+        let (Some(slope), name) = (message.idle_slope, &nodes[message.node].name) else { continue };
+        let of_class = *known.entry((message.node, message.priority)).or_insert(slope);
+        let sum: u64 = known.range((message.node, 0)..=(message.node, 7)).map(|(_, slope)| slope).sum();
+        let most = RATE.get();
+        let what = if of_class != slope {
+            format!("a message of {name} with this priority has {of_class} bit/s: a class has one, write it once")
+        } else if sum > most {
+            format!("the slopes of {name} are {sum} bit/s in all: up to {most} are the line's (802.1Q, 34.3)")
+        } else {
+            continue;
+        };
+        wrongs.push(wrong(section.place("idle-slope"), "idle-slope", what));
+    }
+    messages.iter_mut().for_each(|it| it.idle_slope = known.get(&(it.node, it.priority)).copied());
 }
 
 /// What makes a segment on which no bound holds.
@@ -385,110 +420,4 @@ fn fits(table: &MessageTable, sections: &[Section], path: &Path, wrongs: &mut Ve
         );
         wrongs.push(wrong(&place("segment", key, ""), key, what));
     }
-}
-
-/// The sections of a table in TOML.
-fn toml(path: &Path, text: &str, wrongs: &mut Vec<Wrong>) -> Vec<Section> {
-    let source = SourceText::new(path, text.to_owned());
-    let (table, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        let all = Wrongs::new(errors.iter().map(|error| check::syntax(&source, error)).collect());
-        wrongs.extend(all.into_vec());
-        return Vec::new();
-    }
-    let mut sections = Vec::new();
-    for (name, value) in table.into_inner() {
-        let place = source.place(name.span());
-        let kind = ["segment", "node", "message"].into_iter().find(|kind| *kind == name.get_ref().as_ref());
-        let items = match (kind, value.into_inner()) {
-            (Some("segment"), DeValue::Table(table)) => vec![(place.clone(), table)],
-            (Some("node" | "message"), DeValue::Array(items)) => {
-                let tables = items.into_iter().filter_map(|item| match (item.span(), item.into_inner()) {
-                    (span, DeValue::Table(table)) => Some((source.place(span), table)),
-                    _ => None,
-                });
-                tables.collect()
-            }
-            _ => Vec::new(),
-        };
-        let Some(kind) = kind.filter(|_| !items.is_empty()) else {
-            let what = "a table has `[segment]`, and `[[node]]` and `[[message]]` for each of them: write one of these";
-            wrongs.push(wrong(&place, name.get_ref(), what.to_owned()));
-            continue;
-        };
-        for (place, table) in items {
-            let mut entries = Vec::new();
-            for (name, value) in table {
-                let (span, name) = (value.span(), name.get_ref().to_string());
-                let place = source.place(span.clone());
-                match value.into_inner() {
-                    DeValue::String(text) => entries.push(Entry { name, value: text.to_string(), place }),
-                    DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
-                        entries.push(Entry { name, value: source.text(&span).to_owned(), place });
-                    }
-                    DeValue::Array(_) | DeValue::Table(_) => {
-                        wrongs.push(wrong(
-                            &place,
-                            &name,
-                            "it has one value: write a number, or a text in quotes".to_owned(),
-                        ));
-                    }
-                }
-            }
-            sections.push(Section { kind, entries, place });
-        }
-    }
-    sections
-}
-
-/// The messages of a table in CSV: a line with the keys, and one for each message. `;` separates where the first line has no
-/// comma; lines that begin with `#` are comments.
-fn csv(path: &Path, text: &str, wrongs: &mut Vec<Wrong>) -> Vec<Section> {
-    let place = |line: usize, column: usize| FilePlace { file: path.display().to_string(), line, column };
-    let text = text.trim_start_matches('\u{feff}');
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-    let Some((_, header)) = lines.next() else {
-        let what = "it is empty: write a line of keys, like `node,name,octets,period,deadline`";
-        wrongs.push(wrong(&place(1, 1), "", what.to_owned()));
-        return Vec::new();
-    };
-    let separator = if header.contains(',') { ',' } else { ';' };
-    let names = fields(header, separator);
-    let mut sections = Vec::new();
-    for (number, line) in lines.take(MOST_MESSAGES + 1) {
-        let values = fields(line, separator);
-        if values.len() > names.len() {
-            let what =
-                format!("{} values under {} keys: a text with `{separator}` needs quotes", values.len(), names.len());
-            wrongs.push(wrong(&place(number, 1), "", what));
-            continue;
-        }
-        let filled = names.iter().zip(values).filter(|(_, (_, value))| !value.trim().is_empty());
-        let entry = |((_, name), (column, value)): (&(usize, String), (usize, String))| Entry {
-            name: name.trim().to_owned(),
-            value,
-            place: place(number, column),
-        };
-        sections.push(Section { kind: "message", entries: filled.map(entry).collect(), place: place(number, 1) });
-    }
-    sections
-}
-
-/// The fields of a line, each with its column; `"` encloses one, and `""` is a quote in it.
-fn fields(line: &str, separator: char) -> Vec<(usize, String)> {
-    let (mut all, mut field, mut quoted, mut begin) = (Vec::new(), String::new(), false, 1);
-    let mut characters = (1..).zip(line.chars()).peekable();
-    while let Some((column, character)) = characters.next() {
-        match character {
-            '"' if quoted && characters.next_if(|(_, next)| *next == '"').is_some() => field.push('"'),
-            '"' => quoted = !quoted,
-            _ if character == separator && !quoted => {
-                all.push((begin, std::mem::take(&mut field)));
-                begin = column + 1;
-            }
-            _ => field.push(character),
-        }
-    }
-    all.push((begin, field));
-    all
 }
