@@ -300,7 +300,10 @@ impl Plan {
     /// # Errors
     /// As [`Plan::read`].
     pub fn of_text(path: &Path, text: String, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
-        let reading = Reading::of(path, text);
+        Plan::of_reading(Reading::of(path, text), overrides, drawn_seed)
+    }
+
+    fn of_reading(reading: Reading, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
         let planner = Planner::new(&reading.scenario, Some(&reading.source), overrides, &reading.broken);
         if reading.wrongs.is_empty() {
             return Ok(planner.plan(drawn_seed)?);

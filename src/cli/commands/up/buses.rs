@@ -6,7 +6,7 @@ use super::background;
 use crate::cli::args::{Format, UpArgs};
 use crate::cli::windows::named;
 use crate::show::say;
-use sim::scenario::plan::bridged::{Bridged, Planned, bus_lab_name};
+use sim::scenario::plan::bridged::{Bridged, bus_lab_name};
 use sim::scenario::plan::{Overrides, PlanError};
 use std::process::ExitCode;
 
@@ -15,10 +15,7 @@ pub fn of(args: &UpArgs) -> Option<Bridged> {
     // What is no file can be read once, by the supervisor.
     let scenario = args.scenario.as_deref().filter(|path| path.is_file() && args.bus.is_none())?;
     let overrides = Overrides::of(args.over.given()).ok()?;
-    match Planned::read(Some(scenario), &overrides, draw_seed().ok()?) {
-        Ok(Planned::Several(bridged)) => Some(bridged),
-        Ok(Planned::One(_)) | Err(_) => None,
-    }
+    Bridged::read(scenario, &overrides, draw_seed().ok()?).ok()?
 }
 
 /// Brings the labs up one after the other. If one does not come up, those that did go down.
@@ -45,16 +42,15 @@ pub fn start(args: &UpArgs, bridged: &Bridged) -> Outcome {
 
 /// Options that name a file, a port or an interface of one lab.
 fn refuse_of_one(args: &UpArgs) -> Result<(), PlanError> {
-    let files = [("--events", &args.events), ("--record", &args.record), ("--keep", &args.keep)];
-    let files = files.into_iter().filter_map(|(option, file)| file.is_some().then_some(option));
-    let windows = named(&args.windows).into_iter().filter_map(|(option, file)| file.is_some().then_some(option));
-    let metrics = args.metrics.is_some().then_some("--metrics");
-    let lend = (!args.lend.is_empty()).then_some("--lend");
-    match files.chain(windows).chain(metrics).chain(lend).next() {
-        Some(option) => {
-            let what = "it is for one lab, and the scenario has several buses: bring them up one by one with --bus";
-            Err(PlanError::option(option, what.to_owned()))
-        }
-        None => Ok(()),
-    }
+    let windows = named(&args.windows).map(|(option, path)| (option, path.is_some()));
+    let others = [
+        ("--events", args.events.is_some()),
+        ("--record", args.record.is_some()),
+        ("--keep", args.keep.is_some()),
+        ("--metrics", args.metrics.is_some()),
+        ("--lend", !args.lend.is_empty()),
+    ];
+    let Some((option, _)) = others.into_iter().chain(windows).find(|(_, given)| *given) else { return Ok(()) };
+    let what = "it is for one lab, and the scenario has several buses: bring them up one by one with --bus";
+    Err(PlanError::option(option, what.to_owned()))
 }

@@ -62,6 +62,24 @@ pub struct PortPlan {
 }
 
 impl Bridged {
+    /// The buses of a scenario file, if it has several.
+    ///
+    /// # Errors
+    /// As [`Plan::read`], of a file with several.
+    pub fn read(path: &Path, overrides: &Overrides, drawn_seed: u64) -> Result<Option<Bridged>, ReadError> {
+        let reading = Reading::of(path, file_text(path)?);
+        let has_several = !reading.scenario.bus.is_empty();
+        has_several.then(|| Bridged::of_reading(reading, overrides, drawn_seed)).transpose()
+    }
+
+    fn of_reading(reading: Reading, overrides: &Overrides, drawn_seed: u64) -> Result<Bridged, ReadError> {
+        if !reading.wrongs.is_empty() {
+            return Err(ScenarioError::Content(Wrongs::new(reading.wrongs)).into());
+        }
+        let root = overrides.over(&reading.scenario);
+        Ok(Together::new(&root, &reading.source, overrides).plan(drawn_seed)?)
+    }
+
     /// What `of` warns of in each bus, with the bus's name before it.
     pub fn warnings(&self, of: impl Fn(&Plan) -> Vec<String>) -> Vec<String> {
         let named = self.names.iter().zip(&self.buses);
@@ -136,15 +154,11 @@ impl Planned {
     /// # Errors
     /// As [`Plan::read`].
     pub fn of_text(path: &Path, text: String, overrides: &Overrides, drawn_seed: u64) -> Result<Planned, ReadError> {
-        let reading = Reading::of(path, text.clone());
-        if reading.scenario.bus.is_empty() {
-            return Ok(Planned::One(Box::new(Plan::of_text(path, text, overrides, drawn_seed)?)));
+        let reading = Reading::of(path, text);
+        match reading.scenario.bus.is_empty() {
+            true => Plan::of_reading(reading, overrides, drawn_seed).map(|plan| Planned::One(Box::new(plan))),
+            false => Bridged::of_reading(reading, overrides, drawn_seed).map(Planned::Several),
         }
-        if !reading.wrongs.is_empty() {
-            return Err(ScenarioError::Content(Wrongs::new(reading.wrongs)).into());
-        }
-        let root = overrides.over(&reading.scenario);
-        Ok(Planned::Several(Together::new(&root, &reading.source, overrides).plan(drawn_seed)?))
     }
 }
 
