@@ -151,8 +151,11 @@ fn kernel_drops(links: &[LinkResults]) -> String {
         let span = link.tunnel_round_trip_ns? as f64 / 1e6;
         Some(format!("  tunnel        {span:.3} ms to the machine of {} and back, as it was made\n", link.station))
     };
-    let offloads: String = links.iter().filter_map(tunnel).chain([offloads]).collect();
-    format!("  in the kernel {}\n{offloads}", if lost.is_empty() { "no drops".to_owned() } else { lost.join("; ") })
+    let tunnels: String = links.iter().filter_map(tunnel).collect();
+    format!(
+        "  in the kernel {}\n{tunnels}{offloads}",
+        if lost.is_empty() { "no drops".to_owned() } else { lost.join("; ") }
+    )
 }
 
 #[cfg(test)]

@@ -298,7 +298,7 @@ pub fn observed<O: Observer>(
 
 /// Independent runs on all cores, those that were finished in order of their seeds.
 fn replicate(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Vec<Measured>, CommandError> {
-    let threads = args.jobs.map_or_else(pool::processors, usize::from);
+    let threads = pool::threads(args.jobs);
     let bar = Mutex::new((progress("replications", plan.run.replications as f64), 0.0));
     let one = |number: usize, stop: &Stop| {
         let mut before = 0.0;

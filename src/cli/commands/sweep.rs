@@ -70,7 +70,7 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let seen = manifest.enough().map(|it| Ok::<_, TableError>((it.metric(), seeds::values(&out, &manifest)?)));
     let seen = seen.transpose()?;
     let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
-    let jobs = args.jobs.map_or_else(pool::processors, usize::from);
+    let jobs = pool::threads(args.jobs);
     if let Some((_, seen)) = &seen {
         todo = seeds::due(&manifest, seen);
     } else if !is_stream(&out) {

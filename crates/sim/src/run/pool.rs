@@ -10,6 +10,11 @@ pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// How many that `--jobs` asks for; unless it is said, one for each processor.
+pub fn threads(jobs: Option<u16>) -> usize {
+    jobs.map_or_else(processors, usize::from)
+}
+
 /// Tells pieces under way that another one failed, or wanted no more to begin.
 #[derive(Debug, Default)]
 pub struct Stop(AtomicBool);

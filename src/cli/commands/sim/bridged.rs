@@ -32,7 +32,7 @@ pub fn sim(bridged: &Bridged, args: &SimArgs) -> Outcome {
     let observers = observers.collect::<Result<Vec<_>, CommandError>>()?;
     let begin = Instant::now();
     let bar = progress("simulating", 1.0);
-    let threads = args.jobs.map_or_else(pool::processors, usize::from);
+    let threads = pool::threads(args.jobs);
     let measured = run(bridged, observers, threads, |done| {
         bar(done);
         interrupts.is_empty()

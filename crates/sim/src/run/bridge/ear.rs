@@ -117,9 +117,8 @@ impl Ear {
     }
 
     fn offered(&mut self, at: BitInstant, station: StationId, frame: medium::Frame) {
-        let serial = &mut self.serials[station.index()];
-        *serial += 1;
-        let carried = match station.index().checked_sub(self.first_port) {
+        self.serials[station.index()] += 1;
+        let carried = match self.port(station) {
             Some(port) => {
                 let queue = &mut self.queues[port];
                 queue.now += 1;
@@ -135,7 +134,7 @@ impl Ear {
                 from: self.bus,
             },
         };
-        self.frames[station.index()].push_back((*serial, carried));
+        self.frames[station.index()].push_back((self.serials[station.index()], carried));
     }
 
     /// The bus is about to be given `input`.
