@@ -6,7 +6,7 @@ use crate::common::process::{Finished, ethbus, run};
 use backoff::Generator;
 use ethbus::study::plan::bound::Analysis;
 use ethbus::study::plan::simulate::simulate;
-use medium::BitTimes;
+use medium::{BitTimes, HostDelay};
 use sim::scenario::messages::{Message, MessageTable, Node};
 
 /// A number of the environment, or the usual one.
@@ -51,6 +51,10 @@ impl Drawn {
         if self.below(2) == 0 {
             table.messages.iter_mut().for_each(|message| message.priority = self.one_of(&[0, 3, 7]));
         }
+        // Of half of the slow hosts each frame draws its delay.
+        for node in table.nodes.iter_mut().filter(|node| !node.host_delay.is_none()) {
+            node.host_delay.least = BitTimes::new(node.host_delay.most.get() * self.below(2) * self.below(4) / 4);
+        }
         table
     }
 
@@ -60,7 +64,7 @@ impl Drawn {
             id: number as u8,
             burst_count: if burst { self.one_of(&[0, 1, 3, 7]) } else { 0 },
             burst_timer: self.one_of(&[128, 128, 200, 97]),
-            host_delay: if slow { self.one_of(&[0, 30, 400, 5000]) } else { 0 },
+            host_delay: HostDelay::fixed(BitTimes::new(if slow { self.one_of(&[0, 30, 400, 5000]) } else { 0 })),
         }
     }
 

@@ -16,8 +16,8 @@ mod scenario;
 use agreement::agreed_events;
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, Input, Kind, Medium, Method, Octets,
-    Plca, PlcaControl, PlcaData, PlcaNode, PlcaSettings, PlcaStatus, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, HostDelay, Input, Kind, Medium,
+    Method, Octets, Plca, PlcaControl, PlcaData, PlcaNode, PlcaSettings, PlcaStatus, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -396,14 +396,17 @@ fn any_node(count: u8) -> impl Strategy<Value = PlcaNode> {
     let to = prop_oneof![6 => Just(32_u8), 1 => Just(24), 1 => 1..=60_u8];
     let settings = (prop_oneof![8 => Just(true), 1 => Just(false)], id, to, any_burst(), any_settings_of_burst());
     let more = prop_oneof![6 => Just(255_u8), 1 => 1..=count];
-    let host = (prop_oneof![4 => Just(0_u64), 1 => 0..=400_u64], any_clock());
+    let delay = prop_oneof![4 => Just((0_u64, 0_u64)), 1 => (0..=400_u64, prop_oneof![Just(0_u64), 1..=400_u64])];
+    let host = (delay, any_clock());
     let chips = (prop_oneof![8 => Just(true), 1 => Just(false)], prop_oneof![8 => Just(true), 1 => Just(false)]);
     (settings, more, host, chips).prop_map(move |((enabled, id, to, burst_count, burst_timer), more, host, chips)| {
         let settings = PlcaSettings { enabled, to_timer: to, burst_count, burst_timer, ..PlcaSettings::new(id, count) };
         let mut node = PlcaNode::new(settings);
         node.more_ids[0] = more;
         (node.collision_detection, node.heeds_logical_collisions) = chips;
-        (node.host_delay, node.clock_ppm) = (BitTimes::new(host.0), host.1);
+        let ((least, more), clock) = host;
+        node.host_delay = HostDelay { least: BitTimes::new(least), most: BitTimes::new(least + more) };
+        node.clock_ppm = clock;
         node
     })
 }

@@ -1,13 +1,13 @@
 //! The messages of a table that the lab runs: which frames are theirs, when they were released, and how long they took.
 //!
-//! A frame says by its label which source of the table it comes from, and the how many-th of it it is. So the k-th frame
+//! A frame says by its label which source of the table it comes from, and the how many-th of it it is. So the k-th release
 //! of a source with a period of P is late by its instant less k P, but for what all frames of the source have in common.
 
 use crate::live::driver::Label;
 use medium::{BitInstant, Event, FrameId};
 use serde::{Deserialize, Serialize};
 use sim::figures::messages::{MessageDelays, MessageResults, PlanResults};
-use sim::scenario::messages::MessageTable;
+use sim::scenario::messages::{Message, MessageTable};
 
 /// What the data plane needs to know of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ struct SourceSetup {
     node: u16,
     message: usize,
     period: u64,
+    /// Frames of one release.
+    burst: u64,
     /// The instant of its first frame by the node's clock, if that is known.
     phase: Option<u64>,
 }
@@ -36,7 +38,8 @@ impl MessageSetup {
         let names = table.messages.iter().map(|message| (table.nodes[message.node].name.clone(), message.name.clone()));
         let source = |number: usize| {
             let message = &table.messages[number];
-            SourceSetup { node: message.node as u16, message: number, period: message.period, phase: message.phase }
+            let Message { period, burst, phase, .. } = *message;
+            SourceSetup { node: message.node as u16, message: number, period, burst, phase }
         };
         let sources = table.sources().map(source).collect();
         MessageSetup { names: names.collect(), farthest: table.farthest().collect(), sources }
@@ -93,7 +96,7 @@ impl Messages {
             self.others += 1;
             return;
         };
-        let k = label.map_or(0, |label| label.sequence);
+        let k = label.map_or(0, |label| label.sequence) / source.burst.max(1);
         let late =
             i128::from(at.get()) - i128::from(source.phase.unwrap_or(0)) - i128::from(k) * i128::from(source.period);
         let first = Lateness { least: late, most: late, fell: 0 };

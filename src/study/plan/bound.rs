@@ -196,7 +196,7 @@ impl<'a> Analysis<'a> {
         if self.table.messages.iter().any(|message| message.idle_slope.is_some()) {
             return None;
         }
-        let host = self.table.nodes.iter().map(|node| node.host_delay).max().unwrap_or(0);
+        let host = self.table.nodes.iter().map(|node| node.host_delay.most.get()).max().unwrap_or(0);
         let around = host + self.turns.line_missed() + GAP + self.turns.to + self.turns.idle_cycle() + self.late;
         let cost = |message: &Message| around + self.frame_cost(message);
         let needed = |span: u64| -> u64 {
@@ -216,7 +216,7 @@ impl<'a> Analysis<'a> {
     /// How many frames a node sends in a turn while it has some.
     fn frames_a_turn(node: &Node) -> u64 {
         // A host that is slow, or a timer that is short, ends a burst.
-        let goes_on = node.host_delay == 0 && u64::from(node.burst_timer) > GAP;
+        let goes_on = node.host_delay.is_none() && u64::from(node.burst_timer) > GAP;
         if goes_on { 1 + u64::from(node.burst_count) } else { 1 }
     }
 
@@ -259,7 +259,8 @@ impl<'a> Analysis<'a> {
     /// What a first frame waits longer if it is behind an own one: its MAC is ready before the line is.
     fn behind(&self, number: usize) -> u64 {
         let node = &self.table.nodes[number];
-        let deferred = if node.host_delay > 0 { 0 } else { self.turns.deferred(node.id.into()) + self.turns.to };
+        let is_deferred = node.host_delay.is_none();
+        let deferred = if is_deferred { self.turns.deferred(node.id.into()) + self.turns.to } else { 0 };
         (self.turns.line() + DELIMITER + self.again()).saturating_sub(deferred)
     }
 
@@ -284,14 +285,14 @@ impl<'a> Analysis<'a> {
         let (id, frames, turns) = (usize::from(node.id), ahead.frames, Self::turns(node, ahead));
         let deferred = self.turns.deferred(id) + self.turns.to;
         // Where the host is slow, the line is used while it hands a frame over: each frame is the first of a backlog.
-        let begins = if node.host_delay > 0 { frames } else { 1 };
+        let begins = if node.host_delay.is_none() { 1 } else { frames };
         let behind = if ahead.is_behind { self.behind(number) } else { 0 };
         let blocking = begins * deferred + behind + (turns - 1) * self.again() + turns * self.turns.line_missed();
         let idle = self.turns.idle_cycle() - self.turns.to;
         let ended = turns - 1;
         let parts = Parts {
             shaper: 0,
-            host: frames * node.host_delay,
+            host: frames * node.host_delay.most.get(),
             blocking,
             cycles: turns * idle,
             others: 0,
@@ -369,7 +370,7 @@ impl<'a> Analysis<'a> {
 
     /// What a frame in a burst comes later than the gap, where its host is slow.
     fn later_gap(node: &Node) -> u64 {
-        if node.host_delay > 0 { Self::burst_gap(node) - GAP } else { 0 }
+        if node.host_delay.is_none() { 0 } else { Self::burst_gap(node) - GAP }
     }
 
     /// The ways in which a backlog of a node can begin.

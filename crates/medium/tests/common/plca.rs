@@ -333,7 +333,8 @@ impl Model<'_> {
     fn ready(&mut self, station: usize) {
         let now = self.now;
         let node = &mut self.nodes[station];
-        let until = node.head_since + node.own.host_delay.get();
+        let name = node.queue.front().expect("a frame at the head").name;
+        let until = node.head_since + node.own.host_delay.of(self.config.seed, name).get();
         node.ready_since = now.max(until);
         if until > now {
             node.mac = Mac::HandingOver { until };

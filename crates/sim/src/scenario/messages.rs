@@ -14,7 +14,7 @@ use super::file::{ScenarioError, file_text};
 use super::wrong::{Wrong, Wrongs};
 use crate::figures::cycle::PREAMBLE;
 use crate::words::plca::{Segment, unwise};
-use medium::{BitRate, BitTimes, Plca, PlcaNode, PlcaSettings, StationId, Topology};
+use medium::{BitRate, BitTimes, HostDelay, Plca, PlcaNode, PlcaSettings, StationId, Topology};
 use std::path::Path;
 
 /// The rate of 10BASE-T1S.
@@ -31,8 +31,8 @@ pub struct Node {
     pub burst_count: u8,
     /// aPLCABurstTimer, in bit times.
     pub burst_timer: u8,
-    /// How long its host takes to hand over the frame at the head of the queue, in bit times.
-    pub host_delay: u64,
+    /// How long its host takes to hand over the frame at the head of the queue.
+    pub host_delay: HostDelay,
 }
 
 /// A message, which a node sends again and again.
@@ -145,7 +145,7 @@ impl MessageTable {
                 burst_timer: node.burst_timer,
                 ..PlcaSettings::new(node.id, self.node_count)
             };
-            PlcaNode { host_delay: BitTimes::new(node.host_delay), ..PlcaNode::new(settings) }
+            PlcaNode { host_delay: node.host_delay, ..PlcaNode::new(settings) }
         };
         let plca = Plca::new(self.nodes.iter().map(node).collect());
         Plca { phy_on: BitTimes::new(self.phy_on), phy_off: BitTimes::new(self.phy_off), cold_start: false, ..plca }
@@ -158,7 +158,7 @@ impl MessageTable {
         let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
         let round_trip = self.topology().round_trip() + plca.phy_on;
         let mut all = unwise(Segment { nodes: &nodes, names: &names, round_trip });
-        let slow = self.nodes.iter().filter(|node| node.burst_count > 0 && node.host_delay > 0);
+        let slow = self.nodes.iter().filter(|node| node.burst_count > 0 && !node.host_delay.is_none());
         all.extend(slow.map(|node| {
             let wait = node.burst_timer;
             format!(

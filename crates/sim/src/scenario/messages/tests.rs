@@ -3,6 +3,9 @@
 use super::{KEYS, MessageTable};
 use crate::scenario::file::Scenario;
 use crate::scenario::plan::{Overrides, Plan};
+use crate::words::configuration::WrittenConfig;
+use crate::words::plca::host_delay_text;
+use medium::Method;
 use std::path::Path;
 
 fn read(name: &str, text: &str) -> Result<MessageTable, String> {
@@ -83,12 +86,24 @@ fn a_slope_is_that_of_a_class() {
 fn a_table_becomes_a_scenario() {
     let table = read(
         "t.toml",
-        &format!("[segment]\ncable = \"25 m\"\n{HEAD}octets = 1600\nperiod = \"7 ms\"\nburst = 3\nphase = \"1 ms\"\n"),
+        &format!(
+            "[segment]\ncable = \"25 m\"\n{HEAD}octets = 1600\nperiod = \"7 ms\"\nburst = 3\nphase = \"1 ms\"\n\
+             [[node]]\nname = \"c\"\nhost-delay = \"2us..8us\"\n"
+        ),
     );
     let text = table.expect("a right table").scenario(150);
     let (scenario, _) = Scenario::from_text(Path::new("s.toml"), text).expect("a scenario");
     let plan = Plan::new(&scenario, None, &Overrides::default(), 1).expect("a plan");
-    assert_eq!((plan.medium.queue_limit, plan.stations.len(), plan.further.sources.len()), (150, 2, 2));
+    assert_eq!((plan.medium.queue_limit, plan.stations.len(), plan.further.sources.len()), (150, 3, 0));
+    assert_eq!(plan.traffic[0].arrivals.to_string(), "periodic:every=7ms,phase=1ms,frames=3");
+    let Method::Plca(plca) = &plan.medium.method else { panic!("a bus with PLCA") };
+    let delays: Vec<String> = plca.nodes.iter().map(|node| host_delay_text(node.host_delay)).collect();
+    assert_eq!(delays, ["0 BT", "0 BT", "20 BT..80 BT"]);
+    // A record has the range too.
+    let written = serde_json::to_string(&WrittenConfig::from(&plan.medium)).expect("JSON");
+    assert!(written.contains("\"host_delay_bt\":0}") && written.contains("\"host_delay_bt\":[20,80]"), "{written}");
+    let read: WrittenConfig = serde_json::from_str(&written).expect("a configuration");
+    assert_eq!(read.config().method, plan.medium.method);
     assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
 }
 
@@ -116,6 +131,10 @@ fn wrong_tables_are_named_with_place_key_and_what_would_be_right() {
         ("octets = 64\nperiod = \"1 ms\"\n[segment]\nphy-off = \"4 us\"\n", "take 40 BT: with 32 BT or more"),
         ("octets = 64\nperiod = \"1 ms\"\n[segment]\nto-tmr = 256\n", "(802.3, 30.16.1.1.5)"),
         ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"bus\"\n", "bus"),
+        (
+            "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nhost-delay = \"8us..2us\"\n",
+            "host-delay: `8us..2us`: write a time up to 1 s or a range",
+        ),
         ("octets = 64\nperiod = \"1 ms\"\n[nodes]\nname = 3\n", "t.toml:10:2: nodes: a table has `[segment]`"),
         ("octets = 64x\n", "t.toml:8:10: octets: `64x` is no TOML"),
     ] {

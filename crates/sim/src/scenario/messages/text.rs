@@ -7,8 +7,9 @@ use super::{Message, MessageTable, Node, RATE, wrong};
 use crate::scenario::file::ScenarioError;
 use crate::scenario::wrong::{FilePlace, Wrong, meant};
 use crate::words::interface::station_name;
+use crate::words::plca;
 use crate::words::units::{self, Length};
-use medium::{BitTimes, PlcaSettings};
+use medium::{HostDelay, PlcaSettings};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,8 @@ enum Takes {
     /// A time, in bit times from the first to the second.
     Span(u64, u64),
     Metres,
+    /// A time, or a range of times.
+    HostDelay,
     /// A part of the line, or bits per second; as the latter.
     Slope,
 }
@@ -84,8 +87,8 @@ keys! {
             "aPLCAMaxBurstCount", "0";
         "burst-tmr" Takes::Whole(0, 255), "a whole number from 0 to 255 (802.3, 30.16.1.1.7), like `burst-tmr = 128`",
             "aPLCABurstTimer, in bit times", "128";
-        "host-delay" Takes::Span(0, 10_000_000), "a time up to 1 s, like `host-delay = \"40 us\"` or `\"400 BT\"`",
-            "how long its host takes to hand over the frame at the head of the queue", "`0 BT`";
+        "host-delay" Takes::HostDelay, "a time up to 1 s or a range, like `host-delay = \"40 us\"`, `\"400 BT\"` or `\"2us..8us\"`",
+            "how long its host takes to hand over the frame at the head of the queue; of a range each frame draws its own", "`0 BT`";
     ["message"]
         "node" Takes::Name, "the name of a node, like `node = \"brake\"`", "the node that sends it", "";
         "name" Takes::Text, "a name, like `name = \"pedal\"`", "its name", "";
@@ -125,23 +128,6 @@ struct Section {
     place: FilePlace,
 }
 
-/// A time on the medium: with a unit of time, rounded up to a bit time, or in bit times.
-fn bits(text: &str) -> Result<u64, String> {
-    let plain = text.trim();
-    if let Some(number) = plain.strip_suffix("ns") {
-        let nanoseconds = number.trim().parse::<u64>().ok().filter(|number| *number <= 1_000_000_000);
-        return nanoseconds.map(|number| number.div_ceil(100)).ok_or_else(|| format!("`{text}` is no time"));
-    }
-    match plain.ends_with("BT") || plain.ends_with("bt") {
-        // `units` ends at 2^31 BT, 3.6 minutes; periods are up to a day.
-        true => units::bit_times(plain).or_else(|what| plain[..plain.len() - 2].trim().parse().map_err(|_| what)),
-        false if plain.ends_with(char::is_alphabetic) => {
-            Ok(BitTimes::within(units::duration_or_zero(plain)?, RATE).get())
-        }
-        false => Err(format!("`{text}` has no unit")),
-    }
-}
-
 /// A part of the line, or bits per second.
 fn slope(text: &str) -> Option<u64> {
     let part = |part: f64| (part * RATE.get() as f64).round() as u64;
@@ -166,7 +152,8 @@ fn number(key: &TableKey, text: &str) -> Result<u64, String> {
             let is_plain = !digits.is_empty() && digits.bytes().all(|octet| octet.is_ascii_digit());
             within(digits.parse().ok().filter(|_| is_plain).ok_or_else(refuse)?, least, most)
         }
-        Takes::Span(least, most) => within(bits(text).map_err(|_| refuse())?, least, most),
+        Takes::Span(least, most) => within(plca::span(text).map_err(|_| refuse())?.get(), least, most),
+        Takes::HostDelay => plca::host_delay(text).map(|_| 0).map_err(|_| refuse()),
         Takes::Slope => within(slope(text).ok_or_else(refuse)?, 1, RATE.get()),
         Takes::Metres => match units::length(text) {
             Ok(Length::Metres(metres)) if metres <= 1000.0 => Ok(0),
@@ -212,6 +199,11 @@ impl Section {
     fn number(&self, name: &str) -> Option<u64> {
         let key = KEYS.iter().find(|key| key.section == self.kind && key.name == name)?;
         number(key, &self.entry(name)?.value).ok()
+    }
+
+    fn host_delay(&self) -> HostDelay {
+        let given = self.entry("host-delay").and_then(|entry| plca::host_delay(&entry.value).ok());
+        given.unwrap_or(HostDelay::NONE)
     }
 
     fn place(&self, name: &str) -> &FilePlace {
@@ -301,7 +293,7 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
             id: id.min(254) as u8,
             burst_count: number(section, "burst-cnt", usual.burst_count.into()) as u8,
             burst_timer: number(section, "burst-tmr", usual.burst_timer.into()) as u8,
-            host_delay: number(section, "host-delay", 0),
+            host_delay: section.host_delay(),
         });
     }
     if nodes.is_empty() {
@@ -310,7 +302,7 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
             if !name.is_empty() && nodes.iter().all(|node| node.name != name) {
                 let id = nodes.len().min(254) as u8;
                 let PlcaSettings { burst_count, burst_timer, .. } = usual;
-                nodes.push(Node { name, id, burst_count, burst_timer, host_delay: 0 });
+                nodes.push(Node { name, id, burst_count, burst_timer, host_delay: HostDelay::NONE });
             }
         }
     }
