@@ -33,7 +33,7 @@ impl MessageTable {
         for (number, node) in self.nodes.iter().enumerate() {
             writeln!(text, "[[station]]\nname = \"{}\"\nplca.node-id = {}", node.name, node.id)?;
             writeln!(text, "plca.burst-cnt = {}\nplca.burst-tmr = {}", node.burst_count, node.burst_timer)?;
-            if !node.host_delay.is_none() {
+            if !node.host_delay.is_none() && node.macphy.is_none() {
                 writeln!(text, "plca.host-delay = \"{}\"", host_delay_text(node.host_delay))?;
             }
             for message in self.messages.iter().filter(|message| message.node == number) {

@@ -15,6 +15,11 @@ fn read(name: &str, text: &str) -> Result<MessageTable, String> {
 
 const HEAD: &str = "[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n[[message]]\nnode = \"a\"\nname = \"m\"\n";
 
+/// A second message of a node with a MAC-PHY.
+const SPI: &str = "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nspi-clock = \"10 MHz\"\nKEY\n\
+    [[message]]\nnode = \"c\"\nname = \"m\"\noctets = 1518\nperiod = \"1 s\"\n\
+    [[message]]\nnode = \"c\"\nname = \"n\"\noctets = 64\nperiod = \"1 s\"\n";
+
 #[test]
 fn toml_and_csv_give_the_same_table() {
     let toml = read(
@@ -107,6 +112,22 @@ fn a_table_becomes_a_scenario() {
     assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
 }
 
+/// The chunks of a frame without its FCS, each of 544 clocks, which are 217.6 BT at 25 MHz.
+#[test]
+fn a_mac_phy_takes_its_chunks() {
+    let node = |keys: &str| {
+        let table = format!("{HEAD}octets = 1518\nperiod = \"5 ms\"\n[[node]]\nname = \"c\"\n{keys}");
+        read("t.toml", &table).expect("a right table").nodes[2].clone()
+    };
+    let whole = node("host-delay = \"2us..8us\"\nspi-clock = \"25 MHz\"\nspi-transfer = 2\n");
+    let delays = [60, 68, 69, 1518].map(|octets| whole.longest_host_delay(octets));
+    assert_eq!(delays, [1, 1, 2, 24].map(|chunks| 80 + (2 + chunks) * 218));
+    let early = node("spi-clock = \"12.5MHz\"\nspi-chunk = 32\ncut-through = 2\n");
+    assert_eq!([36, 1518].map(|octets| early.longest_host_delay(octets)), [1, 2].map(|chunks| chunks * 231));
+    let plain = node("host-delay = \"2us..8us\"\n");
+    assert_eq!((plain.longest_host_delay(1518), plain.is_late(), early.is_late()), (80, true, true));
+}
+
 #[test]
 fn wrong_tables_are_named_with_place_key_and_what_would_be_right() {
     for (further, wrong) in [
@@ -134,6 +155,31 @@ fn wrong_tables_are_named_with_place_key_and_what_would_be_right() {
         (
             "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nhost-delay = \"8us..2us\"\n",
             "host-delay: `8us..2us`: write a time up to 1 s or a range",
+        ),
+        (
+            "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nspi-clock = \"25\"\n",
+            "t.toml:12:13: spi-clock: `25`: write a clock from 0.1 to 100 MHz",
+        ),
+        (
+            "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\ntx-credits = 9\n",
+            "t.toml:12:14: tx-credits: only a MAC-PHY behind SPI has it: write its `spi-clock` too",
+        ),
+        (SPI.replace("KEY", "spi-chunk = 63").as_str(), "spi-chunk: `63`: write 8, 16, 32 or 64 octets"),
+        (
+            SPI.replace("KEY", "tx-credits = 23").as_str(),
+            "tx-credits: 23: a frame of 1518 octets has 24 chunks: write 24 or more",
+        ),
+        (
+            SPI.replace("KEY", "tx-threshold = 49").as_str(),
+            "tx-threshold: 49: there are 48 credits at most: write fewer",
+        ),
+        (
+            SPI.replace("KEY", "cut-through = 2").as_str(),
+            "cut-through: a chunk takes 544 BT on SPI and 512 BT on the line",
+        ),
+        (
+            SPI.replace("KEY", "").replace("1518", "64\npriority = 1").as_str(),
+            "spi-clock: the transmit buffer of a MAC-PHY is one queue",
         ),
         ("octets = 64\nperiod = \"1 ms\"\n[nodes]\nname = 3\n", "t.toml:10:2: nodes: a table has `[segment]`"),
         ("octets = 64x\n", "t.toml:8:10: octets: `64x` is no TOML"),

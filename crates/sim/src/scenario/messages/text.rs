@@ -1,6 +1,7 @@
 //! How a table of messages is read: TOML and CSV become entries, and entries become nodes and messages.
 
 mod forms;
+mod host;
 
 use self::forms::{csv, toml};
 use super::{Message, MessageTable, Node, RATE, wrong};
@@ -44,6 +45,9 @@ enum Takes {
     Metres,
     /// A time, or a range of times.
     HostDelay,
+    /// The clock of an SPI bus, as hertz.
+    Clock,
+    OneOf(&'static [u64]),
     /// A part of the line, or bits per second; as the latter.
     Slope,
 }
@@ -89,6 +93,18 @@ keys! {
             "aPLCABurstTimer, in bit times", "128";
         "host-delay" Takes::HostDelay, "a time up to 1 s or a range, like `host-delay = \"40 us\"`, `\"400 BT\"` or `\"2us..8us\"`",
             "how long its host takes to hand over the frame at the head of the queue; of a range each frame draws its own", "`0 BT`";
+        "spi-clock" Takes::Clock, "a clock from 0.1 to 100 MHz, like `spi-clock = \"25 MHz\"`",
+            "of a MAC-PHY: the clock of the SPI bus to it", "no MAC-PHY";
+        "spi-chunk" Takes::OneOf(&[8, 16, 32, 64]), "8, 16, 32 or 64 octets, like `spi-chunk = 64`",
+            "of a MAC-PHY: octets of a frame in a chunk", "64";
+        "spi-transfer" Takes::Whole(0, 255), "a whole number from 0 to 255, like `spi-transfer = 48`",
+            "of a MAC-PHY: chunks of a transfer that may be under way when the host wants to send", "0";
+        "tx-credits" Takes::Whole(1, 255), "a whole number from 1 to 255, like `tx-credits = 48`",
+            "of a MAC-PHY: chunks in its transmit buffer", "48";
+        "tx-threshold" Takes::Whole(1, 255), "a whole number from 1 to 255, like `tx-threshold = 4`",
+            "of a MAC-PHY: credits at which a host that had none goes on", "1";
+        "cut-through" Takes::Whole(1, 255), "a whole number from 1 to 255, like `cut-through = 2`",
+            "of a MAC-PHY: chunks of a frame from which on the MAC may send it", "the whole frame";
     ["message"]
         "node" Takes::Name, "the name of a node, like `node = \"brake\"`", "the node that sends it", "";
         "name" Takes::Text, "a name, like `name = \"pedal\"`", "its name", "";
@@ -153,6 +169,11 @@ fn number(key: &TableKey, text: &str) -> Result<u64, String> {
             within(digits.parse().ok().filter(|_| is_plain).ok_or_else(refuse)?, least, most)
         }
         Takes::Span(least, most) => within(plca::span(text).map_err(|_| refuse())?.get(), least, most),
+        Takes::Clock => super::macphy::clock(text).ok_or_else(refuse),
+        Takes::OneOf(all) => {
+            let number = text.trim().parse().ok().filter(|number| all.contains(number));
+            number.ok_or_else(refuse)
+        }
         Takes::HostDelay => plca::host_delay(text).map(|_| 0).map_err(|_| refuse()),
         Takes::Slope => within(slope(text).ok_or_else(refuse)?, 1, RATE.get()),
         Takes::Metres => match units::length(text) {
@@ -201,11 +222,6 @@ impl Section {
         number(key, &self.entry(name)?.value).ok()
     }
 
-    fn host_delay(&self) -> HostDelay {
-        let given = self.entry("host-delay").and_then(|entry| plca::host_delay(&entry.value).ok());
-        given.unwrap_or(HostDelay::NONE)
-    }
-
     fn place(&self, name: &str) -> &FilePlace {
         self.entry(name).map_or(&self.place, |entry| &entry.place)
     }
@@ -232,6 +248,7 @@ pub(super) fn table(
     let table = if wrongs.is_empty() { build(path, &sections, wrongs) } else { None };
     if let (Some(table), true) = (&table, wrongs.is_empty()) {
         fits(table, &sections, path, wrongs);
+        host::fits(table, &sections, wrongs);
     }
     Ok(table)
 }
@@ -294,6 +311,7 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
             burst_count: number(section, "burst-cnt", usual.burst_count.into()) as u8,
             burst_timer: number(section, "burst-tmr", usual.burst_timer.into()) as u8,
             host_delay: section.host_delay(),
+            macphy: section.macphy(wrongs),
         });
     }
     if nodes.is_empty() {
@@ -302,7 +320,7 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
             if !name.is_empty() && nodes.iter().all(|node| node.name != name) {
                 let id = nodes.len().min(254) as u8;
                 let PlcaSettings { burst_count, burst_timer, .. } = usual;
-                nodes.push(Node { name, id, burst_count, burst_timer, host_delay: HostDelay::NONE });
+                nodes.push(Node { name, id, burst_count, burst_timer, host_delay: HostDelay::NONE, macphy: None });
             }
         }
     }
