@@ -110,6 +110,9 @@ pub struct PlcaNode {
     pub heeds_logical_collisions: bool,
     /// From when a frame reaches the head of its queue until the host has handed it over.
     pub host_delay: HostDelay,
+    /// Own turns that pass unused after each turn with a frame: its PHY holds the MAC back by carrier until the last of
+    /// them is over. An option of chips, which clause 148 does not have.
+    pub skipped_turns: u8,
     /// How much faster its clock is than the medium's bits, in parts per million, -100,000 to 100,000. Its timers run
     /// by it, in whole bit times of the medium; the remainder accumulates over turns that it counts one after the
     /// other. Its transmitted bits have the medium's rate.
@@ -125,6 +128,7 @@ impl PlcaNode {
             collision_detection: true,
             heeds_logical_collisions: true,
             host_delay: HostDelay::NONE,
+            skipped_turns: 0,
             clock_ppm: 0,
         }
     }

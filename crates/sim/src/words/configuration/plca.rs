@@ -44,8 +44,15 @@ struct PlcaNodeMirror {
     heeds_logical_collisions: bool,
     #[serde(rename = "host_delay_bt", with = "host_delay")]
     host_delay: HostDelay,
+    #[serde(default, skip_serializing_if = "is_none")]
+    skipped_turns: u8,
     #[serde(default, skip_serializing_if = "is_right")]
     clock_ppm: i32,
+}
+
+/// A chip that skips no turns is not written down: files of before have none.
+fn is_none(turns: &u8) -> bool {
+    *turns == 0
 }
 
 /// A clock that is right is not written down: files of before have none.
