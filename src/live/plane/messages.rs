@@ -175,6 +175,25 @@ mod tests {
         assert_eq!(messages.results().other_frames, 3, "a source that is none, another node's, no label");
     }
 
+    /// The frames of a burst are of one release: those of 0 and 1 ms, two each, have no jitter, and one that comes 20 us after
+    /// the other of its burst is late by that.
+    #[test]
+    fn the_frames_of_a_burst_are_of_one_release() {
+        let text = "node,name,octets,period,burst\na,m,64,1 ms,2\n";
+        let table = MessageTable::from_text(Path::new("t.csv"), text, &|_| unreachable!("one file"));
+        let mut messages = Messages::new(MessageSetup::of(&table.expect("a right table")));
+        let id = |serial| FrameId { station: StationId::new(0), serial };
+        for (k, at) in [5_000, 5_000, 15_000, 15_000].into_iter().enumerate() {
+            messages.offered(id(k as u64 + 1), BitInstant::new(at), &frame(0, k as u64));
+        }
+        assert_eq!(messages.results().messages[0].release_jitter_bt, 0);
+        for (k, at) in [(4, 25_000), (5, 25_200), (6, 35_000)] {
+            messages.offered(id(k + 1), BitInstant::new(at), &frame(0, k));
+        }
+        assert_eq!(messages.results().messages[0].release_jitter_bt, 200);
+        assert_eq!(messages.results().other_frames, 0);
+    }
+
     /// With phases the messages of a node share a clock: one that is always late by 1 ms has that jitter, since the bound
     /// counts on the distance between the two.
     #[test]

@@ -93,7 +93,7 @@ impl HostDelay {
         let run = Generator::operation(seed, HOSTS + frame.station.index() as u64).next_u64();
         let number = Generator::stream(run, frame.serial).next_u64();
         let span = self.most.get().saturating_sub(self.least.get()) + 1;
-        self.least + BitTimes::new((u128::from(number) * u128::from(span) >> 64) as u64)
+        self.least + BitTimes::new(((u128::from(number) * u128::from(span)) >> 64) as u64)
     }
 }
 
