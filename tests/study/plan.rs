@@ -6,8 +6,8 @@ use crate::common::process::{Finished, ethbus, run};
 use backoff::Generator;
 use ethbus::study::plan::bound::Analysis;
 use ethbus::study::plan::simulate::simulate;
-use medium::BitTimes;
-use sim::scenario::messages::{Message, MessageTable, Node};
+use medium::{BitTimes, HostDelay};
+use sim::scenario::messages::{MacPhy, Message, MessageTable, Node};
 
 /// A number of the environment, or the usual one.
 fn given(name: &str, usual: u64) -> u64 {
@@ -60,7 +60,8 @@ impl Drawn {
             id: number as u8,
             burst_count: if burst { self.one_of(&[0, 1, 3, 7]) } else { 0 },
             burst_timer: self.one_of(&[128, 128, 200, 97]),
-            host_delay: if slow { self.one_of(&[0, 30, 400, 5000]) } else { 0 },
+            host_delay: HostDelay::fixed(BitTimes::new(if slow { self.one_of(&[0, 30, 400, 5000]) } else { 0 })),
+            macphy: None,
         }
     }
 
@@ -81,6 +82,35 @@ impl Drawn {
             priority: 0,
             idle_slope: None,
         }
+    }
+
+    /// Gives some of the slow hosts a range of delays, and some of those without classes a MAC-PHY.
+    fn hosts(&mut self, table: &mut MessageTable) {
+        for number in 0..table.nodes.len() {
+            let node = &mut table.nodes[number];
+            if node.host_delay.is_none() {
+                continue;
+            }
+            let most = node.host_delay.most.get();
+            node.host_delay.least = BitTimes::new(self.one_of(&[0, most / 4, most, most]));
+            if self.below(2) == 0 && !table.has_classes(number) {
+                table.nodes[number].macphy = Some(self.macphy());
+            }
+        }
+    }
+
+    /// One that holds every frame, and is fast enough.
+    fn macphy(&mut self) -> MacPhy {
+        let chunk = self.one_of(&[32, 64]);
+        let macphy = MacPhy {
+            chunk,
+            transfer: self.one_of(&[0, 0, 8, 48]),
+            credits: self.one_of(&[48, 49, 60, 200]),
+            threshold: self.one_of(&[1, 4, 16]),
+            ..MacPhy::new(self.one_of(&[1_000_000, 8_000_000, 25_000_000]))
+        };
+        let cut_through = self.one_of(&[None, Some(1), Some(2), Some(4)]);
+        MacPhy { cut_through: cut_through.filter(|_| !macphy.is_slower_than_the_line()), ..macphy }
     }
 
     /// Gives some classes a shaper that lets through a little more than they offer, or much more, or less.
@@ -247,6 +277,62 @@ fn a_shaper_lets_lower_frames_through() {
     assert!(shaped < 2.2 * 1220.8 && plain > 3.0 * 1220.8, "{shaped} {plain}");
 }
 
+/// A node with a MAC-PHY behind SPI sends a long frame that is transferred first, and another node a short one.
+const MAC_PHY: &str = r#"
+[[node]]
+name = "a"
+host-delay = "2us..8us"
+spi-clock = "25 MHz"
+spi-transfer = 2
+[[node]]
+name = "b"
+[[message]]
+node = "a"
+name = "long"
+octets = 1518
+period = "10 ms"
+[[message]]
+node = "b"
+name = "short"
+octets = 64
+period = "3 ms"
+"#;
+
+/// Its bound has the host's delay, the transfer under way, and 24 chunks of 218 BT; a simulated frame has the chunks.
+#[test]
+fn a_mac_phy_is_a_part_of_the_bound() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("table.toml");
+    std::fs::write(&path, MAC_PHY).expect("a table");
+    let path = path.display().to_string();
+    let answer = run(ethbus(["plan", &path, "--simulate", "1s", "--format", "json"]));
+    let json: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    let long = &json["messages"][0];
+    assert_eq!(long["parts"]["host_us"].as_f64(), Some(f64::from(80 + (2 + 24) * 218) / 10.0), "{long}");
+    assert_eq!(json["messages"][1]["parts"]["host_us"].as_f64(), Some(0.0));
+    let seen = long["simulated"]["response_max_us"].as_f64().expect("frames");
+    let bound = long["response_us"].as_f64().expect("a bound");
+    assert!(seen <= bound && seen > f64::from(20 + 24 * 218 + 12_208) / 10.0, "{seen} of {bound}");
+    let refused = run(ethbus(["plan", &path, "--scenario"]));
+    assert_eq!(refused.code(), Some(2), "{}", refused.stdout);
+    assert!(refused.stderr.contains("--scenario: a has a MAC-PHY behind SPI"), "{}", refused.stderr);
+}
+
+/// The frames of a burst arrive together, also where the table has no phase. They had phases of their own once: then none
+/// of four short frames a second waited for another.
+#[test]
+fn the_frames_of_a_burst_arrive_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "node,name,octets,period,burst\na,m,1518,250 ms,4\n";
+    let answer = planned(&folder, text, &["--simulate", "10s", "--format", "json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    let simulated = &json["messages"][0]["simulated"];
+    let long_frame = 1220.8;
+    let highest = simulated["response_max_us"].as_f64().expect("frames");
+    assert!((4.0 * long_frame..4.1 * long_frame).contains(&highest), "{json}");
+    assert!(simulated["frames"].as_u64().is_some_and(|frames| frames > 150), "{json}");
+}
+
 /// What a station cannot do is no scenario, and phases that are not used are named.
 #[test]
 fn a_table_with_priorities_makes_no_scenario() {
@@ -274,6 +360,7 @@ fn no_simulated_value_is_above_its_bound() {
         if case < cases && case % 8 == 0 {
             drawn.shape(&mut table);
         }
+        drawn.hosts(&mut table);
         let bounds = Analysis::new(&table).bounds();
         let queue = bounds.iter().flatten().map(|bound| bound.backlog).max().unwrap_or(0);
         let observed = simulate(&table, queue, BitTimes::new(2_000_000), case).expect("a right table");

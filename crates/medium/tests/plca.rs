@@ -16,8 +16,8 @@ mod scenario;
 use agreement::agreed_events;
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, Input, Kind, Medium, Method, Octets,
-    Plca, PlcaControl, PlcaData, PlcaNode, PlcaSettings, PlcaStatus, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, HostDelay, Input, Kind, Medium,
+    Method, Octets, Plca, PlcaControl, PlcaData, PlcaNode, PlcaSettings, PlcaStatus, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -253,6 +253,26 @@ fn a_right_bus_has_no_collision_and_keeps_the_bound() {
     }
 }
 
+/// A node that skips k turns after each one with a frame sends in every (k + 1)th of its turns; the others in each of
+/// theirs. It meets no other signal on the line.
+#[test]
+fn a_node_that_skips_turns_sends_in_the_others() {
+    for skipped in [1_u8, 2, 7] {
+        let mut plca = Plca::right(4);
+        plca.nodes[1].skipped_turns = skipped;
+        let (medium, host) = saturate(plca, &[0, 1, 2, 3], 200, 10_000_000);
+        let turns = |node| medium.plca_counters(station(node)).map(|of| (of.opportunities, of.used)).expect("PLCA");
+        let ((all, used), (others, others_used)) = (turns(1), turns(2));
+        assert!(
+            used > 100 && all.abs_diff(used * (1 + u64::from(skipped))) <= 1 + u64::from(skipped),
+            "{used} of {all}"
+        );
+        // The others miss some turns of the first cycles.
+        assert!(others - others_used < 10, "{others_used} of {others}");
+        assert_eq!(host.collisions, 0);
+    }
+}
+
 /// One saturated node among n idle ones has a frame in each cycle of 20 + 32 n BT and its own turn.
 #[test]
 fn a_saturated_node_among_idle_ones_has_what_the_closed_form_leaves() {
@@ -396,14 +416,18 @@ fn any_node(count: u8) -> impl Strategy<Value = PlcaNode> {
     let to = prop_oneof![6 => Just(32_u8), 1 => Just(24), 1 => 1..=60_u8];
     let settings = (prop_oneof![8 => Just(true), 1 => Just(false)], id, to, any_burst(), any_settings_of_burst());
     let more = prop_oneof![6 => Just(255_u8), 1 => 1..=count];
-    let host = (prop_oneof![4 => Just(0_u64), 1 => 0..=400_u64], any_clock());
+    let delay = prop_oneof![4 => Just((0_u64, 0_u64)), 1 => (0..=400_u64, prop_oneof![Just(0_u64), 1..=400_u64])];
+    let host = (delay, any_clock(), prop_oneof![4 => Just(0_u8), 1 => 1..=3_u8]);
     let chips = (prop_oneof![8 => Just(true), 1 => Just(false)], prop_oneof![8 => Just(true), 1 => Just(false)]);
     (settings, more, host, chips).prop_map(move |((enabled, id, to, burst_count, burst_timer), more, host, chips)| {
         let settings = PlcaSettings { enabled, to_timer: to, burst_count, burst_timer, ..PlcaSettings::new(id, count) };
         let mut node = PlcaNode::new(settings);
         node.more_ids[0] = more;
         (node.collision_detection, node.heeds_logical_collisions) = chips;
-        (node.host_delay, node.clock_ppm) = (BitTimes::new(host.0), host.1);
+        let ((least, more), clock, skipped) = host;
+        node.skipped_turns = skipped;
+        node.host_delay = HostDelay { least: BitTimes::new(least), most: BitTimes::new(least + more) };
+        node.clock_ppm = clock;
         node
     })
 }

@@ -9,8 +9,8 @@ mod scenario;
 
 use common::{offer, station, trace};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, Input, Medium, Method, Octets,
-    Place, Plca, PlcaNode, PlcaSettings, Repeater, Segments, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, HostDelay, Input, Medium, Method,
+    Octets, Place, Plca, PlcaNode, PlcaSettings, Repeater, Segments, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -51,11 +51,19 @@ fn any_burst() -> impl Strategy<Value = (u8, u8)> {
     prop_oneof![4 => Just((0, 128)), 2 => (1..=4_u8, Just(128)), 1 => (1..=4_u8, any::<u8>())]
 }
 
+/// Hosts that mostly hand frames over at once, always as late, or as late as is drawn.
+fn any_host() -> impl Strategy<Value = HostDelay> {
+    let drawn = (0..=900_u64, prop_oneof![Just(0_u64), 1..=900_u64]);
+    let late =
+        drawn.prop_map(|(least, more)| HostDelay { least: BitTimes::new(least), most: BitTimes::new(least + more) });
+    prop_oneof![4 => Just(HostDelay::NONE), 1 => late]
+}
+
 /// A correctly configured bus of up to twelve nodes, some with unused ids or with several ids, bursts, PHY delays, short
 /// delay lines, slow hosts and other timers; frames at any load, while nodes are taken off and put back and get new
 /// settings.
 fn any_right_bus() -> impl Strategy<Value = Scenario> {
-    let node = (prop_oneof![4 => Just(0_u64), 1 => 0..=900_u64], any_burst());
+    let node = (any_host(), any_burst());
     let timers = (prop_oneof![3 => Just(32_u8), 1 => 1..=80_u8], prop_oneof![3 => Just(396_u64), 1 => 1..=396_u64]);
     let begin = (any::<bool>(), any::<u64>());
     let bursts = prop_oneof![1 => Just(false), 1 => Just(true)];
@@ -78,7 +86,7 @@ fn any_right_bus() -> impl Strategy<Value = Scenario> {
             .zip(&drawn)
             .map(|(id, &(host, burst))| {
                 let settings = PlcaSettings { to_timer: to, ..PlcaSettings::new((id + 1) % stations, count) };
-                PlcaNode { host_delay: BitTimes::new(host), ..PlcaNode::new(bursts(burst, settings)) }
+                PlcaNode { host_delay: host, ..PlcaNode::new(bursts(burst, settings)) }
             })
             .collect();
         if empty > 0 && drawn[0].1.0 == 0 {

@@ -48,7 +48,7 @@ pub fn pairs(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     drop(bus);
     let load = f64::from(8 * SHORTEST.get()) / gap * 1e9 / rate.get() as f64;
     let sender = TrafficSpec {
-        arrivals: Arrivals::Periodic { every: Every::Load(load), phase: None, jitter: Duration::ZERO },
+        arrivals: Arrivals::Periodic { every: Every::Load(load), phase: None, jitter: Duration::ZERO, frames: 1 },
         sizes: Some(Sizes::Fixed(SHORTEST.get())),
         ..TrafficSpec::default()
     };

@@ -1,13 +1,13 @@
 //! The messages of a table that the lab runs: which frames are theirs, when they were released, and how long they took.
 //!
-//! A frame says by its label which source of the table it comes from, and the how many-th of it it is. So the k-th frame
+//! A frame says by its label which source of the table it comes from, and the how many-th of it it is. So the k-th release
 //! of a source with a period of P is late by its instant less k P, but for what all frames of the source have in common.
 
 use crate::live::driver::Label;
 use medium::{BitInstant, Event, FrameId};
 use serde::{Deserialize, Serialize};
 use sim::figures::messages::{MessageDelays, MessageResults, PlanResults};
-use sim::scenario::messages::MessageTable;
+use sim::scenario::messages::{Message, MessageTable};
 
 /// What the data plane needs to know of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ struct SourceSetup {
     node: u16,
     message: usize,
     period: u64,
+    /// Frames of one release.
+    burst: u64,
     /// The instant of its first frame by the node's clock, if that is known.
     phase: Option<u64>,
 }
@@ -36,7 +38,8 @@ impl MessageSetup {
         let names = table.messages.iter().map(|message| (table.nodes[message.node].name.clone(), message.name.clone()));
         let source = |number: usize| {
             let message = &table.messages[number];
-            SourceSetup { node: message.node as u16, message: number, period: message.period, phase: message.phase }
+            let Message { period, burst, phase, .. } = *message;
+            SourceSetup { node: message.node as u16, message: number, period, burst, phase }
         };
         let sources = table.sources().map(source).collect();
         MessageSetup { names: names.collect(), farthest: table.farthest().collect(), sources }
@@ -93,7 +96,7 @@ impl Messages {
             self.others += 1;
             return;
         };
-        let k = label.map_or(0, |label| label.sequence);
+        let k = label.map_or(0, |label| label.sequence) / source.burst.max(1);
         let late =
             i128::from(at.get()) - i128::from(source.phase.unwrap_or(0)) - i128::from(k) * i128::from(source.period);
         let first = Lateness { least: late, most: late, fell: 0 };
@@ -170,6 +173,25 @@ mod tests {
         messages.offered(FrameId { station: StationId::new(1), serial: 1 }, BitInstant::new(45_000), &frame(0, 4));
         messages.offered(id(6), BitInstant::new(45_000), &[0; 60]);
         assert_eq!(messages.results().other_frames, 3, "a source that is none, another node's, no label");
+    }
+
+    /// The frames of a burst are of one release: those of 0 and 1 ms, two each, have no jitter, and one that comes 20 us after
+    /// the other of its burst is late by that.
+    #[test]
+    fn the_frames_of_a_burst_are_of_one_release() {
+        let text = "node,name,octets,period,burst\na,m,64,1 ms,2\n";
+        let table = MessageTable::from_text(Path::new("t.csv"), text, &|_| unreachable!("one file"));
+        let mut messages = Messages::new(MessageSetup::of(&table.expect("a right table")));
+        let id = |serial| FrameId { station: StationId::new(0), serial };
+        for (k, at) in [5_000, 5_000, 15_000, 15_000].into_iter().enumerate() {
+            messages.offered(id(k as u64 + 1), BitInstant::new(at), &frame(0, k as u64));
+        }
+        assert_eq!(messages.results().messages[0].release_jitter_bt, 0);
+        for (k, at) in [(4, 25_000), (5, 25_200), (6, 35_000)] {
+            messages.offered(id(k + 1), BitInstant::new(at), &frame(0, k));
+        }
+        assert_eq!(messages.results().messages[0].release_jitter_bt, 200);
+        assert_eq!(messages.results().other_frames, 0);
     }
 
     /// With phases the messages of a node share a clock: one that is always late by 1 ms has that jitter, since the bound

@@ -152,6 +152,11 @@ impl<'a> Analysis<'a> {
         &self.table.messages[at]
     }
 
+    /// How long the host of its node takes to hand over a frame of `message`, at most.
+    fn host(&self, message: &Message) -> u64 {
+        self.table.nodes[message.node].longest_host_delay(message.octets)
+    }
+
     /// From a frame of a burst to the next one: the gap, or where frames may come late, burst_tmr.
     fn burst_gap(node: &Node) -> u64 {
         u64::from(node.burst_timer).max(GAP)
@@ -196,7 +201,7 @@ impl<'a> Analysis<'a> {
         if self.table.messages.iter().any(|message| message.idle_slope.is_some()) {
             return None;
         }
-        let host = self.table.nodes.iter().map(|node| node.host_delay).max().unwrap_or(0);
+        let host = self.table.messages.iter().map(|message| self.host(message)).max().unwrap_or(0);
         let around = host + self.turns.line_missed() + GAP + self.turns.to + self.turns.idle_cycle() + self.late;
         let cost = |message: &Message| around + self.frame_cost(message);
         let needed = |span: u64| -> u64 {
@@ -216,7 +221,7 @@ impl<'a> Analysis<'a> {
     /// How many frames a node sends in a turn while it has some.
     fn frames_a_turn(node: &Node) -> u64 {
         // A host that is slow, or a timer that is short, ends a burst.
-        let goes_on = node.host_delay == 0 && u64::from(node.burst_timer) > GAP;
+        let goes_on = !node.is_late() && u64::from(node.burst_timer) > GAP;
         if goes_on { 1 + u64::from(node.burst_count) } else { 1 }
     }
 
@@ -252,14 +257,15 @@ impl<'a> Analysis<'a> {
     /// From the head of the queue to the first bit. A frame behind an own one is at the head when its MAC is done, which is
     /// before the line is, by the delay line at most; then no MAC defers.
     fn access(&self, number: usize, responses: &[Option<u64>]) -> u64 {
-        let first = self.wait(number, Ahead { frames: 1, is_behind: false }, 0, responses).response();
+        let host = self.messages[number].iter().map(|&at| self.host(self.message(at))).max().unwrap_or(0);
+        let first = self.wait(number, Ahead { frames: 1, host, is_behind: false }, 0, responses).response();
         first + self.behind(number) - self.late
     }
 
     /// What a first frame waits longer if it is behind an own one: its MAC is ready before the line is.
     fn behind(&self, number: usize) -> u64 {
         let node = &self.table.nodes[number];
-        let deferred = if node.host_delay > 0 { 0 } else { self.turns.deferred(node.id.into()) + self.turns.to };
+        let deferred = if node.is_late() { 0 } else { self.turns.deferred(node.id.into()) + self.turns.to };
         (self.turns.line() + DELIMITER + self.again()).saturating_sub(deferred)
     }
 
@@ -272,7 +278,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// The own turns in which frames of a node in a backlog are sent. A frame behind an own one may end a burst.
-    fn turns(node: &Node, Ahead { frames, is_behind }: Ahead) -> u64 {
+    fn turns(node: &Node, Ahead { frames, is_behind, .. }: Ahead) -> u64 {
         let alone = u64::from(is_behind);
         alone + (frames - alone).div_ceil(Self::frames_a_turn(node))
     }
@@ -284,14 +290,14 @@ impl<'a> Analysis<'a> {
         let (id, frames, turns) = (usize::from(node.id), ahead.frames, Self::turns(node, ahead));
         let deferred = self.turns.deferred(id) + self.turns.to;
         // Where the host is slow, the line is used while it hands a frame over: each frame is the first of a backlog.
-        let begins = if node.host_delay > 0 { frames } else { 1 };
+        let begins = if node.is_late() { frames } else { 1 };
         let behind = if ahead.is_behind { self.behind(number) } else { 0 };
         let blocking = begins * deferred + behind + (turns - 1) * self.again() + turns * self.turns.line_missed();
         let idle = self.turns.idle_cycle() - self.turns.to;
         let ended = turns - 1;
         let parts = Parts {
             shaper: 0,
-            host: frames * node.host_delay,
+            host: ahead.host,
             blocking,
             cycles: turns * idle,
             others: 0,
@@ -331,7 +337,7 @@ impl<'a> Analysis<'a> {
         found: &mut [Option<Bound>],
     ) -> bool {
         let node = &self.table.nodes[number];
-        let (mut horizon, mut done, mut sum) = (0, 0_usize, 0_u64);
+        let (mut horizon, mut done, mut sum, mut host) = (0, 0_usize, 0_u64, 0_u64);
         loop {
             let all = begin.releases(horizon);
             let mut end = 0;
@@ -339,13 +345,12 @@ impl<'a> Analysis<'a> {
                 let (at, _) = all[done];
                 // Frames of one instant come in any order: each may be the last of them.
                 let group = all[done..].iter().take_while(|(other, _)| *other == at);
-                let (frames, bits) = group.fold((0, 0), |(frames, bits), (_, message)| {
-                    (frames + 1, bits + GAP + self.message(*message).packet())
-                });
-                (done, sum) = (done + frames, sum + bits);
+                for message in group.map(|(_, message)| self.message(*message)) {
+                    (done, sum, host) = (done + 1, sum + GAP + message.packet(), host + self.host(message));
+                }
                 for (message, last) in begin.may_come(at) {
                     let before = sum - GAP - last.packet() + (done as u64 - 1) * Self::later_gap(node);
-                    let ahead = Ahead { frames: done as u64, is_behind: false };
+                    let ahead = Ahead { frames: done as u64, host, is_behind: false };
                     let parts = self.wait(number, ahead, before, responses);
                     let parts = Parts { frame: parts.frame + last.packet() + DELIMITER, ..parts };
                     if parts.response() >= LONGEST_WAIT || done as u64 > LONGEST_BACKLOG {
@@ -369,7 +374,7 @@ impl<'a> Analysis<'a> {
 
     /// What a frame in a burst comes later than the gap, where its host is slow.
     fn later_gap(node: &Node) -> u64 {
-        if node.host_delay > 0 { Self::burst_gap(node) - GAP } else { 0 }
+        if node.is_late() { Self::burst_gap(node) - GAP } else { 0 }
     }
 
     /// The ways in which a backlog of a node can begin.
@@ -388,6 +393,8 @@ impl<'a> Analysis<'a> {
 struct Ahead {
     /// How many, that one included.
     frames: u64,
+    /// How long their hosts take, each by itself.
+    host: u64,
     /// The first one may be behind a frame of the node that does not belong to the backlog.
     is_behind: bool,
 }

@@ -462,8 +462,8 @@ fn cost(plan: &Plan) -> f64 {
         Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Tcp(_) | Arrivals::Bernoulli { .. } => 1.0,
         Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => load,
         Arrivals::Periodic { every: Every::Load(load), .. } => load,
-        Arrivals::Periodic { every: Every::Period(period), .. } => {
-            frame(spec) / (period.as_secs_f64() * plan.medium.rate.get() as f64)
+        Arrivals::Periodic { every: Every::Period(period), frames, .. } => {
+            f64::from(frames) * frame(spec) / (period.as_secs_f64() * plan.medium.rate.get() as f64)
         }
         Arrivals::Replay { .. } => 1.0 / plan.traffic.len() as f64,
     };

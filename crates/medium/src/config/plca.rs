@@ -2,8 +2,9 @@
 
 use super::error::{ConfigError, rule};
 use super::parameters::Parameters;
-use crate::frame::PREAMBLE_AND_SFD;
+use crate::frame::{FrameId, PREAMBLE_AND_SFD};
 use crate::time::{BitRate, BitTimes};
+use backoff::Generator;
 
 /// The settings of a node (802.3, 30.16), under ethtool's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,46 @@ const MILLION: u32 = 1_000_000;
 /// The largest error of a clock, in parts per million.
 const MOST_PPM: u32 = 100_000;
 
+/// How long a host takes to hand over a frame at the head of the queue: the same for each frame, or drawn evenly from a
+/// range.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostDelay {
+    /// At least.
+    pub least: BitTimes,
+    /// At most.
+    pub most: BitTimes,
+}
+
+impl HostDelay {
+    /// The host hands frames over at once.
+    pub const NONE: HostDelay = HostDelay::fixed(BitTimes::ZERO);
+
+    /// The same for each frame.
+    pub const fn fixed(delay: BitTimes) -> HostDelay {
+        HostDelay { least: delay, most: delay }
+    }
+
+    /// Each frame is handed over at once.
+    pub fn is_none(self) -> bool {
+        self.most == BitTimes::ZERO
+    }
+
+    /// That of `frame`: a function of the seed and the frame alone, so that the order of calls does not matter.
+    #[inline]
+    pub fn of(self, seed: u64, frame: FrameId) -> BitTimes {
+        if self.least == self.most { self.least } else { self.drawn(seed, frame) }
+    }
+
+    fn drawn(self, seed: u64, frame: FrameId) -> BitTimes {
+        /// The streams of hosts; those of noise have other numbers.
+        const HOSTS: u64 = 1 << 34;
+        let run = Generator::operation(seed, HOSTS + frame.station.index() as u64).next_u64();
+        let number = Generator::stream(run, frame.serial).next_u64();
+        let span = self.most.get().saturating_sub(self.least.get()) + 1;
+        self.least + BitTimes::new(((u128::from(number) * u128::from(span)) >> 64) as u64)
+    }
+}
+
 /// One station's PLCA: its settings, and how its chips and its host apply them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlcaNode {
@@ -68,7 +109,10 @@ pub struct PlcaNode {
     /// Its MAC reacts to the logical collision that makes it wait for its turn.
     pub heeds_logical_collisions: bool,
     /// From when a frame reaches the head of its queue until the host has handed it over.
-    pub host_delay: BitTimes,
+    pub host_delay: HostDelay,
+    /// Own turns that pass unused after each turn with a frame: its PHY holds the MAC back by carrier until the last of
+    /// them is over. An option of chips, which clause 148 does not have.
+    pub skipped_turns: u8,
     /// How much faster its clock is than the medium's bits, in parts per million, -100,000 to 100,000. Its timers run
     /// by it, in whole bit times of the medium; the remainder accumulates over turns that it counts one after the
     /// other. Its transmitted bits have the medium's rate.
@@ -83,7 +127,8 @@ impl PlcaNode {
             more_ids: [PlcaSettings::UNCONFIGURED; 8],
             collision_detection: true,
             heeds_logical_collisions: true,
-            host_delay: BitTimes::ZERO,
+            host_delay: HostDelay::NONE,
+            skipped_turns: 0,
             clock_ppm: 0,
         }
     }
@@ -203,6 +248,8 @@ impl Plca {
         self.nodes.iter().try_for_each(|node| node.settings.check())?;
         let clocks = self.nodes.iter().all(|node| node.clock_ppm.unsigned_abs() <= MOST_PPM);
         rule(clocks, "clock-ppm", "-100000 to 100000")?;
+        let hosts = self.nodes.iter().all(|node| node.host_delay.least <= node.host_delay.most);
+        rule(hosts, "host-delay", "a range whose first end is no longer than the second")?;
         let least = PREAMBLE_AND_SFD.get() + parameters.min_frame_size.bit_times().get();
         let longest = Plca::LONGEST_DELAY_LINE.min(BitTimes::new(least - 1));
         rule(
@@ -216,5 +263,23 @@ impl Plca {
         let short = |span: BitTimes| span.get() <= 512;
         rule(short(self.end_delimiter) && short(self.phy_on) && short(self.phy_off), "phy delays", "at most 512 BT")?;
         rule(self.phy_off >= self.phy_on, "phy delays", "off no sooner than on")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BitTimes, FrameId, HostDelay};
+    use crate::frame::StationId;
+
+    /// Each delay of a short range comes, none besides, and a frame keeps its own.
+    #[test]
+    fn a_frame_draws_its_host_delay_from_the_range() {
+        let delay = HostDelay { least: BitTimes::new(20), most: BitTimes::new(23) };
+        let of = |seed, serial| delay.of(seed, FrameId { station: StationId::new(1), serial }).get();
+        let mut counts = [0; 4];
+        (0..4_000).for_each(|serial| counts[of(1, serial) as usize - 20] += 1);
+        assert!(counts.iter().all(|count| (850..1_150).contains(count)), "{counts:?}");
+        assert!((0..100).all(|serial| of(1, serial) == of(1, serial)));
+        assert!((0..100).any(|serial| of(1, serial) != of(2, serial)));
     }
 }

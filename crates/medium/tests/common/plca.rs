@@ -131,6 +131,8 @@ struct Node {
     active: bool,
     committed: bool,
     bc: u8,
+    /// Own turns that are still to be skipped.
+    skips: u8,
     command: Option<What>,
     invalid: Option<u64>,
     /// Since when turns are counted one after the other, how many bits of the node's clock had passed by then, and how many
@@ -206,6 +208,7 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
         active: ended.is_some() && is_on(&plca.nodes[number]),
         committed: false,
         bc: 0,
+        skips: 0,
         command: None,
         invalid: None,
         counts: None,
@@ -333,7 +336,8 @@ impl Model<'_> {
     fn ready(&mut self, station: usize) {
         let now = self.now;
         let node = &mut self.nodes[station];
-        let until = node.head_since + node.own.host_delay.get();
+        let name = node.queue.front().expect("a frame at the head").name;
+        let until = node.head_since + node.own.host_delay.of(self.config.seed, name).get();
         node.ready_since = now.max(until);
         if until > now {
             node.mac = Mac::HandingOver { until };
@@ -675,7 +679,7 @@ impl Model<'_> {
         let node = &mut self.nodes[station];
         let was_on = node.control != Control::Disable;
         (node.control, node.command, node.committed) = (Control::Disable, None, false);
-        (node.cur_id, node.active, node.invalid) = (0, false, None);
+        (node.cur_id, node.active, node.invalid, node.skips) = (0, false, None, 0);
         was_on
     }
 
@@ -698,8 +702,16 @@ impl Model<'_> {
             _ => {}
         }
         let invalid = now + self.span(station, self.plca.invalid_beacon.get());
+        let owns = self.owns(station);
         let node = &mut self.nodes[station];
-        node.control = next;
+        let from = std::mem::replace(&mut node.control, next);
+        match next {
+            Control::Next if owns && !matches!(from, Control::Transmit | Control::Abort) => {
+                node.skips = node.skips.saturating_sub(1);
+            }
+            Control::Transmit => node.skips = node.own.skipped_turns,
+            _ => {}
+        }
         match next {
             Control::Recover => node.active = false,
             Control::SendBeacon { .. } => {
@@ -974,8 +986,9 @@ impl Model<'_> {
             let node = &mut self.nodes[station];
             let carrier = match node.data {
                 Data::Normal => crs,
-                Data::Receive => crs && !commit,
-                Data::WaitIdle | Data::Idle | Data::WaitMac { .. } => false,
+                Data::Receive => node.skips > 0 || crs && !commit,
+                Data::WaitIdle | Data::Idle => node.skips > 0,
+                Data::WaitMac { .. } => false,
                 _ => true,
             };
             node.carrier = carrier;

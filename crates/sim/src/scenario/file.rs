@@ -10,9 +10,9 @@ pub use crate::settings::sections::{
 };
 pub use crate::settings::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, CaptureText, ControlText, DurationText, FaultText,
-    InstantText, LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText, PhyText,
-    PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText,
-    TopologyText, UntilText, WindowText,
+    HostDelayText, InstantText, LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText,
+    PhyText, PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText,
+    SpeedText, TopologyText, UntilText, WindowText,
 };
 
 use crate::scenario::check;

@@ -3,18 +3,20 @@
 //! It is TOML, or CSV for the messages alone. Both become entries, a key and a text with its place, so that every value is
 //! checked by the same rule. Quantities are in bit times at 10 Mb/s, the only rate of 10BASE-T1S.
 
+mod macphy;
 mod scenario;
 #[cfg(test)]
 mod tests;
 mod text;
 
+pub use macphy::MacPhy;
 pub use text::{DAY, KEYS, Other, TableKey};
 
 use super::file::{ScenarioError, file_text};
 use super::wrong::{Wrong, Wrongs};
 use crate::figures::cycle::PREAMBLE;
 use crate::words::plca::{Segment, unwise};
-use medium::{BitRate, BitTimes, Plca, PlcaNode, PlcaSettings, StationId, Topology};
+use medium::{BitRate, BitTimes, HostDelay, Plca, PlcaNode, PlcaSettings, StationId, Topology};
 use std::path::Path;
 
 /// The rate of 10BASE-T1S.
@@ -31,8 +33,26 @@ pub struct Node {
     pub burst_count: u8,
     /// aPLCABurstTimer, in bit times.
     pub burst_timer: u8,
-    /// How long its host takes to hand over the frame at the head of the queue, in bit times.
-    pub host_delay: u64,
+    /// How long its host takes to hand over the frame at the head of the queue.
+    pub host_delay: HostDelay,
+    /// Its MAC is behind SPI: then `host_delay` passes before the transfer.
+    pub macphy: Option<MacPhy>,
+}
+
+impl Node {
+    /// Its host may hand a frame over late.
+    pub fn is_late(&self) -> bool {
+        self.macphy.is_some() || !self.host_delay.is_none()
+    }
+
+    /// How long its host takes to hand over a frame, at most, if it has no other, in bit times.
+    pub fn longest_host_delay(&self, octets: u32) -> u64 {
+        let most = match &self.macphy {
+            Some(macphy) => macphy.before(self.host_delay).most + macphy.time(macphy.chunks_to_begin(octets)),
+            None => self.host_delay.most,
+        };
+        most.get()
+    }
 }
 
 /// A message, which a node sends again and again.
@@ -145,7 +165,8 @@ impl MessageTable {
                 burst_timer: node.burst_timer,
                 ..PlcaSettings::new(node.id, self.node_count)
             };
-            PlcaNode { host_delay: BitTimes::new(node.host_delay), ..PlcaNode::new(settings) }
+            let host_delay = if node.macphy.is_some() { HostDelay::NONE } else { node.host_delay };
+            PlcaNode { host_delay, ..PlcaNode::new(settings) }
         };
         let plca = Plca::new(self.nodes.iter().map(node).collect());
         Plca { phy_on: BitTimes::new(self.phy_on), phy_off: BitTimes::new(self.phy_off), cold_start: false, ..plca }
@@ -158,7 +179,7 @@ impl MessageTable {
         let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
         let round_trip = self.topology().round_trip() + plca.phy_on;
         let mut all = unwise(Segment { nodes: &nodes, names: &names, round_trip });
-        let slow = self.nodes.iter().filter(|node| node.burst_count > 0 && node.host_delay > 0);
+        let slow = self.nodes.iter().filter(|node| node.burst_count > 0 && node.is_late());
         all.extend(slow.map(|node| {
             let wait = node.burst_timer;
             format!(
@@ -178,6 +199,12 @@ impl MessageTable {
 
     /// Why the table makes no scenario, if it makes none.
     pub fn no_scenario(&self) -> Option<String> {
+        if let Some(node) = self.nodes.iter().find(|node| node.macphy.is_some()) {
+            return Some(format!(
+                "{} has a MAC-PHY behind SPI, which no station has: write a `host-delay` in place of `spi-clock`, or leave this option out",
+                node.name
+            ));
+        }
         let node = self.nodes.iter().enumerate().find(|(number, _)| self.has_classes(*number)).map(|(_, node)| node)?;
         Some(format!(
             "the messages of {} have more than one `priority` or an `idle-slope`, and a station sends in order of release: give them one priority and no slope, or leave this option out",

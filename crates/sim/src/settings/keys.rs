@@ -3,9 +3,9 @@
 use super::methods::Of;
 use super::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, CaptureText, ControlText, DurationText, FaultText,
-    InstantText, LengthText, MacText, MachineText, Network, OwnAddress, PersistenceText, PhyText, PlaceText,
-    PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText,
-    UntilText, WindowText,
+    HostDelayText, InstantText, LengthText, MacText, MachineText, Network, OwnAddress, PersistenceText, PhyText,
+    PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText,
+    TopologyText, UntilText, WindowText,
 };
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
 use crate::words::program::Program;

@@ -4,9 +4,9 @@
 
 use super::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, CaptureText, ControlText, DurationText, FaultText,
-    InstantText, LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText, PhyText,
-    PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText,
-    TopologyText, UntilText, WindowText,
+    HostDelayText, InstantText, LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText,
+    PhyText, PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText,
+    SpeedText, TopologyText, UntilText, WindowText,
 };
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
 use medium::Parameters;

@@ -376,10 +376,13 @@ macro_rules! settings {
                 /// `false`: the MAC takes no notice of logical collisions
                 logical_collisions = "logical-collisions": Given<bool>, Switch, "`logical-collisions = false`",
                     default "`true`";
-                /// how long the host takes to hand over a frame at the head of the queue
-                host_delay = "host-delay": Given<BitTimesText>, Text(text::<BitTimesText>),
-                    "bit times in quotes, like `host-delay = \"400 BT\"`",
+                /// how long the host takes to hand over a frame at the head of the queue; of a range each frame draws its own
+                host_delay = "host-delay": Given<HostDelayText>, Text(text::<HostDelayText>),
+                    "a time up to 1 s or a range, in quotes, like `host-delay = \"40us\"`, `\"400 BT\"` or `\"2us..8us\"`",
                     default "`\"0 BT\"`";
+                /// own turns that pass unused after each turn with a frame: the PHY holds the MAC back by carrier meanwhile
+                skip_turns = "skip-turns": Given<u8>, Whole(0, 255), "a whole number from 0 to 255, like `skip-turns = 2`",
+                    default "0";
                 /// how fast the node's clock is: its timers of PLCA run by it
                 clock: Given<PpmText>, Text(text::<PpmText>), "parts per million in quotes, like `clock = \"-100 ppm\"`",
                     default "`\"0 ppm\"`";

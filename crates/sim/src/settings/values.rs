@@ -8,9 +8,10 @@ use crate::words::MacAddr;
 use crate::words::choices::choice;
 use crate::words::contention;
 use crate::words::fault::fault;
+use crate::words::plca;
 use crate::words::units::{self, Length, RunTime};
 use backoff::Policy;
-use medium::{BitInstant, BitRate, BitTimes, Control, Fault, Octets, Persistence, Phy};
+use medium::{BitInstant, BitRate, BitTimes, Control, Fault, HostDelay, Octets, Persistence, Phy};
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
@@ -382,6 +383,17 @@ impl FromStr for BitTimesText {
     }
 }
 
+/// How long a host takes to hand over a frame, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostDelayText(pub HostDelay);
+
+impl FromStr for HostDelayText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<HostDelayText, String> {
+        plca::host_delay(text).map(HostDelayText)
+    }
+}
+
 /// How fast a clock is, in parts per million, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PpmText(pub i32);
@@ -494,6 +506,7 @@ deserialize_from_text!(
     SlotsText,
     RetryLimitsText,
     BitTimesText,
+    HostDelayText,
     PpmText,
     PlaceText,
     FaultText,

@@ -34,7 +34,7 @@ pub enum Arrivals {
         /// Offered load.
         load: f64,
     },
-    /// `periodic:0.4,phase=1ms`, `periodic:every=10ms,jitter=1ms`: evenly spaced, but for the jitter.
+    /// `periodic:0.4,phase=1ms`, `periodic:every=10ms,jitter=1ms,frames=3`: evenly spaced releases, but for the jitter.
     Periodic {
         /// From one to the next.
         every: Every,
@@ -42,6 +42,8 @@ pub enum Arrivals {
         phase: Option<Duration>,
         /// Each arrives up to this time after its release, as likely at any instant.
         jitter: Duration,
+        /// `frames=3`: the frames of one release, which arrive together.
+        frames: u32,
     },
     /// `on_off:0.4,on=10ms,off=40ms`: a Poisson process that exponentially distributed pauses interrupt.
     OnOff {
@@ -108,6 +110,9 @@ impl Window {
     }
 }
 
+/// The most frames of one release.
+const MOST_FRAMES: u32 = 1_000;
+
 impl Arrivals {
     /// `on` unless said otherwise.
     pub const DEFAULT_ON: Duration = Duration::from_millis(10);
@@ -119,8 +124,8 @@ impl Arrivals {
         let part = |load: f64| load / stations as f64;
         match self {
             Arrivals::Poisson { load } => Arrivals::Poisson { load: part(load) },
-            Arrivals::Periodic { every: Every::Load(load), phase, jitter } => {
-                Arrivals::Periodic { every: Every::Load(part(load)), phase, jitter }
+            Arrivals::Periodic { every: Every::Load(load), phase, jitter, frames } => {
+                Arrivals::Periodic { every: Every::Load(part(load)), phase, jitter, frames }
             }
             Arrivals::OnOff { load, on, off } => Arrivals::OnOff { load: part(load), on, off },
             // A chance or a period is each station's own.
@@ -137,6 +142,9 @@ impl Arrivals {
         match *self {
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Replay { .. } => Ok(()),
             Arrivals::Poisson { load } => load_in_range(load),
+            Arrivals::Periodic { frames, .. } if !(1..=MOST_FRAMES).contains(&frames) => {
+                Err(format!("{frames} frames of one release: write 1 to {MOST_FRAMES}, like `frames=3`"))
+            }
             Arrivals::Periodic { every: Every::Load(load), .. } => load_in_range(load),
             Arrivals::Periodic { every: Every::Period(period), .. } if !period.is_zero() => Ok(()),
             Arrivals::Periodic { .. } => {
@@ -256,8 +264,13 @@ fn periodic(text: &str) -> Result<Arrivals, String> {
         Some(period) => Every::Period(units::duration(period)?),
         None => Every::Load(fraction(first)?),
     };
-    let [phase, jitter] = options(parts, ["phase", "jitter"], "a periodic source", "`phase=1ms` or `jitter=1ms`")?;
-    Ok(Arrivals::Periodic { every, phase: time(phase)?, jitter: time(jitter)?.unwrap_or_default() })
+    let example = "`phase=1ms`, `jitter=1ms` or `frames=3`";
+    let [phase, jitter, frames] = options(parts, ["phase", "jitter", "frames"], "a periodic source", example)?;
+    let frames = frames.map(|text| {
+        sizes::whole(text).ok_or_else(|| format!("`{text}` is no number of frames: write it like `frames=3`"))
+    });
+    let frames = frames.transpose()?.unwrap_or(1);
+    Ok(Arrivals::Periodic { every, phase: time(phase)?, jitter: time(jitter)?.unwrap_or_default(), frames })
 }
 
 /// `0.4,on=10ms,off=40ms`
@@ -297,7 +310,7 @@ impl fmt::Display for Arrivals {
             Arrivals::Silent => f.write_str("silent"),
             Arrivals::Saturated => f.write_str("saturated"),
             Arrivals::Poisson { load } => write!(f, "poisson:{load}"),
-            Arrivals::Periodic { every, phase, jitter } => {
+            Arrivals::Periodic { every, phase, jitter, frames } => {
                 match every {
                     Every::Load(load) => write!(f, "periodic:{load}")?,
                     Every::Period(period) => write!(f, "periodic:every={period:?}")?,
@@ -307,7 +320,10 @@ impl fmt::Display for Arrivals {
                     Some(phase) if phase.is_zero() => f.write_str(",phase=0")?,
                     Some(phase) => write!(f, ",phase={phase:?}")?,
                 }
-                if jitter.is_zero() { Ok(()) } else { write!(f, ",jitter={jitter:?}") }
+                if !jitter.is_zero() {
+                    write!(f, ",jitter={jitter:?}")?;
+                }
+                if *frames == 1 { Ok(()) } else { write!(f, ",frames={frames}") }
             }
             Arrivals::Bernoulli { chance } => write!(f, "bernoulli:{chance}"),
             Arrivals::Window(Window { frames, reply, think, timeout }) => {
@@ -368,6 +384,10 @@ enum Law {
         interval: f64,
         first: Option<f64>,
         jitter: BitTimes,
+        /// Frames of one release.
+        frames: u32,
+        /// Those of the last release that are still to come.
+        left: u32,
         /// The last arrival: none comes before the one before it.
         last: BitInstant,
     },
@@ -393,11 +413,11 @@ impl Process {
         Process { clock: Clock::default(), gaps, law: Law::Poisson { mean } }
     }
 
-    /// Releases every `interval` bit times; the first at `phase` bit times, or anywhere within the first interval. Each arrives
-    /// up to `jitter` after its release.
-    pub fn periodic(interval: f64, phase: Option<f64>, jitter: BitTimes, mut gaps: Generator) -> Process {
+    /// Releases of `frames` every `interval` bit times; the first at `phase` bit times, or anywhere within the first interval.
+    /// Those of one release arrive together, up to `jitter` after it.
+    pub fn periodic(interval: f64, phase: Option<f64>, jitter: BitTimes, frames: u32, mut gaps: Generator) -> Process {
         let first = Some(phase.unwrap_or_else(|| draw::fraction(&mut gaps) * interval));
-        let law = Law::Periodic { interval, first, jitter, last: BitInstant::ZERO };
+        let law = Law::Periodic { interval, first, jitter, frames, left: 0, last: BitInstant::ZERO };
         Process { clock: Clock::default(), gaps, law }
     }
 
@@ -423,6 +443,10 @@ impl Process {
 
     /// The next arrival; `None` at the end of time, after 2^64 bit times.
     pub fn next(&mut self) -> Option<BitInstant> {
+        if let Law::Periodic { left: left @ 1.., last, .. } = &mut self.law {
+            *left -= 1;
+            return Some(*last);
+        }
         let gap = match &mut self.law {
             Law::Poisson { mean } => *mean * draw::exponential(&mut self.gaps),
             Law::Periodic { interval, first, .. } => first.take().unwrap_or(*interval),
@@ -431,12 +455,14 @@ impl Process {
         self.clock.advance(gap);
         let release = self.clock.now()?;
         Some(match &mut self.law {
-            Law::Periodic { jitter, last, .. } if *jitter > BitTimes::ZERO => {
-                let late = draw::below(&mut self.gaps, jitter.get() + 1);
+            Law::Periodic { jitter, last, frames, left, .. } => {
+                *left = *frames - 1;
+                let is_late = *jitter > BitTimes::ZERO;
+                let late = if is_late { draw::below(&mut self.gaps, jitter.get() + 1) } else { 0 };
                 *last = (*last).max(BitInstant::new(release.get().saturating_add(late)));
                 *last
             }
-            Law::Poisson { .. } | Law::Periodic { .. } | Law::OnOff { .. } => release,
+            Law::Poisson { .. } | Law::OnOff { .. } => release,
         })
     }
 }

@@ -102,13 +102,13 @@ impl Maker {
             Arrivals::Silent => Kind::Silent,
             Arrivals::Saturated => Kind::Saturated,
             Arrivals::Poisson { load } => Kind::Process(Process::poisson(mean(load), gaps)),
-            Arrivals::Periodic { every, phase, jitter } => {
+            Arrivals::Periodic { every, phase, jitter, frames } => {
                 let interval = match every {
-                    Every::Load(load) => mean(load),
+                    Every::Load(load) => mean(load) * f64::from(frames),
                     Every::Period(period) => bits(period).get().max(1) as f64,
                 };
                 let phase = phase.map(|phase| bits(phase).get() as f64);
-                Kind::Process(Process::periodic(interval, phase, bits(jitter), gaps))
+                Kind::Process(Process::periodic(interval, phase, bits(jitter), frames, gaps))
             }
             Arrivals::OnOff { load, on, off } => {
                 Kind::Process(Process::on_off(mean(load), on, off, self.rate, gaps, stream(Stream::Phases)))

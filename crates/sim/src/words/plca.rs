@@ -1,12 +1,61 @@
 //! The settings of a PLCA node under the names of ethtool and of the kernel's netlink, and as ethtool prints them.
 
-use crate::words::units::group;
-use medium::{BitTimes, PlcaSettings};
+use crate::words::units::{self, group};
+use medium::{BitRate, BitTimes, HostDelay, PlcaSettings};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// The gap that a MAC keeps between frames, which a burst must outlast.
 const GAP: u8 = 96;
+
+/// A time on a segment of 10BASE-T1S, 10 Mb/s: with a unit of time, rounded up to a bit time, or in bit times.
+///
+/// # Errors
+/// No number, or no unit.
+pub fn span(text: &str) -> Result<BitTimes, String> {
+    let plain = text.trim();
+    if let Some(number) = plain.strip_suffix("ns") {
+        let nanoseconds = number.trim().parse::<u64>().ok().filter(|number| *number <= 1_000_000_000);
+        let bits = nanoseconds.map(|number| BitTimes::new(number.div_ceil(100)));
+        return bits.ok_or_else(|| format!("`{text}` is no time"));
+    }
+    match plain.strip_suffix("BT").or(plain.strip_suffix("bt")) {
+        // `units` ends at 2^31 BT, 3.6 minutes; periods are up to a day.
+        Some(number) => {
+            let bits = units::bit_times(plain).or_else(|what| number.trim().parse().map_err(|_| what));
+            bits.map(BitTimes::new)
+        }
+        None if plain.ends_with(char::is_alphabetic) => {
+            Ok(BitTimes::within(units::duration_or_zero(plain)?, BitRate::MBIT_10))
+        }
+        None => Err(format!("`{text}` has no unit")),
+    }
+}
+
+/// The longest host delay: a second.
+const LONGEST_HOST_DELAY: BitTimes = BitTimes::new(10_000_000);
+
+/// A host delay: one time, `40 us`, or a range, `2us..8us`, of which each frame draws its own.
+///
+/// # Errors
+/// No times, a range that ends before it begins, or more than a second.
+pub fn host_delay(text: &str) -> Result<HostDelay, String> {
+    let delay = match text.split_once("..") {
+        Some((least, most)) => HostDelay { least: span(least)?, most: span(most)? },
+        None => HostDelay::fixed(span(text)?),
+    };
+    if delay.least > delay.most {
+        return Err(format!("`{text}` ends before it begins: write the shorter time first"));
+    }
+    let fits = delay.most <= LONGEST_HOST_DELAY;
+    fits.then_some(delay).ok_or_else(|| format!("`{text}` is more than a second"))
+}
+
+/// A host delay in bit times, as [`host_delay`] reads it.
+pub fn host_delay_text(delay: HostDelay) -> String {
+    let (least, most) = (delay.least.get(), delay.most.get());
+    if least == most { format!("{least} BT") } else { format!("{least} BT..{most} BT") }
+}
 
 /// Settings under netlink's names, each with a number; `enabled` is 0 or 1 there, and a truth here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -304,6 +353,24 @@ mod tests {
         assert!(bursts[0].starts_with("st3, st4 and 4 more: burst-tmr of 64 BT"), "{bursts:?}");
         let without = unwise(|all| all[7].node_id = PlcaSettings::UNCONFIGURED);
         assert!(without[0].starts_with("st8: no node-id (255)"), "{without:?}");
+    }
+
+    /// A host delay is one time or a range of two, and reads as it is written.
+    #[test]
+    fn a_host_delay_may_be_a_range() {
+        let of = |text: &str| super::host_delay(text).map(|delay| (delay.least.get(), delay.most.get()));
+        assert_eq!(of("40 us"), Ok((400, 400)));
+        assert_eq!(of("2us..8us"), Ok((20, 80)));
+        assert_eq!(of("0 BT .. 150 ns"), Ok((0, 2)));
+        for text in ["20 BT", "20 BT..80 BT"] {
+            let delay = super::host_delay(text).expect("a delay");
+            assert_eq!(super::host_delay_text(delay), text);
+        }
+        for (text, why) in
+            [("8us..2us", "ends before"), ("2..8us", "no unit"), ("2us..", "no unit"), ("2s", "a second")]
+        {
+            assert!(of(text).is_err_and(|what| what.contains(why)), "{text}: {:?}", of(text));
+        }
     }
 
     const NAMES: [&str; 8] = ["st1", "st2", "st3", "st4", "st5", "st6", "st7", "st8"];

@@ -7,7 +7,7 @@
 use super::noise::Noise;
 use super::segment::{Cold, Reset, Segment, Spell};
 use super::setup::{Meetings, Met, Node, Setup, Why};
-use medium::{BitInstant, Fault, PlcaSettings, StationId};
+use medium::{BitInstant, Fault, HostDelay, PlcaSettings, StationId};
 use std::collections::BTreeSet;
 
 /// Something that is wrong on a segment, or unwise.
@@ -60,7 +60,7 @@ pub enum Cause {
     /// 13. Signals that take as long as a turn; how often frames met on the line.
     LongCable { longest: u64, turn: u8, met: u64 },
     /// 14. A host that is slow to hand over.
-    SlowHost { node: StationId, delay: u64 },
+    SlowHost { node: StationId, delay: HostDelay },
     /// 15. A node that was told settings while the bus ran.
     Reset { reset: Reset },
     /// 16. A node whose clock is fast or slow; how far its turn is off; what it met.
@@ -450,12 +450,12 @@ fn long_cable(segment: &Segment) -> Option<Finding> {
 }
 
 fn slow_host(segment: &Segment, node: StationId) -> Option<Finding> {
-    let delay = segment.plca.nodes[node.index()].host_delay.get();
-    if delay == 0 {
+    let delay = segment.plca.nodes[node.index()].host_delay;
+    if delay.is_none() {
         return None;
     }
     let at = segment.whole.node(node).counts.first_offered.unwrap_or(BitInstant::ZERO);
-    from_the_beginning(Cause::SlowHost { node, delay }, window(at, 200, delay + 1_500))
+    from_the_beginning(Cause::SlowHost { node, delay }, window(at, 200, delay.most.get() + 1_500))
 }
 
 fn other_clock(segment: &Segment, node: StationId) -> Option<Finding> {

@@ -415,8 +415,10 @@ fn node(segment: &Segment, cause: &Cause) -> [String; 3] {
         }
         Cause::SlowHost { node, delay } => {
             let (name, node) = of(*node);
+            let (least, most) = (delay.least.get(), delay.most.get());
+            let takes = if least == most { group(most) } else { format!("{} to {}", group(least), group(most)) };
             [
-                format!("The host of {name} is slow: it takes {} BT to hand over a frame.", group(*delay)),
+                format!("The host of {name} is slow: it takes {takes} BT to hand over a frame."),
                 format!(
                     "Meanwhile its turns pass unused: it took {} turns in {} cycles, and sent {} of {} frames.",
                     group(node.turns),

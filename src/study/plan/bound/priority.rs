@@ -93,7 +93,9 @@ impl Level<'_> {
 
     /// With a shaper, a backlog may begin while the line has a frame of the node with which its MAC is done.
     pub fn ahead(&self, all: Frames) -> Ahead {
-        Ahead { frames: all.count, is_behind: self.lower.is_some() || self.has_shaper }
+        // A node with classes has no MAC-PHY, so each frame takes its host as long.
+        let host = all.count * self.node().host_delay.most.get();
+        Ahead { frames: all.count, host, is_behind: self.lower.is_some() || self.has_shaper }
     }
 
     /// These frames, and all from above that the MAC gets in `span`, at most; unknown while a response is. A frame of a

@@ -48,9 +48,8 @@ impl Below for Reconciliation {
     }
 
     fn wait<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
-        let now = engine.core.instant;
+        let (now, handed_over) = (engine.core.instant, engine.handed_over(station));
         let own = &mut engine.station_mut(station).mac;
-        let handed_over = own.mac.head_since + own.node.own.host_delay;
         own.mac.transmit = Transmit::WaitingToSend;
         own.mac.ready_since = now.max(handed_over);
         own.handing_over = handed_over > now;
@@ -304,6 +303,13 @@ impl Engine<Reconciliation> {
         self.drive(station);
         self.note_change(station);
         self.look_ahead(station);
+    }
+
+    /// When the host has handed over the frame at the head.
+    #[inline]
+    pub(super) fn handed_over(&self, station: StationId) -> BitInstant {
+        let this = self.station(station);
+        this.mac.mac.head_since + this.mac.node.own.host_delay.of(self.core.config.seed, this.frame())
     }
 
     pub(super) fn note_change(&mut self, station: StationId) {

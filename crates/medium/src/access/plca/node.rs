@@ -27,6 +27,8 @@ pub(super) struct Node {
     pub committed: bool,
     pub pending: bool,
     pub bursts: u8,
+    /// Own turns that are still to pass before its MAC may send again.
+    skips: u8,
     pub command: Option<What>,
     /// When the turn of `cur_id` began.
     pub turn_since: BitInstant,
@@ -74,6 +76,7 @@ impl Node {
             committed: false,
             pending: false,
             bursts: 0,
+            skips: 0,
             command: None,
             turn_since: BitInstant::ZERO,
             count_since: BitInstant::ZERO,
@@ -253,12 +256,14 @@ impl Node {
         counters.yielded += own;
     }
 
-    /// Finds the next turn that matters: one that the node would use, or the end of the cycle.
+    /// Finds the next turn that matters: one that the node would use, or skips, or the end of the cycle.
     pub fn plan(&mut self) {
         let last = self.last();
-        let next = match self.wants() {
-            true => self.next_own(self.cur_id.saturating_add(1), last).unwrap_or(last),
-            false => last,
+        let next = match (self.skips > 0, self.wants()) {
+            // The end of an own turn matters that is skipped.
+            (true, _) if self.owns(self.cur_id) => last.min(self.cur_id.saturating_add(1)),
+            (true, _) | (_, true) => self.next_own(self.cur_id.saturating_add(1), last).unwrap_or(last),
+            (false, false) => last,
         };
         let turns = u64::from(next.saturating_sub(self.cur_id)).max(1);
         self.to_end = self.turn_begin(self.counted + turns);
@@ -331,6 +336,7 @@ impl Node {
     pub fn carrier(&self, crs: bool, commit: bool) -> bool {
         match self.data {
             Data::Normal => crs,
+            Data::Receive | Data::WaitIdle | Data::Idle if self.skips > 0 => true,
             Data::Receive => crs && !commit,
             Data::WaitIdle | Data::Idle | Data::WaitMac => false,
             Data::Hold | Data::Collide | Data::DelayPending | Data::Pending | Data::Transmit | Data::Flush => true,
@@ -385,7 +391,7 @@ impl Node {
         match to {
             Control::Disable => {
                 (self.command, self.committed, self.cur_id, self.active) = (None, false, 0, false);
-                self.drift = None;
+                (self.drift, self.skips) = (None, 0);
                 self.stop_timers();
             }
             Control::Resync => {
@@ -422,6 +428,7 @@ impl Node {
             Control::Receive => self.busy_cycle = true,
             Control::Transmit => {
                 (self.command, self.busy_cycle, self.burst_end) = (None, true, NEVER);
+                self.skips = self.own.skipped_turns;
                 self.committed &= self.bursts < self.own.settings.burst_count;
                 counters.used += u64::from(from == Control::Commit);
             }
@@ -432,6 +439,8 @@ impl Node {
             }
             Control::Abort => (self.command, self.committed, self.burst_end) = (None, false, NEVER),
             Control::NextTxOpportunity => {
+                let is_unused = !matches!(from, Control::Transmit | Control::Abort);
+                self.skips -= u8::from(self.skips > 0 && is_unused && self.owns(self.cur_id));
                 (self.cur_id, self.committed) = (self.cur_id.wrapping_add(1), false);
                 self.counts_on = matches!(from, Control::WaitTo | Control::Yield);
                 let turns = BitTimes::new((self.counted + 1) * self.to());
@@ -554,7 +563,7 @@ impl Node {
     pub fn relative(&self, now: BitInstant) -> Option<Node> {
         let quiet = [self.invalid_end, self.burst_end, self.beacon_end, self.detection_end, self.line_end];
         let data = [self.pending_end, self.commit_end, self.flush_end];
-        if self.behind != 0 {
+        if self.behind != 0 || self.skips > 0 {
             return None;
         }
         if quiet.iter().chain(&data).any(|&end| end != NEVER) {

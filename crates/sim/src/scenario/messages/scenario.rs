@@ -1,6 +1,7 @@
-//! A table of messages as a scenario: the same segment, with a periodic source for each frame of a message.
+//! A table of messages as a scenario: the same segment, with a periodic source for each message.
 
 use super::{Message, MessageTable};
+use crate::words::plca::host_delay_text;
 use std::fmt::Write as _;
 
 impl MessageTable {
@@ -15,7 +16,7 @@ impl MessageTable {
     pub fn sources(&self) -> impl Iterator<Item = usize> {
         (0..self.nodes.len()).flat_map(|node| {
             let own = self.messages.iter().enumerate().filter(move |(_, message)| message.node == node);
-            own.flat_map(|(at, message)| std::iter::repeat_n(at, message.burst as usize))
+            own.map(|(at, _)| at)
         })
     }
 
@@ -32,11 +33,11 @@ impl MessageTable {
         for (number, node) in self.nodes.iter().enumerate() {
             writeln!(text, "[[station]]\nname = \"{}\"\nplca.node-id = {}", node.name, node.id)?;
             writeln!(text, "plca.burst-cnt = {}\nplca.burst-tmr = {}", node.burst_count, node.burst_timer)?;
-            if node.host_delay > 0 {
-                writeln!(text, "plca.host-delay = \"{} BT\"", node.host_delay)?;
+            if !node.host_delay.is_none() && node.macphy.is_none() {
+                writeln!(text, "plca.host-delay = \"{}\"", host_delay_text(node.host_delay))?;
             }
             for message in self.messages.iter().filter(|message| message.node == number) {
-                (0..message.burst).try_for_each(|_| source(text, message))?;
+                source(text, message)?;
             }
         }
         Ok(())
@@ -47,7 +48,7 @@ impl MessageTable {
     }
 }
 
-/// One frame of each release of a message.
+/// The frames of a message.
 fn source(text: &mut String, message: &Message) -> std::fmt::Result {
     let micros = |bits: u64| format!("{}.{}us", bits / 10, bits % 10);
     write!(text, "[[station.source]] # {}\narrivals = \"periodic:every={}", message.name, micros(message.period))?;
@@ -56,6 +57,9 @@ fn source(text: &mut String, message: &Message) -> std::fmt::Result {
     }
     if message.jitter > 0 {
         write!(text, ",jitter={}", micros(message.jitter))?;
+    }
+    if message.burst > 1 {
+        write!(text, ",frames={}", message.burst)?;
     }
     writeln!(text, "\"\nframe_size = {}", message.octets)
 }

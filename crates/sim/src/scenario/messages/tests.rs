@@ -3,6 +3,9 @@
 use super::{KEYS, MessageTable};
 use crate::scenario::file::Scenario;
 use crate::scenario::plan::{Overrides, Plan};
+use crate::words::configuration::WrittenConfig;
+use crate::words::plca::host_delay_text;
+use medium::Method;
 use std::path::Path;
 
 fn read(name: &str, text: &str) -> Result<MessageTable, String> {
@@ -11,6 +14,11 @@ fn read(name: &str, text: &str) -> Result<MessageTable, String> {
 }
 
 const HEAD: &str = "[[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n[[message]]\nnode = \"a\"\nname = \"m\"\n";
+
+/// A second message of a node with a MAC-PHY.
+const SPI: &str = "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nspi-clock = \"10 MHz\"\nKEY\n\
+    [[message]]\nnode = \"c\"\nname = \"m\"\noctets = 1518\nperiod = \"1 s\"\n\
+    [[message]]\nnode = \"c\"\nname = \"n\"\noctets = 64\nperiod = \"1 s\"\n";
 
 #[test]
 fn toml_and_csv_give_the_same_table() {
@@ -83,13 +91,41 @@ fn a_slope_is_that_of_a_class() {
 fn a_table_becomes_a_scenario() {
     let table = read(
         "t.toml",
-        &format!("[segment]\ncable = \"25 m\"\n{HEAD}octets = 1600\nperiod = \"7 ms\"\nburst = 3\nphase = \"1 ms\"\n"),
+        &format!(
+            "[segment]\ncable = \"25 m\"\n{HEAD}octets = 1600\nperiod = \"7 ms\"\nburst = 3\nphase = \"1 ms\"\n\
+             [[node]]\nname = \"c\"\nhost-delay = \"2us..8us\"\n"
+        ),
     );
     let text = table.expect("a right table").scenario(150);
     let (scenario, _) = Scenario::from_text(Path::new("s.toml"), text).expect("a scenario");
     let plan = Plan::new(&scenario, None, &Overrides::default(), 1).expect("a plan");
-    assert_eq!((plan.medium.queue_limit, plan.stations.len(), plan.further.sources.len()), (150, 2, 2));
+    assert_eq!((plan.medium.queue_limit, plan.stations.len(), plan.further.sources.len()), (150, 3, 0));
+    assert_eq!(plan.traffic[0].arrivals.to_string(), "periodic:every=7ms,phase=1ms,frames=3");
+    let Method::Plca(plca) = &plan.medium.method else { panic!("a bus with PLCA") };
+    let delays: Vec<String> = plca.nodes.iter().map(|node| host_delay_text(node.host_delay)).collect();
+    assert_eq!(delays, ["0 BT", "0 BT", "20 BT..80 BT"]);
+    // A record has the range too.
+    let written = serde_json::to_string(&WrittenConfig::from(&plan.medium)).expect("JSON");
+    assert!(written.contains("\"host_delay_bt\":0}") && written.contains("\"host_delay_bt\":[20,80]"), "{written}");
+    let read: WrittenConfig = serde_json::from_str(&written).expect("a configuration");
+    assert_eq!(read.config().method, plan.medium.method);
     assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+}
+
+/// The chunks of a frame without its FCS, each of 544 clocks, which are 217.6 BT at 25 MHz.
+#[test]
+fn a_mac_phy_takes_its_chunks() {
+    let node = |keys: &str| {
+        let table = format!("{HEAD}octets = 1518\nperiod = \"5 ms\"\n[[node]]\nname = \"c\"\n{keys}");
+        read("t.toml", &table).expect("a right table").nodes[2].clone()
+    };
+    let whole = node("host-delay = \"2us..8us\"\nspi-clock = \"25 MHz\"\nspi-transfer = 2\n");
+    let delays = [60, 68, 69, 1518].map(|octets| whole.longest_host_delay(octets));
+    assert_eq!(delays, [1, 1, 2, 24].map(|chunks| 80 + (2 + chunks) * 218));
+    let early = node("spi-clock = \"12.5MHz\"\nspi-chunk = 32\ncut-through = 2\n");
+    assert_eq!([36, 1518].map(|octets| early.longest_host_delay(octets)), [1, 2].map(|chunks| chunks * 231));
+    let plain = node("host-delay = \"2us..8us\"\n");
+    assert_eq!((plain.longest_host_delay(1518), plain.is_late(), early.is_late()), (80, true, true));
 }
 
 #[test]
@@ -116,6 +152,35 @@ fn wrong_tables_are_named_with_place_key_and_what_would_be_right() {
         ("octets = 64\nperiod = \"1 ms\"\n[segment]\nphy-off = \"4 us\"\n", "take 40 BT: with 32 BT or more"),
         ("octets = 64\nperiod = \"1 ms\"\n[segment]\nto-tmr = 256\n", "(802.3, 30.16.1.1.5)"),
         ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"bus\"\n", "bus"),
+        (
+            "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nhost-delay = \"8us..2us\"\n",
+            "host-delay: `8us..2us`: write a time up to 1 s or a range",
+        ),
+        (
+            "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nspi-clock = \"25\"\n",
+            "t.toml:12:13: spi-clock: `25`: write a clock from 0.1 to 100 MHz",
+        ),
+        (
+            "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\ntx-credits = 9\n",
+            "t.toml:12:14: tx-credits: only a MAC-PHY behind SPI has it: write its `spi-clock` too",
+        ),
+        (SPI.replace("KEY", "spi-chunk = 63").as_str(), "spi-chunk: `63`: write 8, 16, 32 or 64 octets"),
+        (
+            SPI.replace("KEY", "tx-credits = 23").as_str(),
+            "tx-credits: 23: a frame of 1518 octets has 24 chunks: write 24 or more",
+        ),
+        (
+            SPI.replace("KEY", "tx-threshold = 49").as_str(),
+            "tx-threshold: 49: there are 48 credits at most: write fewer",
+        ),
+        (
+            SPI.replace("KEY", "cut-through = 2").as_str(),
+            "cut-through: a chunk takes 544 BT on SPI and 512 BT on the line",
+        ),
+        (
+            SPI.replace("KEY", "").replace("1518", "64\npriority = 1").as_str(),
+            "spi-clock: the transmit buffer of a MAC-PHY is one queue",
+        ),
         ("octets = 64\nperiod = \"1 ms\"\n[nodes]\nname = 3\n", "t.toml:10:2: nodes: a table has `[segment]`"),
         ("octets = 64x\n", "t.toml:8:10: octets: `64x` is no TOML"),
     ] {

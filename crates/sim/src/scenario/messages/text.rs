@@ -1,14 +1,16 @@
 //! How a table of messages is read: TOML and CSV become entries, and entries become nodes and messages.
 
 mod forms;
+mod host;
 
 use self::forms::{csv, toml};
 use super::{Message, MessageTable, Node, RATE, wrong};
 use crate::scenario::file::ScenarioError;
 use crate::scenario::wrong::{FilePlace, Wrong, meant};
 use crate::words::interface::station_name;
+use crate::words::plca;
 use crate::words::units::{self, Length};
-use medium::{BitTimes, PlcaSettings};
+use medium::{HostDelay, PlcaSettings};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +43,11 @@ enum Takes {
     /// A time, in bit times from the first to the second.
     Span(u64, u64),
     Metres,
+    /// A time, or a range of times.
+    HostDelay,
+    /// The clock of an SPI bus, as hertz.
+    Clock,
+    OneOf(&'static [u64]),
     /// A part of the line, or bits per second; as the latter.
     Slope,
 }
@@ -84,8 +91,20 @@ keys! {
             "aPLCAMaxBurstCount", "0";
         "burst-tmr" Takes::Whole(0, 255), "a whole number from 0 to 255 (802.3, 30.16.1.1.7), like `burst-tmr = 128`",
             "aPLCABurstTimer, in bit times", "128";
-        "host-delay" Takes::Span(0, 10_000_000), "a time up to 1 s, like `host-delay = \"40 us\"` or `\"400 BT\"`",
-            "how long its host takes to hand over the frame at the head of the queue", "`0 BT`";
+        "host-delay" Takes::HostDelay, "a time up to 1 s or a range, like `host-delay = \"40 us\"`, `\"400 BT\"` or `\"2us..8us\"`",
+            "how long its host takes to hand over the frame at the head of the queue; of a range each frame draws its own", "`0 BT`";
+        "spi-clock" Takes::Clock, "a clock from 0.1 to 100 MHz, like `spi-clock = \"25 MHz\"`",
+            "of a MAC-PHY: the clock of the SPI bus to it", "no MAC-PHY";
+        "spi-chunk" Takes::OneOf(&[8, 16, 32, 64]), "8, 16, 32 or 64 octets, like `spi-chunk = 64`",
+            "of a MAC-PHY: octets of a frame in a chunk", "64";
+        "spi-transfer" Takes::Whole(0, 255), "a whole number from 0 to 255, like `spi-transfer = 48`",
+            "of a MAC-PHY: chunks of a transfer that may be under way when the host wants to send", "0";
+        "tx-credits" Takes::Whole(1, 255), "a whole number from 1 to 255, like `tx-credits = 48`",
+            "of a MAC-PHY: chunks in its transmit buffer", "48";
+        "tx-threshold" Takes::Whole(1, 255), "a whole number from 1 to 255, like `tx-threshold = 4`",
+            "of a MAC-PHY: credits at which a host that had none goes on", "1";
+        "cut-through" Takes::Whole(1, 255), "a whole number from 1 to 255, like `cut-through = 2`",
+            "of a MAC-PHY: chunks of a frame from which on the MAC may send it", "the whole frame";
     ["message"]
         "node" Takes::Name, "the name of a node, like `node = \"brake\"`", "the node that sends it", "";
         "name" Takes::Text, "a name, like `name = \"pedal\"`", "its name", "";
@@ -125,23 +144,6 @@ struct Section {
     place: FilePlace,
 }
 
-/// A time on the medium: with a unit of time, rounded up to a bit time, or in bit times.
-fn bits(text: &str) -> Result<u64, String> {
-    let plain = text.trim();
-    if let Some(number) = plain.strip_suffix("ns") {
-        let nanoseconds = number.trim().parse::<u64>().ok().filter(|number| *number <= 1_000_000_000);
-        return nanoseconds.map(|number| number.div_ceil(100)).ok_or_else(|| format!("`{text}` is no time"));
-    }
-    match plain.ends_with("BT") || plain.ends_with("bt") {
-        // `units` ends at 2^31 BT, 3.6 minutes; periods are up to a day.
-        true => units::bit_times(plain).or_else(|what| plain[..plain.len() - 2].trim().parse().map_err(|_| what)),
-        false if plain.ends_with(char::is_alphabetic) => {
-            Ok(BitTimes::within(units::duration_or_zero(plain)?, RATE).get())
-        }
-        false => Err(format!("`{text}` has no unit")),
-    }
-}
-
 /// A part of the line, or bits per second.
 fn slope(text: &str) -> Option<u64> {
     let part = |part: f64| (part * RATE.get() as f64).round() as u64;
@@ -166,7 +168,13 @@ fn number(key: &TableKey, text: &str) -> Result<u64, String> {
             let is_plain = !digits.is_empty() && digits.bytes().all(|octet| octet.is_ascii_digit());
             within(digits.parse().ok().filter(|_| is_plain).ok_or_else(refuse)?, least, most)
         }
-        Takes::Span(least, most) => within(bits(text).map_err(|_| refuse())?, least, most),
+        Takes::Span(least, most) => within(plca::span(text).map_err(|_| refuse())?.get(), least, most),
+        Takes::Clock => super::macphy::clock(text).ok_or_else(refuse),
+        Takes::OneOf(all) => {
+            let number = text.trim().parse().ok().filter(|number| all.contains(number));
+            number.ok_or_else(refuse)
+        }
+        Takes::HostDelay => plca::host_delay(text).map(|_| 0).map_err(|_| refuse()),
         Takes::Slope => within(slope(text).ok_or_else(refuse)?, 1, RATE.get()),
         Takes::Metres => match units::length(text) {
             Ok(Length::Metres(metres)) if metres <= 1000.0 => Ok(0),
@@ -240,6 +248,7 @@ pub(super) fn table(
     let table = if wrongs.is_empty() { build(path, &sections, wrongs) } else { None };
     if let (Some(table), true) = (&table, wrongs.is_empty()) {
         fits(table, &sections, path, wrongs);
+        host::fits(table, &sections, wrongs);
     }
     Ok(table)
 }
@@ -301,7 +310,8 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
             id: id.min(254) as u8,
             burst_count: number(section, "burst-cnt", usual.burst_count.into()) as u8,
             burst_timer: number(section, "burst-tmr", usual.burst_timer.into()) as u8,
-            host_delay: number(section, "host-delay", 0),
+            host_delay: section.host_delay(),
+            macphy: section.macphy(wrongs),
         });
     }
     if nodes.is_empty() {
@@ -310,7 +320,7 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
             if !name.is_empty() && nodes.iter().all(|node| node.name != name) {
                 let id = nodes.len().min(254) as u8;
                 let PlcaSettings { burst_count, burst_timer, .. } = usual;
-                nodes.push(Node { name, id, burst_count, burst_timer, host_delay: 0 });
+                nodes.push(Node { name, id, burst_count, burst_timer, host_delay: HostDelay::NONE, macphy: None });
             }
         }
     }

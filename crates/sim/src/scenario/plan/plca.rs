@@ -58,7 +58,8 @@ impl Planner<'_> {
     fn told(mut node: PlcaNode, section: &PlcaSection) -> PlcaNode {
         node.collision_detection = value(&section.collision_detection).unwrap_or(node.collision_detection);
         node.heeds_logical_collisions = value(&section.logical_collisions).unwrap_or(node.heeds_logical_collisions);
-        node.host_delay = bits(&section.host_delay).unwrap_or(node.host_delay);
+        node.host_delay = section.host_delay.as_ref().map_or(node.host_delay, |delay| delay.get_ref().0);
+        node.skipped_turns = value(&section.skip_turns).unwrap_or(node.skipped_turns);
         node.clock_ppm = section.clock.as_ref().map_or(node.clock_ppm, |clock| clock.get_ref().0);
         node
     }

@@ -219,8 +219,8 @@ impl Planner<'_> {
     fn with_phase(&self, arrivals: Arrivals, phase: Option<&Spanned<DurationText>>) -> Result<Arrivals, PlanError> {
         let Some(phase) = phase else { return Ok(arrivals) };
         match arrivals {
-            Arrivals::Periodic { every, phase: None, jitter } => {
-                Ok(Arrivals::Periodic { every, phase: Some(phase.get_ref().0), jitter })
+            Arrivals::Periodic { every, phase: None, jitter, frames } => {
+                Ok(Arrivals::Periodic { every, phase: Some(phase.get_ref().0), jitter, frames })
             }
             Arrivals::Periodic { phase: Some(_), .. } => Err(self.at(
                 "phase",

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn traffic_is_read_as_people_write_it() {
     let times = (Duration::from_millis(1), Duration::from_secs(2));
-    let periodic = |phase, jitter| Arrivals::Periodic { every: Every::Load(0.4), phase, jitter };
+    let periodic = |phase, jitter| Arrivals::Periodic { every: Every::Load(0.4), phase, jitter, frames: 1 };
     let window = Window { frames: 3, reply: None, think: Duration::ZERO, timeout: Window::DEFAULT_TIMEOUT };
     for (text, arrivals) in [
         ("silent", Arrivals::Silent),
@@ -17,7 +17,12 @@ fn traffic_is_read_as_people_write_it() {
         ("periodic:0.4,jitter=1ms", periodic(None, times.0)),
         (
             "periodic:every=2s,jitter=1ms,phase=0",
-            Arrivals::Periodic { every: Every::Period(times.1), phase: Some(Duration::ZERO), jitter: times.0 },
+            Arrivals::Periodic {
+                every: Every::Period(times.1),
+                phase: Some(Duration::ZERO),
+                jitter: times.0,
+                frames: 1,
+            },
         ),
         ("window:3", Arrivals::Window(window)),
         ("tcp", Arrivals::Tcp(Tcp::default())),
@@ -65,7 +70,12 @@ fn wrong_traffic_is_named_with_what_would_be_right() {
         ("on_off:0.4,on", "is no duration"),
         ("periodic:0.4,phase", "is no duration"),
         ("periodic:0.4,phase=1ms,phase=1ms", "`phase` comes twice"),
-        ("periodic:0.4,fase=1ms", "`fase=1ms` is nothing a periodic source has: write `phase=1ms` or `jitter=1ms`"),
+        (
+            "periodic:0.4,fase=1ms",
+            "`fase=1ms` is nothing a periodic source has: write `phase=1ms`, `jitter=1ms` or `frames=3`",
+        ),
+        ("periodic:0.4,frames=0", "0 frames of one release: write 1 to 1000"),
+        ("periodic:0.4,frames=x", "`x` is no number of frames"),
         ("periodic:every=0s", "above zero"),
         ("periodic:every=10x", "is no duration"),
         ("periodic:0.4,jitter=1ms,jitter=1ms", "`jitter` comes twice"),
@@ -101,7 +111,7 @@ fn wrong_traffic_is_named_with_what_would_be_right() {
 #[test]
 fn jitter_follows_the_release() {
     for jitter in [1, 99, 250] {
-        let mut process = Process::periodic(100.0, Some(7.0), BitTimes::new(jitter), Generator::new(jitter));
+        let mut process = Process::periodic(100.0, Some(7.0), BitTimes::new(jitter), 1, Generator::new(jitter));
         let (mut last, mut moved) = (BitInstant::ZERO, 0);
         for release in (0..1000).map(|number| 7 + 100 * number) {
             let arrival = process.next().expect("time goes on");
@@ -110,6 +120,18 @@ fn jitter_follows_the_release() {
         }
         assert!(moved > 400, "{moved} of 1000 with a jitter of {jitter} BT");
     }
+}
+
+/// The frames of one release come together, late by the same jitter; the next release is a whole interval later.
+#[test]
+fn the_frames_of_a_release_arrive_together() {
+    let mut process = Process::periodic(1000.0, Some(7.0), BitTimes::new(99), 3, Generator::new(1));
+    for release in (0..100).map(|number| 7 + 1000 * number) {
+        let [one, other, last] = [(); 3].map(|()| process.next().expect("time goes on").get());
+        assert!((release..=release + 99).contains(&one) && one == other && other == last, "{one} {other} {last}");
+    }
+    let text = "periodic:0.4,phase=1ms,jitter=1ms,frames=3";
+    assert_eq!(text.parse::<Arrivals>().expect("traffic").to_string(), text);
 }
 
 /// Gaps of 0.3 BT: the thousandth arrival comes at 300, though each instant is whole.

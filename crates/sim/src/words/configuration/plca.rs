@@ -1,7 +1,7 @@
 //! PLCA's part of a configuration in writing.
 
 use super::{bit_times, is_so, yes};
-use medium::{BitTimes, Plca, PlcaNode, PlcaSettings};
+use medium::{BitTimes, HostDelay, Plca, PlcaNode, PlcaSettings};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -42,15 +42,48 @@ struct PlcaNodeMirror {
     more_ids: [u8; 8],
     collision_detection: bool,
     heeds_logical_collisions: bool,
-    #[serde(rename = "host_delay_bt", with = "bit_times")]
-    host_delay: BitTimes,
+    #[serde(rename = "host_delay_bt", with = "host_delay")]
+    host_delay: HostDelay,
+    #[serde(default, skip_serializing_if = "is_none")]
+    skipped_turns: u8,
     #[serde(default, skip_serializing_if = "is_right")]
     clock_ppm: i32,
+}
+
+/// A chip that skips no turns is not written down: files of before have none.
+fn is_none(turns: &u8) -> bool {
+    *turns == 0
 }
 
 /// A clock that is right is not written down: files of before have none.
 fn is_right(ppm: &i32) -> bool {
     *ppm == 0
+}
+
+/// A host delay in bit times: a number, or both ends of a range.
+mod host_delay {
+    use medium::{BitTimes, HostDelay};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Fixed(u64),
+        Range([u64; 2]),
+    }
+
+    pub fn serialize<S: Serializer>(delay: &HostDelay, serializer: S) -> Result<S::Ok, S::Error> {
+        let (least, most) = (delay.least.get(), delay.most.get());
+        let written = if least == most { Written::Fixed(least) } else { Written::Range([least, most]) };
+        written.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HostDelay, D::Error> {
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Fixed(delay) => HostDelay::fixed(BitTimes::new(delay)),
+            Written::Range([least, most]) => HostDelay { least: BitTimes::new(least), most: BitTimes::new(most) },
+        })
+    }
 }
 
 /// The settings of a node under ethtool's names.

@@ -194,7 +194,7 @@ impl Engine<Reconciliation> {
             }
             Transmit::Jamming => (own.may_yield_at_once() && node.pending_end > at).then_some(Step::Yields),
             Transmit::BackingOff => {
-                let defers = own.watch.state == Deference::Busy && mac.head_since + node.own.host_delay <= at;
+                let defers = own.watch.state == Deference::Busy && self.handed_over(station) <= at;
                 defers.then_some(Step::Defers)
             }
         };

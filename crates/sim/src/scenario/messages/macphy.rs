@@ -1,0 +1,77 @@
+//! A MAC-PHY behind SPI (OPEN Alliance TC6): how long the host takes to hand over a frame. It must never know how a frame
+//! is sent, or what a bound is.
+//!
+//! ```text
+//!   host |release |host-delay |transfer under way |chunk|chunk| … |last chunk|
+//!   SPI           |           |4 octets of header, 64 of the frame: a chunk  |
+//!   MAC                                                 ^ cut-through        ^ store and forward
+//! ```
+
+use super::RATE;
+use medium::{BitTimes, HostDelay};
+
+/// The FCS, which the MAC-PHY adds to a frame.
+const FCS: u64 = 4;
+/// The header of a chunk, in octets.
+const HEADER: u64 = 4;
+
+/// A MAC-PHY, and the SPI bus to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MacPhy {
+    /// The clock of the SPI bus, in hertz.
+    pub clock: u64,
+    /// Octets of a frame in a chunk.
+    pub chunk: u64,
+    /// Chunks of a transfer that may be under way when the host wants to send.
+    pub transfer: u64,
+    /// Chunks in the transmit buffer: the most transmit credits (TXC).
+    pub credits: u64,
+    /// Credits at which a host that had none goes on (TXCTHRESH).
+    pub threshold: u64,
+    /// Chunks of a frame from which on the MAC may send it (CTTHR). Otherwise it waits for the whole frame.
+    pub cut_through: Option<u64>,
+}
+
+impl MacPhy {
+    /// That of LAN8650/1 after a reset.
+    pub const fn new(clock: u64) -> MacPhy {
+        MacPhy { clock, chunk: 64, transfer: 0, credits: 48, threshold: 1, cut_through: None }
+    }
+
+    /// The chunks of a frame.
+    pub fn chunks(&self, octets: u32) -> u64 {
+        (u64::from(octets) - FCS).div_ceil(self.chunk)
+    }
+
+    /// The chunks of a frame from which on the MAC may send it.
+    pub fn chunks_to_begin(&self, octets: u32) -> u64 {
+        let all = self.chunks(octets);
+        self.cut_through.map_or(all, |some| some.min(all))
+    }
+
+    /// How long chunks take on SPI, each rounded up to a bit time.
+    pub fn time(&self, chunks: u64) -> BitTimes {
+        BitTimes::new(chunks * (8 * (HEADER + self.chunk) * RATE.get()).div_ceil(self.clock))
+    }
+
+    /// What passes before the first chunk of a frame, where its host needs `host` and the buffer has room.
+    pub fn before(&self, host: HostDelay) -> HostDelay {
+        HostDelay { most: host.most + self.time(self.transfer), ..host }
+    }
+
+    /// A chunk takes longer on SPI than its octets on the line: a frame that is sent before it is whole runs dry.
+    pub fn is_slower_than_the_line(&self) -> bool {
+        self.time(1).get() > 8 * self.chunk
+    }
+
+    /// The longest frame that the transmit buffer holds, in octets.
+    pub fn longest_frame(&self) -> u64 {
+        self.credits * self.chunk + FCS
+    }
+}
+
+/// The clock of an SPI bus in hertz, from 0.1 to 100 MHz: `25 MHz`.
+pub(super) fn clock(text: &str) -> Option<u64> {
+    let megahertz: f64 = text.trim().strip_suffix("MHz")?.trim().parse().ok()?;
+    (0.1..=100.0).contains(&megahertz).then(|| (megahertz * 1e6).round() as u64)
+}
