@@ -187,7 +187,9 @@ fn one_follower_sends_as_every_node_by_itself() {
         events: Vec<Event>,
     }
     impl Host for Always {
-        const FEEDS: bool = true;
+        fn feeds(&self) -> bool {
+            true
+        }
 
         fn event(&mut self, event: &Event) {
             self.events.push(*event);
@@ -257,7 +259,9 @@ impl Busy {
 }
 
 impl Host for Busy {
-    const FEEDS: bool = true;
+    fn feeds(&self) -> bool {
+        true
+    }
 
     fn event(&mut self, event: &Event) {
         self.events.push(*event);
