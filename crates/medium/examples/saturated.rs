@@ -21,7 +21,9 @@ struct Saturated {
 }
 
 impl Host for Saturated {
-    const FEEDS: bool = true;
+    fn feeds(&self) -> bool {
+        true
+    }
 
     fn event(&mut self, _: &Event) {}
 
@@ -70,11 +72,11 @@ fn main() {
     let mut hosts = Saturated { stations, size: size as u32 };
     for station in (0..stations).map(|station| StationId::new(station as u16)) {
         let frame = hosts.next_frame(BitInstant::ZERO, station).expect("saturated");
-        medium.give(BitInstant::ZERO, Input::Offer { station, frame }, &mut hosts);
+        medium.give_for(BitInstant::ZERO, Input::Offer { station, frame }, &mut hosts);
     }
     let end = seconds * rate.get();
     let begin = std::time::Instant::now();
-    medium.run_until(BitInstant::new(end), &mut hosts);
+    medium.run_until_for(BitInstant::new(end), &mut hosts);
     let (tally, wall) = (medium.tally(), begin.elapsed().as_secs_f64());
     let sum = |counter: fn(&medium::Counters) -> u64| tally.stations().iter().map(counter).sum::<u64>();
     let frames = sum(|counters| counters.frames_transmitted_ok);

@@ -1,6 +1,6 @@
 //! The engine: takes inputs in order of time, and runs events in the written order of ties.
 //!
-//! It is compiled for each access method and each host. Nothing here knows what a method does when it is called.
+//! It is compiled for each access method, and for few types of host. Nothing here knows what a method does when it is called.
 
 pub(crate) mod clock;
 mod settle;
@@ -142,7 +142,7 @@ impl<A: FastPath> Engine<A> {
                 self.core.release(id);
                 // A user whose frame is rejected is idle from the next slot on; behind a full queue another frame is on its
                 // way.
-                if H::FEEDS && kind == Kind::QueueDrop && this_is_idle {
+                if kind == Kind::QueueDrop && this_is_idle && host.feeds() {
                     self.core.rejected.push(station);
                 }
             }

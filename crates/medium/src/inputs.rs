@@ -178,10 +178,13 @@ impl Fault {
 /// The host of all stations while [`Medium::run_until`](crate::Medium::run_until) runs: it sees every event at once,
 /// and provides the next frame of a station that has finished one.
 ///
-/// The engine is compiled for each host: an event that a host ignores costs nothing.
+/// The engine is compiled once for any host. [`Medium::run_until_for`](crate::Medium::run_until_for) has it compiled for
+/// one type of host as well: an event that this host ignores then costs nothing.
 pub trait Host {
-    /// Whether [`Host::next_frame`] is called at all.
-    const FEEDS: bool = false;
+    /// Whether [`Host::next_frame`] is called at all; always the same.
+    fn feeds(&self) -> bool {
+        false
+    }
 
     /// A fact of the medium.
     fn event(&mut self, event: &Event);
@@ -199,5 +202,30 @@ pub trait Host {
     /// Whether the run is to end early, before the next event.
     fn stops(&self) -> bool {
         false
+    }
+}
+
+/// A host of any type, as one type.
+pub(crate) struct AnyHost<'a>(pub &'a mut dyn Host);
+
+impl Host for AnyHost<'_> {
+    #[inline]
+    fn feeds(&self) -> bool {
+        self.0.feeds()
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event) {
+        self.0.event(event);
+    }
+
+    #[inline]
+    fn next_frame(&mut self, at: BitInstant, station: StationId) -> Option<Frame> {
+        self.0.next_frame(at, station)
+    }
+
+    #[inline]
+    fn stops(&self) -> bool {
+        self.0.stops()
     }
 }

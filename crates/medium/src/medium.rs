@@ -11,7 +11,7 @@ use crate::config::{Config, ConfigError, Method, PlcaSettings};
 use crate::engine::Engine;
 use crate::event::Event;
 use crate::frame::{FrameId, StationId};
-use crate::inputs::{Fault, Host, Input};
+use crate::inputs::{AnyHost, Fault, Host, Input};
 use crate::outputs::Output;
 use crate::tally::Tally;
 use crate::time::{BitInstant, BitTimes};
@@ -51,6 +51,17 @@ macro_rules! with {
             AnyEngine::Plca($this) => $what,
         }
     };
+}
+
+/// Compiled once for all hosts.
+impl AnyEngine {
+    fn run_until(&mut self, limit: BitInstant, host: &mut dyn Host) {
+        with!(self, engine => engine.run_until(limit, &mut AnyHost(host)));
+    }
+
+    fn give(&mut self, now: BitInstant, input: Input, host: &mut dyn Host) {
+        with!(self, engine => engine.give(now, input, &mut AnyHost(host)));
+    }
 }
 
 /// A host that offers nothing, and keeps the events for [`Medium::poll_event`].
@@ -104,8 +115,8 @@ impl Medium {
     pub fn advance(&mut self, limit: BitInstant) {
         assert!(limit >= self.now(), "to go back to {limit} after the medium got to {}", self.now());
         let keep = self.config().keep_events;
-        let host = &mut Kept { events: &mut self.events, keep };
-        with!(&mut self.engine, engine => engine.run_until(limit, host));
+        let mut kept = Kept { events: &mut self.events, keep };
+        self.engine.run_until(limit, &mut kept);
     }
 
     /// Takes one input at `now`, after everything before it and the ends of timers at it.
@@ -116,8 +127,8 @@ impl Medium {
     pub fn handle_input(&mut self, now: BitInstant, input: Input) {
         assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
         let keep = self.config().keep_events;
-        let host = &mut Kept { events: &mut self.events, keep };
-        with!(&mut self.engine, engine => engine.give(now, input, host));
+        let mut kept = Kept { events: &mut self.events, keep };
+        self.engine.give(now, input, &mut kept);
     }
 
     /// [`Medium::advance`] with a `host` that sees the events and provides frames meanwhile. No events are kept.
@@ -126,7 +137,16 @@ impl Medium {
     ///
     /// # Panics
     /// Those of [`Medium::advance`].
-    pub fn run_until<H: Host>(&mut self, limit: BitInstant, host: &mut H) {
+    pub fn run_until(&mut self, limit: BitInstant, host: &mut dyn Host) {
+        assert!(limit >= self.now(), "to go back to {limit} after the medium got to {}", self.now());
+        self.engine.run_until(limit, host);
+    }
+
+    /// [`Medium::run_until`], compiled for this type of host.
+    ///
+    /// # Panics
+    /// Those of [`Medium::advance`].
+    pub fn run_until_for<H: Host>(&mut self, limit: BitInstant, host: &mut H) {
         assert!(limit >= self.now(), "to go back to {limit} after the medium got to {}", self.now());
         with!(&mut self.engine, engine => engine.run_until(limit, host));
     }
@@ -135,7 +155,16 @@ impl Medium {
     ///
     /// # Panics
     /// Those of [`Medium::handle_input`].
-    pub fn give<H: Host>(&mut self, now: BitInstant, input: Input, host: &mut H) {
+    pub fn give(&mut self, now: BitInstant, input: Input, host: &mut dyn Host) {
+        assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
+        self.engine.give(now, input, host);
+    }
+
+    /// [`Medium::give`], compiled for this type of host.
+    ///
+    /// # Panics
+    /// Those of [`Medium::handle_input`].
+    pub fn give_for<H: Host>(&mut self, now: BitInstant, input: Input, host: &mut H) {
         assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
         with!(&mut self.engine, engine => engine.give(now, input, host));
     }

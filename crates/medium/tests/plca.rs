@@ -200,7 +200,9 @@ struct Saturated {
 }
 
 impl Host for Saturated {
-    const FEEDS: bool = true;
+    fn feeds(&self) -> bool {
+        true
+    }
 
     fn event(&mut self, event: &Event) {
         match event.kind {

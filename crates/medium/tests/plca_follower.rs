@@ -195,7 +195,9 @@ fn one_follower_sends_as_every_node_by_itself() {
         events: Vec<Event>,
     }
     impl Host for Always {
-        const FEEDS: bool = true;
+        fn feeds(&self) -> bool {
+            true
+        }
 
         fn event(&mut self, event: &Event) {
             self.events.push(*event);
@@ -265,7 +267,9 @@ impl Busy {
 }
 
 impl Host for Busy {
-    const FEEDS: bool = true;
+    fn feeds(&self) -> bool {
+        true
+    }
 
     fn event(&mut self, event: &Event) {
         self.events.push(*event);

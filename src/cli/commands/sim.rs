@@ -236,21 +236,17 @@ pub(super) fn open_windows(
     Ok(((!windows.0.is_empty()).then(|| windows.on_a_thread()), trailing))
 }
 
-/// One run, compiled for its observers.
+/// One run beside its observers, if it has some.
 fn once(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Measured, CommandError> {
     if args.watch {
         return watched(plan, args, interrupts);
     }
-    match observers(plan, args)? {
-        Some((mut observers, trailing)) => {
-            let measured = with_progress(plan, &mut observers, interrupts)?;
-            drop(observers);
-            // A file that could not be written any further is what was wrong with the pipe to it.
-            windows::finish(trailing)?;
-            measured.map_err(CommandError::Write)
-        }
-        None => with_progress(plan, &mut (), interrupts)?.map_err(|never| match never {}),
-    }
+    let (mut observers, trailing) = observers(plan, args)?.unzip();
+    let measured = with_progress(plan, &mut observers, interrupts)?;
+    drop(observers);
+    // A file that could not be written any further is what was wrong with the pipe to it.
+    windows::finish(trailing.unwrap_or_default())?;
+    measured.map_err(CommandError::Write)
 }
 
 /// One run beside its live view, which it waits for.

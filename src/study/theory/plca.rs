@@ -122,8 +122,6 @@ mod tests {
     }
 
     impl Host for Seen {
-        const FEEDS: bool = false;
-
         fn event(&mut self, event: &Event) {
             let station = event.station.index();
             match event.kind {
@@ -211,7 +209,9 @@ mod tests {
     }
 
     impl Host for Saturated {
-        const FEEDS: bool = true;
+        fn feeds(&self) -> bool {
+            true
+        }
 
         fn event(&mut self, event: &Event) {
             match event.kind {

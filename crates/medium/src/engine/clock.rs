@@ -66,7 +66,7 @@ impl<A: FastPath> Engine<A> {
             }
             let Next { decides, signals, decision } = P::next(self);
             let now = self.core.instant;
-            if H::FEEDS && !self.core.done.is_empty() && decides > now && now < limit {
+            if !self.core.done.is_empty() && decides > now && now < limit {
                 self.feed(host);
             } else if P::instant_ends(self, decides.min(signals).min(limit), host) {
                 // The next events may be others now.

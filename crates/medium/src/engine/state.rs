@@ -84,7 +84,7 @@ impl Core {
         let event = Event { at: self.instant, station, frame, kind };
         self.tally.record(&event);
         host.event(&event);
-        if H::FEEDS && matches!(kind, Kind::Transmitted { .. } | Kind::Discarded { .. }) {
+        if matches!(kind, Kind::Transmitted { .. } | Kind::Discarded { .. }) && host.feeds() {
             self.done.push_back(station);
         }
     }

@@ -3,7 +3,7 @@
 //! A fold of the engine's events.
 
 use crate::figures::contention::Contention;
-use crate::figures::histogram::Histogram;
+use crate::figures::histogram::{Histogram, Packed};
 use medium::{Event, Kind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -147,14 +147,16 @@ impl Delays {
         self.longest_frame
     }
 
-    /// Of access delay (0) or MAC delay (1): how many frames there are.
-    pub fn frames(&self, which: usize) -> u64 {
-        self.histogram(which).total()
+    /// Its tails: what intervals of quantiles are worked out from.
+    pub fn tails(&self) -> DelayTails {
+        DelayTails([Packed::from(&self.access.histogram), Packed::from(&self.mac.histogram)])
     }
 
-    /// Likewise, how many frames had a delay above `bits`, in buckets of a part in a thousand.
-    pub fn beyond(&self, which: usize, bits: u64) -> u64 {
-        self.histogram(which).above(bits)
+    /// Of access delay (0) or MAC delay (1): how many frames there are, and how many had a delay above `bits`, in buckets
+    /// of a part in a thousand.
+    pub fn beyond(&self, which: usize, bits: u64) -> (u64, u64) {
+        let histogram = self.histogram(which);
+        (histogram.total(), histogram.above(bits))
     }
 
     /// Likewise, the delay up to which this part of the frames lies; none of no frames.
@@ -170,6 +172,17 @@ impl Delays {
     /// How stations contended.
     pub fn contention(&self) -> &Contention {
         &self.contention
+    }
+}
+
+/// How many delays of all stations were above any number, in little room.
+#[derive(Clone, Debug, Default)]
+pub struct DelayTails([Packed<FINE>; 2]);
+
+impl DelayTails {
+    /// As [`Delays::beyond`].
+    pub fn beyond(&self, which: usize, bits: u64) -> (u64, u64) {
+        (self.0[which].total(), self.0[which].above(bits))
     }
 }
 

@@ -130,6 +130,81 @@ impl<const BITS: u32> Histogram<BITS> {
     }
 }
 
+/// A histogram that takes in no more numbers, in little room.
+///
+/// Numbers of seven bits an octet, the low bits first: the count of each bucket, the last bucket first. A row of empty
+/// buckets is a 0 and their number; those below the least number are left out.
+#[derive(Clone, Debug, Default)]
+pub struct Packed<const BITS: u32> {
+    octets: Box<[u8]>,
+    buckets: u64,
+    total: u64,
+}
+
+impl<const BITS: u32> From<&Histogram<BITS>> for Packed<BITS> {
+    fn from(from: &Histogram<BITS>) -> Packed<BITS> {
+        let (mut octets, mut empty) = (Vec::new(), 0);
+        for &count in from.counts.iter().rev() {
+            if count == 0 {
+                empty += 1;
+                continue;
+            }
+            if empty > 0 {
+                octets.push(0);
+                pack(empty, &mut octets);
+                empty = 0;
+            }
+            pack(count, &mut octets);
+        }
+        Packed { octets: octets.into(), buckets: from.counts.len() as u64, total: from.total }
+    }
+}
+
+impl<const BITS: u32> Packed<BITS> {
+    /// As [`Histogram::total`].
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// As [`Histogram::above`].
+    pub fn above(&self, number: u64) -> u64 {
+        let last = Histogram::<BITS>::bucket(number);
+        let (mut octets, mut bucket, mut sum) = (&*self.octets, self.buckets, 0);
+        while let Some(count) = unpack(&mut octets) {
+            if count == 0 {
+                bucket -= unpack(&mut octets).expect("the number of empty buckets");
+                continue;
+            }
+            bucket -= 1;
+            if bucket <= last {
+                break;
+            }
+            sum += count;
+        }
+        sum
+    }
+}
+
+fn pack(mut number: u64, into: &mut Vec<u8>) {
+    while number >= 0x80 {
+        into.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    into.push(number as u8);
+}
+
+fn unpack(from: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..).step_by(7) {
+        let octet = *from.split_off_first()?;
+        number |= u64::from(octet & 0x7f) << shift;
+        if octet < 0x80 {
+            break;
+        }
+    }
+    Some(number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +235,36 @@ mod tests {
                 prop_assert!(exact <= found && found - exact <= exact / 1000, "{part}: {exact}, {found}");
             }
         }
+    }
+
+    proptest! {
+        /// A packed histogram answers as it did before, at each edge of a bucket in use and elsewhere.
+        #[test]
+        fn packed_counts_are_the_same(
+            numbers in prop::collection::vec((0_u64..1 << 40, 0_u32..40, 1_u64..300), 0..60),
+            others in prop::collection::vec(0_u64..1 << 41, 20),
+        ) {
+            let mut histogram = Histogram::<11>::default();
+            let numbers: Vec<(u64, u64)> = numbers.into_iter().map(|(it, shift, count)| (it >> shift, count)).collect();
+            for &(number, count) in &numbers {
+                (0..count).for_each(|_| histogram.record(number));
+            }
+            let packed = Packed::from(&histogram);
+            prop_assert_eq!(packed.total(), histogram.total());
+            let edges = numbers.iter().flat_map(|&(number, _)| [number.saturating_sub(1), number, number + 1]);
+            for number in edges.chain(others) {
+                prop_assert_eq!(packed.above(number), histogram.above(number), "above {}", number);
+            }
+        }
+    }
+
+    /// The delays of a run's batches are kept to its end: most buckets of a long run take an octet instead of eight.
+    #[test]
+    fn packed_counts_take_an_octet_each() {
+        let mut histogram = Histogram::<11>::default();
+        (0..1 << 15).for_each(|number| histogram.record(number));
+        let packed = Packed::from(&histogram);
+        assert!(packed.octets.len() <= histogram.counts.len(), "{} octets", packed.octets.len());
     }
 
     #[test]

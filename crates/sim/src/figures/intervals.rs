@@ -5,7 +5,7 @@
 //! others, most runs have none of it, and their batches agree on a mean that is too small. So rare events get a bound of
 //! their own: each number of frames that many collisions held up is a Poisson count, and its bounds move the mean delay.
 
-use crate::figures::delays::Delays;
+use crate::figures::delays::{DelayTails, Delays};
 use crate::figures::histogram::Histogram;
 use crate::figures::metrics::Sums;
 use crate::figures::results::MediumResults;
@@ -13,6 +13,7 @@ use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, MAC_DELAY, NUMBERS, SAME_
 use medium::{Config, Method, Parameters};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Frames with fewer collisions than this are common wherever collisions are.
@@ -112,7 +113,7 @@ impl<'a> Samples<'a> {
 #[derive(Clone, Debug)]
 pub struct Tails<'a> {
     /// Of each sample.
-    pub samples: Vec<&'a Delays>,
+    pub samples: Cow<'a, [DelayTails]>,
     /// Of all of them.
     pub whole: &'a Delays,
 }
@@ -120,10 +121,11 @@ pub struct Tails<'a> {
 impl Tails<'_> {
     /// The half-width of the quantile of `part` of access delay (0) or MAC delay (1), in bit times.
     fn half_width(&self, samples: Samples<'_>, which: usize, part: f64) -> Option<f64> {
-        let beyond = |delays: &Delays, number| (delays.frames(which) as f64, delays.beyond(which, number) as f64);
+        let both = |(frames, those): (u64, u64)| (frames as f64, those as f64);
         let quantile = |part| self.whole.quantile(which, part);
         half_width_of_quantile(samples, part, quantile, |number| {
-            (beyond(self.whole, number), self.samples.iter().map(|delays| beyond(delays, number)).collect())
+            let samples = self.samples.iter().map(|tails| both(tails.beyond(which, number)));
+            (both(self.whole.beyond(which, number)), samples.collect())
         })
     }
 }

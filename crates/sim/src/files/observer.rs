@@ -3,7 +3,7 @@
 //! ```text
 //!   input ─► its events ─► input ─► … ─► restart ─► … ─► end       in order of the medium's time
 //! ```
-//! A run is compiled for its observer, so a run without an observer, which is `()`, pays nothing.
+//! A run is compiled once for all observers, and once without one: a run that nothing observes pays nothing.
 
 use crate::files::event_log::EmulatorEvent;
 use crate::files::programs::Call;
@@ -16,6 +16,11 @@ use std::sync::Arc;
 pub trait Observer {
     /// Why it cannot continue.
     type Error;
+
+    /// It ignores all that it gets, from its first note to its last: a run may leave it out.
+    fn is_nothing(&self) -> bool {
+        false
+    }
 
     /// The medium is about to be given `input` at `at`. Frames of a live bus have `octets`, without FCS.
     ///
@@ -72,6 +77,10 @@ pub trait Observer {
 impl Observer for () {
     type Error = Infallible;
 
+    fn is_nothing(&self) -> bool {
+        true
+    }
+
     fn event(&mut self, _: &Event) -> Result<(), Infallible> {
         Ok(())
     }
@@ -80,6 +89,10 @@ impl Observer for () {
 /// An observer, or none.
 impl<O: Observer> Observer for Option<O> {
     type Error = O::Error;
+
+    fn is_nothing(&self) -> bool {
+        self.as_ref().is_none_or(O::is_nothing)
+    }
 
     #[inline]
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), O::Error> {
@@ -122,6 +135,10 @@ pub struct Both<A, B>(pub A, pub B);
 
 impl<A: Observer, B: Observer<Error = A::Error>> Observer for Both<A, B> {
     type Error = A::Error;
+
+    fn is_nothing(&self) -> bool {
+        self.0.is_nothing() && self.1.is_nothing()
+    }
 
     #[inline]
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), A::Error> {

@@ -3,7 +3,7 @@
 pub mod piecewise;
 
 use crate::figures::contention;
-use crate::figures::delays::Delays;
+use crate::figures::delays::{DelayTails, Delays};
 use crate::figures::intervals::{Samples, Tails, intervals};
 use crate::figures::metrics::Sums;
 use crate::figures::plca::PlcaResults;
@@ -19,6 +19,7 @@ use crate::traffic::{Arrivals, FurtherTraffic, Sizes, TrafficError, TrafficSpec,
 use crate::words::cable::Cut;
 use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, BitRate, BitTimes, Config, ConfigError, Input, PlcaCycles, StationId};
+use std::borrow::Cow;
 
 /// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
 pub const BATCHES: u64 = 32;
@@ -54,7 +55,7 @@ pub struct Measured {
     stations: Vec<StationResults>,
     batches: Vec<MediumResults>,
     /// The delays in each of them; of many runs together those are samples, and these are not kept.
-    tails: Option<Vec<Delays>>,
+    tails: Option<Vec<DelayTails>>,
     /// What the batches were worked out from, where they may be joined.
     joinable: Option<Vec<Batch>>,
     /// Of a slotted medium, the sums of each batch; the last one may be cut short.
@@ -325,7 +326,7 @@ impl Measured {
         let sums = simulator.sums(measured);
         let read = |tcp: Option<TcpSums>| tcp.map_or(0, |tcp| tcp.octets);
         let before = read(std::mem::replace(&mut self.tcp, simulator.all_tcp()));
-        let mut delays = simulator.take_batch();
+        let delays = simulator.take_batch();
         self.slots.extend(simulator.take_slots(self.end));
         contention::add(&mut self.spent, &simulator.take_spent());
         self.delays.add(&delays);
@@ -333,9 +334,10 @@ impl Measured {
             let read = self.tcp.map(|tcp| tcp.octets - before);
             let batch = Batch { sums: sums.since(&self.sums), delays, read };
             self.batches.push(batch.results(self.rate));
-            self.joinable.as_mut().into_iter().for_each(|all| all.push(batch.clone()));
-            delays = batch.delays;
-            self.tails.as_mut().into_iter().for_each(|all| all.push(std::mem::take(&mut delays)));
+            self.tails.as_mut().into_iter().for_each(|all| all.push(batch.delays.tails()));
+            if let Some(all) = &mut self.joinable {
+                all.push(batch);
+            }
         }
         self.sums = sums;
     }
@@ -344,7 +346,7 @@ impl Measured {
     fn join_batches(&mut self) {
         let Some(joinable) = &mut self.joinable else { return };
         *joinable = joinable.chunks(2).map(Batch::joined).collect();
-        self.tails = Some(joinable.iter().map(|batch| batch.delays.clone()).collect());
+        self.tails = Some(joinable.iter().map(|batch| batch.delays.tails()).collect());
         self.batches = joinable.iter().map(|batch| batch.results(self.rate)).collect();
         self.slots =
             self.slots.chunks(2).map(|pair| pair.iter().copied().fold(SlotSums::default(), SlotSums::and)).collect();
@@ -430,8 +432,8 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         }
     };
     let parts = match runs {
-        [one] => one.tails.iter().flatten().collect(),
-        _ => runs.iter().filter(|run| run.whole).map(|run| &run.delays).collect(),
+        [one] => Cow::Borrowed(one.tails.as_deref().unwrap_or_default()),
+        _ => runs.iter().filter(|run| run.whole).map(|run| run.delays.tails()).collect(),
     };
     let tails = Tails { samples: parts, whole: &delays };
     medium.ci95 = samples.map(|samples| intervals(samples, Some(&tails), &medium, &sums, &plan.medium));

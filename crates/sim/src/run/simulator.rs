@@ -146,7 +146,7 @@ impl Simulator {
     /// # Errors
     /// What `observer` could not keep.
     pub fn begin_with<O: Observer>(&mut self, input: Input, observer: &mut O) -> Result<(), O::Error> {
-        self.give(BitInstant::ZERO, input, observer)
+        self.give::<_, Observed>(BitInstant::ZERO, input, observer)
     }
 
     /// A bridge offers `frame` at `at`, after what is done at that instant already.
@@ -164,27 +164,35 @@ impl Simulator {
     /// # Errors
     /// What `observer` could not keep.
     pub fn run_until<O: Observer>(&mut self, end: BitInstant, observer: &mut O) -> Result<(), O::Error> {
-        // Compiled for either: a medium without slots does not pay for those that have them.
-        let Some(mut slots) = self.slots.take() else { return self.run(end, observer) };
-        let done = self.run(end, &mut Counted { slots: &mut slots, observer });
-        self.slots = Some(slots);
+        let mut slots = self.slots.take();
+        // Without an observer compiled for either: a medium without slots does not pay for those that have them.
+        let done = match (&mut slots, observer.is_nothing()) {
+            (None, true) => self.run::<_, Unobserved>(end, &mut ()).map_err(|never| match never {}),
+            (Some(slots), true) => {
+                let observer = &mut Counted { slots, observer: &mut () };
+                self.run::<_, Unobserved>(end, observer).map_err(|never| match never {})
+            }
+            (None, false) => self.run::<_, Observed>(end, observer),
+            (Some(slots), false) => self.run::<_, Observed>(end, &mut Counted { slots, observer }),
+        };
+        self.slots = slots;
         done
     }
 
-    fn run<O: Observer>(&mut self, end: BitInstant, observer: &mut O) -> Result<(), O::Error> {
+    fn run<O: Observer, R: Run>(&mut self, end: BitInstant, observer: &mut O) -> Result<(), O::Error> {
         loop {
             let arrival = self.hosts.next_at().filter(|&at| at < end);
             let first = arrival.unwrap_or(end);
             let next = self.changes.front().map_or(first, |(at, _)| first.min(*at));
             // The medium advances first, so that observers get inputs in order of time; and hosts may act sooner.
-            self.advance(next, observer)?;
+            self.advance::<_, R>(next, observer)?;
             if self.hosts.next_at().is_some_and(|at| at < next) {
                 continue;
             }
             if let Some((at, change)) = self.changes.pop_front_if(|(at, _)| *at < end && *at <= first) {
-                self.change(at, change, observer)?;
+                self.change::<_, R>(at, change, observer)?;
             } else if arrival.is_some() {
-                self.offer_next(observer)?;
+                self.offer_next::<_, R>(observer)?;
             } else {
                 return Ok(());
             }
@@ -210,16 +218,21 @@ impl Simulator {
         Sums::of(self.medium.tally(), measured.get())
     }
 
-    fn offer_next<O: Observer>(&mut self, observer: &mut O) -> Result<(), O::Error> {
+    fn offer_next<O: Observer, R: Run>(&mut self, observer: &mut O) -> Result<(), O::Error> {
         let Some((at, station, frame)) = self.hosts.take_next() else { return Ok(()) };
         let input = Input::Offer { station, frame };
-        let Some(octets) = self.hosts.take_octets() else { return self.give(at, input, observer) };
+        let Some(octets) = self.hosts.take_octets() else { return self.give::<_, R>(at, input, observer) };
         observer.input(at, &input, Some(&octets))?;
-        self.with_hosts(at, observer, |medium, present| medium.give(at, input, present))
+        self.with_hosts(at, observer, |medium, present| R::give(medium, at, input, present))
     }
 
     /// Gives the medium an input that is no frame, and tells the station's host of a cable that is pulled or put back.
-    fn change<O: Observer>(&mut self, at: BitInstant, change: Change, observer: &mut O) -> Result<(), O::Error> {
+    fn change<O: Observer, R: Run>(
+        &mut self,
+        at: BitInstant,
+        change: Change,
+        observer: &mut O,
+    ) -> Result<(), O::Error> {
         let input = match change {
             Change::Input(input) => input,
             Change::Traffic(source) => {
@@ -233,21 +246,21 @@ impl Simulator {
         if let Some((station, false)) = input.plugs() {
             self.hosts.unplug(station);
         }
-        self.give(at, input, observer)?;
+        self.give::<_, R>(at, input, observer)?;
         if let Some((station, true)) = input.plugs() {
             self.hosts.plug(at, station);
         }
         Ok(())
     }
 
-    fn give<O: Observer>(&mut self, at: BitInstant, input: Input, observer: &mut O) -> Result<(), O::Error> {
+    fn give<O: Observer, R: Run>(&mut self, at: BitInstant, input: Input, observer: &mut O) -> Result<(), O::Error> {
         observer.input(at, &input, None)?;
-        self.with_hosts(at, observer, |medium, present| medium.give(at, input, present))
+        self.with_hosts(at, observer, |medium, present| R::give(medium, at, input, present))
     }
 
     /// Runs everything before `limit`, or less if a host does something before.
-    fn advance<O: Observer>(&mut self, limit: BitInstant, observer: &mut O) -> Result<(), O::Error> {
-        self.with_hosts(limit, observer, |medium, present| medium.run_until(limit, present))
+    fn advance<O: Observer, R: Run>(&mut self, limit: BitInstant, observer: &mut O) -> Result<(), O::Error> {
+        self.with_hosts(limit, observer, |medium, present| R::until(medium, limit, present))
     }
 
     /// Has the medium do something while the stations' hosts and the observer are there.
@@ -261,6 +274,38 @@ impl Simulator {
         let mut present = Present { hosts, delays, observer, limit, interrupted: false, failed: None };
         act(medium, &mut present);
         present.failed.map_or(Ok(()), Err)
+    }
+}
+
+/// How the medium is compiled that runs for a host.
+trait Run {
+    fn until<H: Host>(medium: &mut Medium, limit: BitInstant, host: &mut H);
+    fn give<H: Host>(medium: &mut Medium, at: BitInstant, input: Input, host: &mut H);
+}
+
+/// For this type of host.
+enum Unobserved {}
+
+impl Run for Unobserved {
+    fn until<H: Host>(medium: &mut Medium, limit: BitInstant, host: &mut H) {
+        medium.run_until_for(limit, host);
+    }
+
+    fn give<H: Host>(medium: &mut Medium, at: BitInstant, input: Input, host: &mut H) {
+        medium.give_for(at, input, host);
+    }
+}
+
+/// For any host.
+enum Observed {}
+
+impl Run for Observed {
+    fn until<H: Host>(medium: &mut Medium, limit: BitInstant, host: &mut H) {
+        medium.run_until(limit, host);
+    }
+
+    fn give<H: Host>(medium: &mut Medium, at: BitInstant, input: Input, host: &mut H) {
+        medium.give(at, input, host);
     }
 }
 
@@ -300,7 +345,9 @@ struct Present<'a, O: Observer> {
 }
 
 impl<O: Observer> Host for Present<'_, O> {
-    const FEEDS: bool = true;
+    fn feeds(&self) -> bool {
+        true
+    }
 
     // Where the kind of the event is known, little is left of it.
     #[inline(always)]

@@ -174,7 +174,9 @@ impl Nodes<'_> {
 }
 
 impl Host for Nodes<'_> {
-    const FEEDS: bool = true;
+    fn feeds(&self) -> bool {
+        true
+    }
 
     fn event(&mut self, event: &Event) {
         self.delays.event(event);

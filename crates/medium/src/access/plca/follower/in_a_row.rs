@@ -128,7 +128,7 @@ impl Engine<Reconciliation> {
 
     fn run_row<H: Host>(&mut self, mut row: Row, host: &mut H) {
         while !host.stops() && self.method.changed.is_empty() {
-            match self.next_in_row::<H>(&row) {
+            match self.next_in_row(&row) {
                 Event::Timer { at, station } if at < self.core.limit => {
                     let Some(step) = self.step_in_row(&row, station, at) else { break };
                     self.core.instant = at;
@@ -155,11 +155,11 @@ impl Engine<Reconciliation> {
 
     /// The next event, in the order of [`run_path`](Engine::run_path).
     #[inline(always)]
-    fn next_in_row<H: Host>(&self, row: &Row) -> Event {
+    fn next_in_row(&self, row: &Row) -> Event {
         let other = self.method.follower.timers.first().copied().unwrap_or(NONE);
         let (own, others) = (row.sender_at.min(row.before_at), instant(other));
         let next = own.min(others);
-        if H::FEEDS && !self.core.done.is_empty() && next > self.core.instant {
+        if !self.core.done.is_empty() && next > self.core.instant {
             return if self.core.instant < self.core.limit { Event::Feed } else { Event::Other };
         }
         if row.heard < next {
