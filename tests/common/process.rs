@@ -27,6 +27,16 @@ pub fn run(command: Command) -> Finished {
     run_for(command, PATIENCE)
 }
 
+/// `ethbus replay` of a record, with these `options`: it has the same events again.
+#[track_caller]
+pub fn replays(record: impl AsRef<OsStr>, options: &[&str]) -> Finished {
+    let mut command = ethbus(["replay"]);
+    command.arg(record).args(options);
+    let told = run(command).succeeded();
+    assert!(told.stderr.contains("the same as in the recorded run"), "{told:#?}");
+    told
+}
+
 /// Runs a program to its end, which must come within `limit`.
 pub fn run_for(command: Command, limit: Duration) -> Finished {
     Running::start(command, "").wait_for(limit)

@@ -1,7 +1,7 @@
 //! A cable that is cut in two, live and in virtual time (issue 5, item 3; Input::SetCut).
 
 use crate::common::lab::Lab;
-use crate::common::process::{ethbus, run};
+use crate::common::process::{ethbus, replays, run};
 use crate::common::results::{check, metric, number, station};
 use crate::common::{Turn, skipped};
 use std::path::{Path, PathBuf};
@@ -22,8 +22,7 @@ fn plain(path: &Path) -> &str {
 
 /// The instants and places of the cuts in a record, which runs again with the same events.
 fn cuts_of(record: &Path) -> Vec<(u64, Option<u64>)> {
-    let told = run(ethbus(["replay", plain(record)])).succeeded();
-    assert!(told.stderr.contains("the same as in the recorded run"), "{told:#?}");
+    replays(record, &[]);
     let text = std::fs::read_to_string(record).expect("own folder");
     let lines = text.lines().skip(1).map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
     let cuts = lines.filter(|line| line["kind"] == "set_cut");

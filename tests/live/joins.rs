@@ -2,7 +2,7 @@
 
 use crate::common::lab::{Lab, fresh_name, namespaces_of};
 use crate::common::logs::medium_layer;
-use crate::common::process::{Running, ethbus, run};
+use crate::common::process::{Running, ethbus, replays, run};
 use crate::common::results::{check, number, station, stations, sum};
 use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use link::namespace::Namespace;
@@ -69,8 +69,7 @@ fn a_station_joins_and_leaves_and_joins_again() {
     for (kind, count) in [("join", 2), ("leave", 1)] {
         assert_eq!((inputs(&events, kind).len(), inputs(&record, kind).len()), (count, count), "{kind}");
     }
-    let replayed = run(ethbus(["replay", &record, "--events", &again, "--format", "json"])).succeeded();
-    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+    let replayed = replays(&record, &["--events", &again, "--format", "json"]);
     let results: Value = serde_json::from_str(&replayed.stdout).expect("results");
     assert_eq!(names(&results), ["st1", "st2", "st3"]);
     assert_eq!(medium_layer(&events), medium_layer(&again));
@@ -189,8 +188,7 @@ fn books_are_exact_while_stations_come_and_go() {
     check(&results);
     assert!(sum(&results, "frames_transmitted_ok") > 100, "{results}");
     lab.down().succeeded();
-    let replayed = run(ethbus(["replay", &record])).succeeded();
-    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+    replays(&record, &[]);
 }
 
 /// A lab that copies in the kernel copies one by one for a station that joins; a record alone is enough for a replay.
@@ -214,8 +212,7 @@ fn a_station_joins_a_lab_that_copies_in_the_kernel() {
     ping("st2", "st5");
     check(&run(of("stats", &["--format", "json"])).json());
     run(of("down", &[])).succeeded();
-    let replayed = run(ethbus(["replay", &record])).succeeded();
-    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+    replays(&record, &[]);
 }
 
 /// A station that joins has the place that `--at` gives it: in events, log, record, replay and windows.
@@ -250,8 +247,7 @@ fn a_station_joins_at_a_place_of_its_own() {
     // 500 m at 0.77 of the speed of light.
     let own = serde_json::json!({ "segment": 0, "position_bt": 22 });
     assert_eq!((places(&events), places(&record)), (vec![own.clone(), Value::Null], vec![own, Value::Null]));
-    let replayed = run(ethbus(["replay", &record, "--events", &again])).succeeded();
-    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+    replays(&record, &["--events", &again]);
     assert_eq!(medium_layer(&events), medium_layer(&again));
     // From st1 at one end to st3: the engine's own delay, which the life of a frame tells.
     let text = fs::read_to_string(&events).expect("UTF-8");

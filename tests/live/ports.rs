@@ -4,7 +4,7 @@
 
 use crate::common::derive::derive_file;
 use crate::common::lab::{INTERFACE, Lab, Unused, assert_nothing_of, namespaces_of};
-use crate::common::process::{Finished, Running, data_plane, ethbus, run, signal};
+use crate::common::process::{Finished, Running, data_plane, ethbus, replays, run, signal};
 use crate::common::results::{check, grown, number, station};
 use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use link::MacAddr;
@@ -187,8 +187,7 @@ fn no_ping(lab: &Lab, from: &str, to: &str) {
 /// The record of a lab that was taken down runs again with the same events, and has these inputs in this order.
 #[track_caller]
 fn check_record(record: &Path, kinds: &[&str]) {
-    let told = run(ethbus(["replay", record.to_str().expect("plain")])).succeeded();
-    assert!(told.stderr.contains("the same as in the recorded run"), "{told:#?}");
+    replays(record, &[]);
     let text = std::fs::read_to_string(record).expect("own folder");
     let lines = text.lines().skip(1).map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
     let found: Vec<_> = lines.filter(|line| line["kind"] != "offer" && line["kind"] != "end").collect();

@@ -75,4 +75,15 @@ fn what_is_of_one_bus_is_refused() {
     run(ethbus(["up", ZONAL, "--bus", "middle"])).failed_with(WRONG_USE, &["--bus", "`middle`", "`front`, `rear`"]);
     let told = run(ethbus(["check", ZONAL])).succeeded().stdout;
     assert!(told.contains("right: 2 buses and 1 bridge; for `ethbus sim` and `ethbus up --background`"), "{told}");
+    let commands = |path: &str| run(ethbus(["check", path, "--format", "json"])).json()[0]["commands"].clone();
+    assert_eq!(commands(ZONAL), serde_json::json!(["sim", "up --background"]));
+    // A bus that is too fast for real time.
+    let text = std::fs::read_to_string(ZONAL).expect("an example");
+    let fast = text.replacen("[bus.front]\n", "[bus.fast]\nstations = 2\nmedium.rate = '1G'\n\n[bus.front]\n", 1);
+    let fast_file = folder.path().join("fast.toml");
+    std::fs::write(&fast_file, fast).expect("own folder");
+    let fast_file = fast_file.to_str().expect("plain");
+    assert_eq!(commands(fast_file), serde_json::json!(["sim"]));
+    let told = run(ethbus(["check", fast_file])).succeeded().stdout;
+    assert!(told.contains("for `ethbus sim` alone, since") && told.contains("up to 100Mbit/s"), "{told}");
 }

@@ -79,6 +79,29 @@ def test_a_scenario_is_a_mapping() -> None:
         ethbus.sim({"station": [{"name": {"ada"}}]})
 
 
+def test_several_buses_have_results_of_each() -> None:
+    def traffic(to: str) -> dict[str, str]:
+        return {"arrivals": "poisson:0.1", "destination": to}
+
+    scenario = {
+        "bus": {
+            "one": {"stations": 2, "traffic": traffic("two-1")},
+            "two": {"stations": 2, "traffic": traffic("one-1"), "medium": {"rate": "100M"}},
+        },
+        "bridge": [{"name": "sw", "joins": ["one", "two"]}],
+    }
+    results = ethbus.sim_buses(scenario, duration="20ms")
+    assert list(results.buses) == ["one", "two"]
+    assert results.buses["two"].config.rate_bits_per_second == 100_000_000
+    assert results.buses["one"].station("sw").frames_transmitted_ok > 0
+    assert [port.bus for port in results.bridges[0].ports] == ["one", "two"]
+    assert {(crossing.from_, crossing.to) for crossing in results.crossings} == {("one", "two"), ("two", "one")}
+    with pytest.raises(ValueError, match="sim_buses"):
+        ethbus.sim(scenario, duration="20ms")
+    with pytest.raises(ValueError, match="one bus"):
+        ethbus.sim_buses({"stations": 2}, duration="20ms")
+
+
 def test_texts_of_a_scenario_are_texts_of_toml() -> None:
     odd = 'quote " backslash \\ line\n tab\t bell\a delete\x7f \N{ELEPHANT}'
     text = toml({"a": odd, "b c": [1, 2.5, True, {"d": "e"}], "none": None})

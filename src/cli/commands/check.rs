@@ -8,8 +8,8 @@ use crate::show::{say, with_causes};
 use crate::study::runaway::warnings;
 use serde_json::{Value, json};
 use sim::scenario::file::ScenarioError;
-use sim::scenario::plan::bridged::{Bridged, Planned};
-use sim::scenario::plan::{Overrides, Plan, ReadError};
+use sim::scenario::plan::bridged::Planned;
+use sim::scenario::plan::{Overrides, PlanError, ReadError};
 use sim::scenario::wrong::{Wrong, Wrongs};
 use sim::settings::schema::schema;
 use sim::words::units::many;
@@ -43,11 +43,7 @@ fn tell(path: &Path, planned: Result<Planned, ReadError>) -> Result<(), CommandE
     match planned {
         Ok(planned) => {
             all_warnings(&planned).iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-            let told = match &planned {
-                Planned::One(plan) => told(plan),
-                Planned::Several(bridged) => told_of_several(bridged),
-            };
-            print(&format!("{}: {told}", path.display()))
+            print(&format!("{}: {}", path.display(), told(&planned)))
         }
         Err(error) => {
             say(&CommandError::from(error).told());
@@ -63,48 +59,56 @@ fn all_warnings(planned: &Planned) -> Vec<String> {
     }
 }
 
-fn told_of_several(bridged: &Bridged) -> String {
-    let (buses, bridges) = (bridged.buses.len() as u64, bridged.bridges.len() as u64);
-    let buses = if buses == 1 { "1 bus".to_owned() } else { format!("{buses} buses") };
-    format!("right: {buses} and {}; for `ethbus sim` and `ethbus up --background`\n", many(bridges, "bridge"))
+/// The commands that run it, and why it does not come up where that is not among them.
+fn commands(planned: &Planned) -> (Vec<&'static str>, Option<PlanError>) {
+    let (up, buses) = match planned {
+        Planned::One(plan) => ("up", std::slice::from_ref(&**plan)),
+        Planned::Several(bridged) => ("up --background", &bridged.buses[..]),
+    };
+    match buses.iter().find_map(|plan| plan.require_real_time().err()) {
+        None => (vec!["sim", up], None),
+        Some(error) => (vec!["sim"], Some(error)),
+    }
 }
 
 /// What the scenario is, and what it can be used for.
-fn told(plan: &Plan) -> String {
-    let (stations, rate) = (plan.stations.len(), plan.medium.rate);
-    let stations = many(stations as u64, "station");
-    match plan.require_real_time() {
-        Ok(()) => format!("right: {stations} at {rate}; for `ethbus sim` and `ethbus up`\n"),
-        Err(error) => format!("right: {stations} at {rate}; for `ethbus sim` alone, since {error}\n"),
-    }
+fn told(planned: &Planned) -> String {
+    let what = match planned {
+        Planned::One(plan) => format!("{} at {}", many(plan.stations.len() as u64, "station"), plan.medium.rate),
+        Planned::Several(bridged) => {
+            let (buses, bridges) = (bridged.buses.len() as u64, bridged.bridges.len() as u64);
+            let buses = if buses == 1 { "1 bus".to_owned() } else { format!("{buses} buses") };
+            format!("{buses} and {}", many(bridges, "bridge"))
+        }
+    };
+    let (commands, why_not) = commands(planned);
+    let commands = commands.iter().map(|command| format!("`ethbus {command}`")).collect::<Vec<_>>().join(" and ");
+    let alone = why_not.map_or_else(String::new, |error| format!(" alone, since {error}"));
+    format!("right: {what}; for {commands}{alone}\n")
 }
 
 /// The same for programs.
 fn in_json(path: &Path, planned: &Result<Planned, ReadError>) -> Value {
     let file = path.display().to_string();
+    let planned = match planned {
+        Ok(planned) => planned,
+        Err(error) => return json!({ "file": file, "right": false, "warnings": [], "errors": errors(error) }),
+    };
+    let mut told = json!({
+        "file": file,
+        "right": true,
+        "commands": commands(planned).0,
+        "warnings": all_warnings(planned),
+        "errors": [],
+    });
     match planned {
-        Ok(Planned::Several(bridged)) => json!({
-            "file": file,
-            "right": true,
-            "buses": bridged.names,
-            "commands": ["sim"],
-            "warnings": bridged.warnings(|plan| warnings(plan).collect()),
-            "errors": [],
-        }),
-        Ok(Planned::One(plan)) => {
-            let commands = if plan.require_real_time().is_ok() { vec!["sim", "up"] } else { vec!["sim"] };
-            json!({
-                "file": file,
-                "right": true,
-                "stations": plan.stations.len(),
-                "rate_bits_per_second": plan.medium.rate.get(),
-                "commands": commands,
-                "warnings": warnings(plan).collect::<Vec<_>>(),
-                "errors": [],
-            })
+        Planned::One(plan) => {
+            told["stations"] = plan.stations.len().into();
+            told["rate_bits_per_second"] = plan.medium.rate.get().into();
         }
-        Err(error) => json!({ "file": file, "right": false, "warnings": [], "errors": errors(error) }),
+        Planned::Several(bridged) => told["buses"] = json!(bridged.names),
     }
+    told
 }
 
 /// All that is wrong; without a place where a file cannot be read at all.

@@ -42,13 +42,13 @@ pub fn down(args: &DownArgs) -> Outcome {
         return several(args, names);
     }
     let name = args.lab.clone().or(args.name.clone()).map_or_else(lab_to_remove, Ok)?;
-    if !Inventory::exists(&name)? {
-        let buses = labs_of_buses(&name)?;
-        if !buses.is_empty() {
-            return several(args, buses);
+    let Ended { results, failed, distrusted } = match take_down(&name) {
+        Err(CommandError::Inventory(error @ InventoryError::NothingToTakeDown { .. })) => {
+            let buses = labs_of_buses(&name)?;
+            return if buses.is_empty() { Err(error.into()) } else { several(args, buses) };
         }
-    }
-    let Ended { results, failed, distrusted } = take_down(&name)?;
+        ended => ended?,
+    };
     let failed = failed || results.as_ref().is_some_and(Results::misses_plan);
     print_result(args.format, &results, |results| results.as_ref().map_or_else(String::new, table))?;
     Ok(code(failed, distrusted, results.as_ref()))

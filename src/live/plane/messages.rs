@@ -131,10 +131,13 @@ impl Messages {
         PlanResults { other_frames: self.others, messages, ..PlanResults::default() }
     }
 
-    /// Counts from zero.
+    /// Counts from zero. While frames wait, the lateness of releases so far stays: it may be why they wait, and so part of
+    /// what explains their responses.
     pub fn restart(&mut self) {
+        if !self.delays.some_wait() {
+            self.lateness.fill(None);
+        }
         self.delays.restart();
-        self.lateness.fill(None);
         self.others = 0;
     }
 }
@@ -145,7 +148,7 @@ mod tests {
     use crate::live::driver::blank;
     use link::MacAddr;
     use link::clock::RealtimeNanos;
-    use medium::StationId;
+    use medium::{BitTimes, Kind, Octets, StationId};
     use std::path::Path;
 
     fn table(rows: &str) -> MessageTable {
@@ -192,6 +195,40 @@ mod tests {
         }
         assert_eq!(messages.results().messages[0].release_jitter_bt, 200);
         assert_eq!(messages.results().other_frames, 0);
+    }
+
+    /// The second frame is 30 us late and waits while all counts begin anew. Its response counts after that, and so does its
+    /// lateness, until no frame waits.
+    #[test]
+    fn lateness_is_forgotten_only_when_no_frame_waits() {
+        let mut messages = Messages::new(MessageSetup::of(&table("a,m,64,1 ms,\n")));
+        let id = |serial| FrameId { station: StationId::new(0), serial };
+        let sent = |serial, at| Event {
+            at: BitInstant::new(at),
+            station: StationId::new(0),
+            frame: id(serial),
+            kind: Kind::Transmitted {
+                size: Octets::new(64),
+                attempts: 1,
+                deferred: false,
+                access_delay: BitTimes::ZERO,
+                mac_delay: BitTimes::new(576),
+                extension: BitTimes::ZERO,
+                no_carrier: false,
+            },
+        };
+        messages.offered(id(1), BitInstant::new(5_000), &frame(0, 0));
+        messages.event(&sent(1, 5_600));
+        messages.offered(id(2), BitInstant::new(15_300), &frame(0, 1));
+        messages.restart();
+        messages.offered(id(3), BitInstant::new(25_000), &frame(0, 2));
+        messages.event(&sent(2, 25_100));
+        messages.event(&sent(3, 25_800));
+        let seen = messages.results();
+        assert_eq!((seen.messages[0].frames, seen.messages[0].release_jitter_bt), (2, 300));
+        messages.restart();
+        messages.offered(id(4), BitInstant::new(35_000), &frame(0, 3));
+        assert_eq!(messages.results().messages[0].release_jitter_bt, 0);
     }
 
     /// With phases the messages of a node share a clock: one that is always late by 1 ms has that jitter, since the bound

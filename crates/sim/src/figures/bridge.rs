@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// What happened on several buses.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BridgedResults {
     /// Version of the results' schema.
     pub version: u32,
@@ -23,6 +24,7 @@ pub struct BridgedResults {
 
 /// One bridge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BridgeResults {
     /// Its name.
     pub name: String,
@@ -36,6 +38,7 @@ pub struct BridgeResults {
 
 /// One port of a bridge, while it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PortResults {
     /// Its bus.
     pub bus: String,
@@ -55,6 +58,7 @@ pub struct PortResults {
 
 /// Frames for one station that arrived there from another bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CrossingResults {
     /// The bus of their sender.
     pub from: String,

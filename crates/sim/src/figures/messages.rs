@@ -109,6 +109,11 @@ impl MessageDelays {
         self
     }
 
+    /// Some frame is not sent yet.
+    pub fn some_wait(&self) -> bool {
+        self.nodes.iter().any(|node| !node.queue.is_empty())
+    }
+
     /// Counts from zero; frames that wait stay.
     pub fn restart(&mut self) {
         self.observed.fill_with(Observed::default);

@@ -1,15 +1,21 @@
 //! Results as Python has them: packaging/python/src/ethbus/results.py is made from the types of results and from the
 //! tables of metrics. `BLESS=1 cargo test -p ethbus-sim --lib python::` rewrites it.
 
+use crate::figures::bridge::BridgedResults;
 use crate::figures::counters::COUNTERS;
 use crate::figures::emulator::{self, LINKS};
-use crate::figures::results::Results;
 use crate::figures::table::{CSMA_CA, DELAYS, FIGURES, LONGEST, NUMBERS, SLOTTED, TCP, TCP_GOODPUT, WHOLE, label};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::path::Path;
 
 const FILE: &str = "../../packaging/python/src/ethbus/results.py";
+
+/// Words of Python, which are no names of members: `from_`.
+const KEYWORDS: [&str; 6] = ["as", "class", "from", "in", "is", "pass"];
+
+/// The results of one bus.
+const RUN: &str = "Results";
 
 /// The beginning of the file.
 const HEAD: &str = r#""""Results of a run, as ethbus reports them; docs/results.md describes them.
@@ -37,16 +43,17 @@ fn the_classes_of_python_are_made_from_the_types_and_the_tables() {
 }
 
 fn module() -> String {
-    let schema = schemars::schema_for!(Results).to_value();
+    let schema = schemars::schema_for!(BridgedResults).to_value();
     let types = schema["$defs"].as_object().expect("types of their own");
     let mut module = HEAD.to_owned();
     for (name, of) in types {
         // Half-widths are members of their own.
-        if of["type"] == "object" {
+        if of["type"] == "object" && name != RUN {
             module += &class(name, "Record", of);
         }
     }
-    module += &class("Results", "Run", &schema);
+    module += &class(RUN, "Run", &types[RUN]);
+    module += &class("BridgedResults", "Record", &schema);
     module + &labels()
 }
 
@@ -74,7 +81,7 @@ fn members(schema: &Value) -> Vec<Member> {
     // Those of TCP connections are in a table under longer names.
     let prefix = if properties.contains_key("rtt_mean_bt") { "tcp_" } else { "" };
     let member = |(name, property): (&String, &Value)| Member {
-        name: name.replace('-', "_"),
+        name: if KEYWORDS.contains(&name.as_str()) { format!("{name}_") } else { name.replace('-', "_") },
         of: if required(name) { of(property) } else { of_optional(property) },
         about: about(&format!("{prefix}{name}"))
             .unwrap_or_else(|| property["description"].as_str().expect("a comment").to_owned()),

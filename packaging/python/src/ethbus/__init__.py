@@ -24,7 +24,7 @@ from . import results
 from ._lab import Capture, Event, Events, Lab, OwnLab, Program, ProgramFailed, Station, connect, lab, labs
 from ._program import Error, main, options as _options, program, run, run_json as _json, scenario_file as _file
 from ._study import Picture, Story, explain, life, plot, report
-from .results import Results
+from .results import BridgedResults, Results
 from .table import read, spread
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from ._program import PathLike, Scenario
 
 __all__ = [
-    "Capture", "Error", "Event", "Events", "Lab", "OwnLab", "Picture", "Program", "ProgramFailed", "Results", "Station",
-    "Story", "connect", "events", "explain", "lab", "labs", "life", "main", "plot", "program", "read", "report",
-    "results", "run", "sim", "sweep",
+    "BridgedResults", "Capture", "Error", "Event", "Events", "Lab", "OwnLab", "Picture", "Program", "ProgramFailed",
+    "Results", "Station", "Story", "connect", "events", "explain", "lab", "labs", "life", "main", "plot", "program", "read",
+    "report", "results", "run", "sim", "sim_buses", "sweep",
 ]  # fmt: skip
 
 try:
@@ -50,8 +50,23 @@ except PackageNotFoundError:  # Used from the source tree.
 
 def sim(scenario: Scenario | None = None, **options: Unpack[SimOptions]) -> Results:
     """One run in virtual time, of a scenario as a file or a mapping: the results of docs/results.md, as objects."""
+    results = _sim(scenario, options)
+    if "buses" in results:
+        raise ValueError("the scenario has several buses: call `ethbus.sim_buses`, which gives the results of each")
+    return Results.from_json(results)
+
+
+def sim_buses(scenario: Scenario, **options: Unpack[SimOptions]) -> BridgedResults:
+    """One run in virtual time of a scenario with several buses: what docs/bridge.md describes, as objects."""
+    results = _sim(scenario, options)
+    if "buses" not in results:
+        raise ValueError("the scenario has one bus: call `ethbus.sim`")
+    return BridgedResults.from_json(results)
+
+
+def _sim(scenario: Scenario | None, options: Mapping[str, object]) -> Any:
     with _file(scenario) as files:
-        return Results.from_json(_json("sim", *_options(options), *files))
+        return _json("sim", *_options(options), *files)
 
 
 def events(path: PathLike) -> pandas.DataFrame:

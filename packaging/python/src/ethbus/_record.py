@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import html
+import keyword
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Optional, TypeVar, Union
@@ -24,10 +25,10 @@ class Record:
 
     @classmethod
     def from_json(cls: type[R], members: Mapping[str, Any]) -> R:
-        """From the members of an object in JSON; `node-id` there is `node_id` here."""
+        """From the members of an object in JSON; `node-id` there is `node_id` here, and `from` is `from_`."""
         if not isinstance(members, Mapping):
             raise ValueError(f"{members!r} is no {cls.__name__}: results of ethbus are objects of JSON")
-        known = {name.replace("-", "_"): value for name, value in members.items()}
+        known = {name.replace("-", "_") + "_" * keyword.iskeyword(name): value for name, value in members.items()}
         record = cls(**{name: read(known.get(name)) for name, read in _readers(typing.cast(Any, cls))})
         object.__setattr__(record, "json", members)
         return record

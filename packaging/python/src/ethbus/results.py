@@ -12,6 +12,23 @@ from ._record import Record, Run
 
 
 @dataclass(frozen=True)
+class BridgeResults(Record):
+    """One bridge."""
+
+    ageing_s: float
+    """How long a silent station stays learned."""
+
+    latency_s: float
+    """From the last bit of a frame to when its copy is offered."""
+
+    name: str
+    """Its name."""
+
+    ports: list[PortResults]
+    """Its ports, in the order in which it names their buses."""
+
+
+@dataclass(frozen=True)
 class ChangeResults(Record):
     """A change to a station or to the cable while the bus runs."""
 
@@ -61,6 +78,32 @@ class ConfigResults(Record):
 
     warmup_s: Optional[float]
     """Time before it, in seconds."""
+
+
+@dataclass(frozen=True)
+class CrossingResults(Record):
+    """Frames for one station that arrived there from another bus."""
+
+    delay_max_ns: int
+    """The longest."""
+
+    delay_mean_ns: float
+    """From when its host offered the frame to when the addressee had it, on average, in nanoseconds."""
+
+    delay_p50_ns: int
+    """The same of half of them at most."""
+
+    delay_p99_ns: int
+    """The same of 99 in 100 of them at most."""
+
+    frames: int
+    """How many there were."""
+
+    from_: str
+    """The bus of their sender."""
+
+    to: str
+    """The bus of their addressee."""
 
 
 @dataclass(frozen=True)
@@ -655,6 +698,32 @@ class PlcaStation(Record):
 
 
 @dataclass(frozen=True)
+class PortResults(Record):
+    """One port of a bridge, while it was measured."""
+
+    bus: str
+    """Its bus."""
+
+    dropped: int
+    """Frames for this port that its full queue dropped."""
+
+    flooded: int
+    """Of these, forwarded to all other ports: for a group, or for an address that was not learned."""
+
+    forwarded: int
+    """Of these, forwarded to the one port behind which the addressee was learned."""
+
+    highest_queue: int
+    """The most frames that its queue held."""
+
+    received: int
+    """Frames that arrived here whole, each of which is in one of the next three counts."""
+
+    filtered: int
+    """copies left out because they were for another station"""
+
+
+@dataclass(frozen=True)
 class ProgramResults(Record):
     """How a program of a virtual lab ended."""
 
@@ -867,6 +936,29 @@ class Results(Run):
 
     version: int
     """Version of this schema."""
+
+
+@dataclass(frozen=True)
+class BridgedResults(Record):
+    """What happened on several buses."""
+
+    bridges: list[BridgeResults]
+    """Each bridge, as written."""
+
+    buses: dict[str, Results]
+    """Each bus, by its name."""
+
+    crossings: list[CrossingResults]
+    """Frames that crossed, by the buses that they went from and to."""
+
+    name: str
+    """The name of all buses together."""
+
+    seed: int
+    """Seed of all buses together."""
+
+    version: int
+    """Version of the results' schema."""
 
 
 LABELS: dict[str, tuple[str, str]] = {
