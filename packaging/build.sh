@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Packages, from a clean clone: Debian packages of the program and of libbackoff, and an archive with the program. The program is
+# Packages, from a clean clone: Debian packages of the program, of libbackoff and of the kernel of virtual labs with its source, and
+# an archive with the program. The program is
 # static, so that it needs nothing but a kernel, of whatever distribution.
 #
 #     packaging/build.sh [FOLDER]      default: target/packages
@@ -10,7 +11,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(realpath -m "${1:-target/packages}")
-version=$(awk -F'"' '/^\[workspace.package\]/ { inside = 1 } inside && /^version/ { print $2; exit }' Cargo.toml)
 host=$(rustc -vV | sed -n 's/^host: //p')
 target=${TARGET:-$host}
 machine=${target%%-*}
@@ -30,34 +30,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$out"
 
-# package NAME "DEPENDS" "FIRST LINE" "DESCRIPTION": what stands in $scratch/NAME becomes a package.
-package() {
-    local name=$1 root=$scratch/$1
-    mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$name"
-    # Debian has the long one already, and wants it named.
-    {
-        printf 'Licensed, at your choice, under the Apache License 2.0, which is in\n/usr/share/common-licenses/Apache-2.0, or:\n\n'
-        cat LICENSE-MIT
-    } > "$root/usr/share/doc/$name/copyright"
-    printf '%s (%s) unstable; urgency=medium\n\n  * See https://docs.rs/ethbus and CHANGELOG.md of the source.\n\n -- ethbus maintainers <ethbus@users.noreply.github.com>  %s\n' \
-        "$name" "$version" "$(date -Ru -d "@$(git log -1 --format=%ct)")" | gzip -9n > "$root/usr/share/doc/$name/changelog.gz"
-    {
-        echo "Package: $name"
-        echo "Version: $version"
-        echo "Architecture: $architecture"
-        echo "Maintainer: ethbus maintainers <ethbus@users.noreply.github.com>"
-        echo "Section: $5"
-        echo "Priority: optional"
-        [ -z "$2" ] || echo "Depends: $2"
-        [ "$name" != ethbus ] || echo "Recommends: iproute2, iputils-ping, iperf3, tcpdump"
-        echo "Installed-Size: $(du -sk "$root" | cut -f1)"
-        echo "Description: $3"
-        fold -s -w 76 <<< "$4" | sed 's/^/ /; s/ *$//'
-    } > "$root/DEBIAN/control"
-    find "$root" -type d -exec chmod 755 {} +
-    find "$root" -type f -not -perm -100 -exec chmod 644 {} +
-    dpkg-deb --root-owner-group --build "$root" "$out/${name}_${version}_${architecture}.deb"
-}
+source packaging/deb.sh
 
 # What goes into a package without dependencies may be linked to nothing.
 needs_nothing() {
@@ -146,6 +119,8 @@ package libbackoff1 "" "backoff of IEEE 802.3 and others, as a C library" \
     "Truncated binary exponential backoff and its relatives, with reproducible draws." libs
 package libbackoff-dev "libbackoff1 (= $version)" "backoff of IEEE 802.3 and others: headers and static library" \
     "Headers, static library, pkg-config file and CMake package of libbackoff." libdevel
+
+if [ "$architecture" = amd64 ]; then packaging/kernel/package.sh "$out"; fi
 
 folder=ethbus-$version-linux-$machine
 install -D -m 755 "$program" "$scratch/$folder/ethbus"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the kernel of virtual labs: Debian's source, our configuration, our patches.
 # Usage: build.sh [FOLDER]. The kernel is FOLDER/linux-NAME, where NAME is the hash of all that it is made from.
+# Beside it is linux-NAME.source: which version of Debian's source it is made from, and with which compiler.
 # `build.sh --name` prints that name alone. Prints one line a step; the last line is `kernel: PATH`. Makes nothing if the kernel is there.
 set -euo pipefail
 
@@ -33,12 +34,18 @@ mkdir -p "$folder"
 work=$(mktemp -d "$folder/build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-source=/usr/src/$package.tar.xz
+source=$own/$package.tar.xz
+[ -e "$source" ] || source=/usr/src/$package.tar.xz
 if [ ! -e "$source" ]; then
     echo "1/4 fetch $package (150 MB)"
     (cd "$work" && apt-get -q download "$package" > fetch.log 2>&1 && dpkg-deb -x "$package"_*.deb fetched) ||
         fail "no $source, and apt cannot fetch it: run \`apt-get install $package\`"
     source=$work/fetched/usr/src/$package.tar.xz
+fi
+if ls "$work/$package"_*.deb > /dev/null 2>&1; then
+    version=$(dpkg-deb -f "$work/$package"_*.deb Version)
+else
+    version=$(dpkg-query -Wf '${Version}' "$package" 2> /dev/null || echo "of $source")
 fi
 echo "2/4 unpack $package"
 # The folders left out are large, and nothing in them is built for this architecture.
@@ -63,5 +70,6 @@ export KBUILD_BUILD_USER=ethbus KBUILD_BUILD_HOST=ethbus KBUILD_BUILD_TIMESTAMP=
 make ARCH=um -j"$(nproc)" 2> "$work/errors.log" | awk '/^  (CC|AR|LD) / { n++; if (n % 50 == 0) { print "4/4 compile: " n " files"; fflush() } }' ||
     fail "the compiler failed: $(grep -m 1 -i error "$work/errors.log" || tail -n 1 "$work/errors.log")"
 strip -o "$work/linux" linux
+printf '%s %s\n%s\n' "$package" "$version" "$(gcc --version | sed -n 1p)" > "$kernel.source"
 mv "$work/linux" "$kernel"
 echo "kernel: $kernel"

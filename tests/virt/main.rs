@@ -244,12 +244,12 @@ fn files_get_in_and_out() {
         return;
     }
     let folder = folder();
-    let [data, record] = ["data", "a.record"].map(|name| path(&folder, name));
+    let record = path(&folder, "a.record");
     std::fs::create_dir_all(folder.path().join("data/below")).expect("a folder");
     std::fs::write(folder.path().join("data/below/list"), "b\na\n").expect("a file");
-    let scenario = format!(
-        "[[station]]\nfiles = '{data}'\nrun = ['sort in/below/list > out/sorted', 'at 1s ! touch in/x']\n[[station]]\n"
-    );
+    // A path counts from the scenario's folder.
+    let scenario =
+        "[[station]]\nfiles = 'data'\nrun = ['sort in/below/list > out/sorted', 'at 1s ! touch in/x']\n[[station]]\n";
     std::fs::write(folder.path().join("lab.toml"), scenario).expect("a file");
     let ended = run(command(&folder, "a", &["--record", &record])).succeeded();
     assert!(ended.stdout.contains("st1: `sort in/below/list > out/sorted` ended with 0"), "{ended:#?}");

@@ -34,7 +34,20 @@ impl Host {
 
     /// Has the stack take what has arrived, and send what it can.
     pub fn poll(&mut self, now: Instant) {
-        self.interface.poll(now, &mut self.port, &mut self.sockets);
+        loop {
+            let before = self.port.sent();
+            self.interface.poll(now, &mut self.port, &mut self.sockets);
+            // A poll sends one fragment of a packet.
+            if self.port.sent() == before || !self.is_busy(now) {
+                return;
+            }
+        }
+    }
+
+    /// Whether the stack has something to send that it has not sent yet. If it gets a second packet that is longer than a frame
+    /// before it has sent all fragments of the first, it forgets the rest of these (smoltcp 0.14).
+    pub fn is_busy(&mut self, now: Instant) -> bool {
+        self.poll_at(now).is_some_and(|at| at <= now)
     }
 
     /// When the stack has something to do if nothing arrives. An instant that has passed: it waits for room in its card.

@@ -25,6 +25,8 @@ struct Queues {
     room: usize,
     /// A frame found no room.
     refused: bool,
+    /// Frames that the stack has sent.
+    count: u64,
 }
 
 impl Port {
@@ -45,6 +47,11 @@ impl Port {
     /// The next frame that the stack has sent, without FCS.
     pub fn take_sent(&self) -> Option<Arc<[u8]>> {
         self.queues().sent.pop_front()
+    }
+
+    /// How many frames the stack has sent.
+    pub(crate) fn sent(&self) -> u64 {
+        self.queues().count
     }
 
     /// From now on there is room for this number of frames.
@@ -106,6 +113,7 @@ impl TxToken for Room<'_> {
         let mut octets = vec![0; length];
         let result = write(&mut octets);
         self.0.sent.push_back(octets.into());
+        self.0.count += 1;
         self.0.room = self.0.room.saturating_sub(1);
         result
     }

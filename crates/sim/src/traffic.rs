@@ -14,13 +14,15 @@ mod draw;
 mod maker;
 mod shares;
 mod sizes;
+mod talk;
 
-pub use arrivals::{Arrivals, Every, Tcp, Window};
+pub use arrivals::{Arrivals, Every, Ping, Tcp, Udp, Window};
 pub use capture::{Capture, CaptureError, Recorded};
 pub use destination::To;
 pub use device::octets;
 pub use draw::exponential;
 pub use sizes::Sizes;
+pub use talk::{Connection, Datagrams, Echoes, Talk};
 
 use self::draw::Misses;
 use arrivals::Process;
@@ -31,7 +33,6 @@ use medium::{BitInstant, BitRate, BitTimes, Config, Destination, Frame, Octets, 
 use shares::Share;
 use sizes::SizeDraws;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What one station offers, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -168,7 +169,8 @@ pub fn sources_with(
         let Arrivals::Replay { path } = &spec.arrivals else { continue };
         assert!(replays.iter().any(|replay| replay.path() == path), "the replays are those of the same stations");
     }
-    Maker { stations: specs.len(), rate, min_frame_size, slot: None, slotted: false, seed }
+    let mtu = octets::mtu(&Parameters::at(rate));
+    Maker { stations: specs.len(), rate, min_frame_size, mtu, slot: None, slotted: false, seed }
         .first_sources(specs, replays)
 }
 
@@ -208,8 +210,8 @@ pub fn all_sources(
         let silent = TrafficSpec { arrivals: Arrivals::Silent, ..TrafficSpec::default() };
         sources.push(Source { kind, ..maker.source(&silent, station, 0, Share::new())? });
     }
-    if let Some(source) = sources.iter().filter(|source| source.connection().is_some()).nth(MOST_CONNECTIONS) {
-        let what = format!("more than {MOST_CONNECTIONS} TCP connections: a receiver has a port for each");
+    if let Some(source) = sources.iter().filter(|source| source.talk().is_some()).nth(MOST_TALKS) {
+        let what = format!("more than {MOST_TALKS} sources of `tcp`, `ping` and `udp`: a receiver has a port for each");
         return Err(TrafficError::Range { station: source.station().index(), what });
     }
     // Stable: the sources of one station stay in their order.
@@ -276,32 +278,15 @@ impl Pauses {
         }
         BitTimes::new((self.mean * draw::exponential(&mut self.generator)) as u64)
     }
-
-    /// Any span up to the mean, each as likely.
-    fn even(&mut self) -> BitTimes {
-        BitTimes::new((self.mean * draw::fraction(&mut self.generator)) as u64)
-    }
 }
 
-/// Connections are opened within this time from the beginning, each at an instant that is drawn: stations that open them at
-/// one instant would send at one instant.
-const BEGINNING: Duration = Duration::from_millis(10);
-
-/// TCP connections on one medium.
-const MOST_CONNECTIONS: usize = 16_384;
-
-/// A TCP connection, in the medium's units.
-#[derive(Clone, Debug)]
-pub struct Connection {
-    /// How its ends are set up.
-    pub tcp: Tcp,
-    /// When it is opened, after the medium's time began.
-    pub begin: BitTimes,
-    /// What its stacks draw from.
-    pub seed: u64,
-    /// Between transfers.
-    pub pauses: Pauses,
+/// Any span up to `longest` bit times, each as likely.
+fn even(longest: f64, generator: &mut Generator) -> BitTimes {
+    BitTimes::new((longest * draw::fraction(generator)) as u64)
 }
+
+/// Sources with stacks on one medium.
+const MOST_TALKS: usize = 16_384;
 
 /// One station's source.
 ///
@@ -328,7 +313,7 @@ enum Kind {
         generator: Generator,
     },
     Loop(Loop),
-    Tcp(Connection),
+    Talk(Talk),
     /// `readdressed`: the destination is drawn, not that of the file.
     Replay {
         share: Arc<[(BitInstant, Frame)]>,
@@ -370,7 +355,7 @@ impl Source {
         match &mut self.kind {
             Kind::Saturated => Some(BitTimes::ZERO),
             Kind::Slots { misses, slot, generator } => Some(*slot * misses.draw(generator)),
-            Kind::Silent | Kind::Process(_) | Kind::Loop(_) | Kind::Tcp(_) | Kind::Replay { .. } => None,
+            Kind::Silent | Kind::Process(_) | Kind::Loop(_) | Kind::Talk(_) | Kind::Replay { .. } => None,
         }
     }
 
@@ -380,14 +365,14 @@ impl Source {
         match &mut self.kind {
             Kind::Loop(window) => Some(window),
             Kind::Silent | Kind::Saturated | Kind::Process(_) | Kind::Slots { .. } => None,
-            Kind::Tcp(_) | Kind::Replay { .. } => None,
+            Kind::Talk(_) | Kind::Replay { .. } => None,
         }
     }
 
-    /// The source's TCP connection, if it has one, and its other end.
-    pub fn connection(&self) -> Option<(&Connection, StationId)> {
+    /// What the source's stack says to another station's, if it has a stack.
+    pub fn talk(&self) -> Option<(&Talk, StationId)> {
         match (&self.kind, self.destinations.only()) {
-            (Kind::Tcp(connection), Some(peer)) => Some((connection, peer)),
+            (Kind::Talk(talk), Some(peer)) => Some((talk, peer)),
             _ => None,
         }
     }
@@ -409,10 +394,10 @@ impl Source {
     }
 
     /// Instant and frame of the next arrival, never earlier than the one before; `None` when there are no more, and
-    /// always for a saturated source, one with a window, or one with a connection.
+    /// always for a saturated source, one with a window, or one with a stack.
     pub fn next_arrival(&mut self) -> Option<(BitInstant, Frame)> {
         match &mut self.kind {
-            Kind::Silent | Kind::Saturated | Kind::Slots { .. } | Kind::Loop(_) | Kind::Tcp(_) => None,
+            Kind::Silent | Kind::Saturated | Kind::Slots { .. } | Kind::Loop(_) | Kind::Talk(_) => None,
             Kind::Process(process) => {
                 let since = process.next()?.get();
                 Some((BitInstant::new(self.begin.get().checked_add(since)?), self.next_frame()))

@@ -35,7 +35,7 @@ fn the_tables_of_the_page_are_made_from_the_table_of_settings() {
 fn the_tables_of_metrics_are_made_from_the_table_of_metrics() {
     assert_eq!(
         page_holds("results.md", "metrics", table::rows),
-        ["NUMBERS", "DELAYS", "TCP", "COUNTERS", "EMULATOR", "LINKS"]
+        ["NUMBERS", "DELAYS", "TCP", "PING", "UDP", "COUNTERS", "EMULATOR", "LINKS"]
     );
     assert_eq!(page_holds("access.md", "metrics", table::rows), ["SLOTTED", "CSMA_CA"]);
 }

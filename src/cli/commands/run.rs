@@ -60,14 +60,15 @@ pub enum VirtualError {
 /// cannot be written.
 pub fn run(args: &RunArgs) -> Outcome {
     let scenario = file_text(&args.scenario)?;
-    let plan = plan(&args.scenario, scenario.clone(), args.seed)?;
+    let folder = folder_of(&args.scenario)?;
+    let plan = plan(&args.scenario, scenario.clone(), Some(&folder), args.seed)?;
     refuse(&plan, args)?;
     let kernel = kernel::find_kernel(args.kernels.kernel.as_deref()).map_err(VirtualError::from)?;
     let interrupted = note_interrupts()?;
     let programs = args.record.as_ref().map(|_| {
         let machine = machine::of(&plan, &kernel).map_err(unreadable)?;
         let until_ns = args.until.map(|until| until.as_nanos() as u64);
-        Ok::<_, CommandError>(Programs { scenario, until_ns, stays_up: false, machine })
+        Ok::<_, CommandError>(Programs { scenario, folder: Some(folder), until_ns, stays_up: false, machine })
     });
     let files = FileOptions {
         scenario: Some(&args.scenario),
@@ -103,7 +104,8 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
     let Some(programs) = header.programs else {
         return Err(VirtualError::NoPrograms { record: args.record.clone() }.into());
     };
-    let plan = plan(&args.record, programs.scenario, Some(header.configuration.seed()))?;
+    let folder = programs.folder.as_deref();
+    let plan = plan(&args.record, programs.scenario, folder, Some(header.configuration.seed()))?;
     let (interventions, end) =
         if programs.stays_up { self::interventions(&args.record, &plan)? } else { (Vec::new(), None) };
     let recorded = Path::new(&programs.machine.kernel);
@@ -151,10 +153,18 @@ pub(super) fn unreadable(source: std::io::Error) -> CommandError {
     CommandError::System { what: "read the kernel", source }
 }
 
-/// The plan of a lab of programs.
-fn plan(scenario: &Path, text: String, seed: Option<u64>) -> Result<Plan, CommandError> {
+/// The folder of a scenario's file, from which the paths in it count; of a pipe, the folder where ethbus began.
+pub(super) fn folder_of(scenario: &Path) -> Result<PathBuf, CommandError> {
+    let folder = scenario.parent().filter(|folder| scenario.is_file() && !folder.as_os_str().is_empty());
+    let own = |source| CommandError::System { what: "find the scenario's folder", source };
+    std::path::absolute(folder.unwrap_or(Path::new("."))).map_err(own)
+}
+
+/// The plan of a lab of programs, whose paths count from `folder`.
+fn plan(scenario: &Path, text: String, folder: Option<&Path>, seed: Option<u64>) -> Result<Plan, CommandError> {
     let drawn = seed.unwrap_or(DEFAULT_SEED);
     let mut plan = Plan::of_text(scenario, text, &Overrides::default(), drawn)?.of_programs()?;
+    folder.into_iter().for_each(|folder| plan.count_paths_from(folder));
     seed.into_iter().for_each(|seed| plan.medium.seed = seed);
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(plan)

@@ -15,6 +15,7 @@ use link::namespace::Namespace;
 use link::packet::{PacketError, SendError};
 use link::station::StationSocket;
 use medium::{BitInstant, BitRate, BitTimes, Destination, Frame, Octets, StationId};
+use sim::figures::stacks::Protocol;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Plan, StationPlan};
 use sim::traffic::{Arrivals, FurtherTraffic, Source, TrafficError, TrafficSpec, all_sources};
@@ -63,6 +64,15 @@ impl Offered {
 const NO_WINDOW: &str = "a window needs hosts that answer, which `ethbus sim` has";
 /// Why nothing is offered in a station.
 const OTHER_HOST: &str = "its host is not ethbus's";
+
+/// Why a station of a lab has no stack of `ethbus sim`, and what it has instead.
+fn own_program(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Tcp => "TCP connections are `ethbus sim`'s: run `iperf3` in the station",
+        Protocol::Ping => "pings are `ethbus sim`'s: run `ping` in the station",
+        Protocol::Udp => "UDP datagrams are `ethbus sim`'s: run `iperf3 -u` in the station",
+    }
+}
 
 /// The stations' addresses, those on other buses too: those of stations that join come later.
 type Macs = Arc<RwLock<HashMap<Destination, MacAddr>>>;
@@ -188,9 +198,7 @@ impl Prepared {
             let StationPlan { name, host, .. } = &plan.stations[station.index()];
             let why = match host {
                 _ if source.closed_loop().is_some() => Some(NO_WINDOW),
-                _ if source.connection().is_some() => {
-                    Some("TCP connections are `ethbus sim`'s: run `iperf3` in the station")
-                }
+                _ if let Some((talk, _)) = source.talk() => Some(own_program(talk.protocol())),
                 Host::Veth => None,
                 Host::Existing(_) | Host::Tap | Host::Interface(_) | Host::Bridge(_) | Host::Vxlan(_) => {
                     Some(OTHER_HOST)

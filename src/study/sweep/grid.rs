@@ -12,7 +12,7 @@ use sim::figures::row::Columns;
 use sim::scenario::file::{Scenario, ScenarioError, file_text, value};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::settings::keys::{Key, SCENARIO, Takes};
-use sim::traffic::{Arrivals, Every, Sizes, TrafficSpec, replays};
+use sim::traffic::{Arrivals, Every, Sizes, TrafficSpec, Udp, replays};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use toml::Table;
@@ -390,7 +390,7 @@ impl Grid {
             replays(&plan.traffic)
                 .map_err(|error| PlanError::option(&format!("with {}", self.describe(point)), error.to_string()))?;
             costs.push(cost(&plan));
-            columns = columns.and(Columns::of(&plan.medium, plan.has_connections()));
+            columns = columns.and(Columns::of(&plan.medium, plan.protocols()));
             warnings.extend(runaway::warnings(&plan).map(|warning| match self.describe(point) {
                 point if point.is_empty() => warning,
                 point => format!("with {point}: {warning}"),
@@ -465,6 +465,8 @@ fn cost(plan: &Plan) -> f64 {
         Arrivals::Periodic { every: Every::Period(period), frames, .. } => {
             f64::from(frames) * frame(spec) / (period.as_secs_f64() * plan.medium.rate.get() as f64)
         }
+        Arrivals::Udp(Udp { every: Every::Load(load), .. }) => load,
+        Arrivals::Ping(_) | Arrivals::Udp(_) => 0.1,
         Arrivals::Replay { .. } => 1.0 / plan.traffic.len() as f64,
     };
     let (stations, offered) = (plan.traffic.len() as f64, plan.traffic.iter().map(load).sum::<f64>().min(1.0));

@@ -57,8 +57,9 @@ pub struct DelayResults {
     pub histogram: BTreeMap<u64, u64>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Delay<const BITS: u32> {
+/// Delays of one kind: their mean and maximum exactly, their quantiles to one part in 2^(BITS − 1).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Delay<const BITS: u32> {
     histogram: Histogram<BITS>,
     sum: u128,
     max: u64,
@@ -193,19 +194,19 @@ impl<const BITS: u32> Delay<BITS> {
     }
 
     #[inline]
-    fn record(&mut self, bits: u64) {
+    pub(super) fn record(&mut self, bits: u64) {
         self.sum += u128::from(bits);
         self.max = self.max.max(bits);
         self.histogram.record(bits.min(LONGEST));
     }
 
-    fn add(&mut self, other: &Delay<BITS>) {
+    pub(super) fn add(&mut self, other: &Delay<BITS>) {
         self.sum += other.sum;
         self.max = self.max.max(other.max);
         self.histogram.add(&other.histogram);
     }
 
-    fn figures(&self) -> DelayResults {
+    pub(super) fn figures(&self) -> DelayResults {
         let frames = self.histogram.total();
         if frames == 0 {
             return DelayResults::default();

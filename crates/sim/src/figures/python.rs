@@ -4,7 +4,11 @@
 use crate::figures::bridge::BridgedResults;
 use crate::figures::counters::COUNTERS;
 use crate::figures::emulator::{self, LINKS};
-use crate::figures::table::{CSMA_CA, DELAYS, FIGURES, LONGEST, NUMBERS, SLOTTED, TCP, TCP_GOODPUT, WHOLE, label};
+use crate::figures::results::Results;
+use crate::figures::stacks::Protocol;
+use crate::figures::table::{
+    CSMA_CA, DELAYS, FIGURES, LONGEST, NUMBERS, SLOTTED, TCP_GOODPUT, WHOLE, label, of_stacks,
+};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -78,8 +82,9 @@ fn members(schema: &Value) -> Vec<Member> {
     let none = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&none);
     let required = |name: &String| schema["required"].as_array().is_some_and(|all| all.contains(&name.clone().into()));
-    // Those of TCP connections are in a table under longer names.
-    let prefix = if properties.contains_key("rtt_mean_bt") { "tcp_" } else { "" };
+    // Those of stacks are in a table under longer names.
+    let of_stack = |protocol: &Protocol| properties.keys().all(|name| about(&format!("{protocol}_{name}")).is_some());
+    let prefix = Protocol::ALL.into_iter().find(of_stack).map_or(String::new(), |protocol| format!("{protocol}_"));
     let member = |(name, property): (&String, &Value)| Member {
         name: if KEYWORDS.contains(&name.as_str()) { format!("{name}_") } else { name.replace('-', "_") },
         of: if required(name) { of(property) } else { of_optional(property) },
@@ -118,8 +123,8 @@ fn tabled() -> impl Iterator<Item = (&'static str, &'static str)> {
     let counters = COUNTERS.iter().map(|it| (it.name, it.about));
     let figures = emulator::figures().map(|it| (it.name, it.about));
     let links = LINKS.iter().map(|it| (it.name, it.about));
-    let tcp = TCP.iter().map(|it| (it.name, it.about));
-    numbers.chain(slotted()).chain(tcp).chain(counters).chain(figures).chain(links)
+    let stacks = of_stacks().map(|it| (it.name, it.about));
+    numbers.chain(slotted()).chain(stacks).chain(counters).chain(figures).chain(links)
 }
 
 /// What a member is, if it is of a table.

@@ -14,6 +14,7 @@ use crate::figures::messages::PlanResults;
 use crate::figures::metrics::{Delays, Sums, with_places};
 use crate::figures::plca::{self, PlcaResults, PlcaStation};
 use crate::figures::slotted::SlottedResults;
+use crate::figures::stacks::{PingResults, Protocol, UdpResults};
 use crate::figures::tcp::TcpResults;
 use crate::figures::until::UntilResults;
 use crate::words::cable::Cut;
@@ -166,6 +167,12 @@ pub struct MediumResults {
     /// TCP connections, if stations have some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpResults>,
+    /// Echo requests, if stations send some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ping: Option<PingResults>,
+    /// UDP datagrams, if stations send some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub udp: Option<UdpResults>,
     /// Cycles of a bus with PLCA.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plca: Option<PlcaResults>,
@@ -178,6 +185,12 @@ pub struct MediumResults {
 }
 
 impl MediumResults {
+    /// What stacks of stations said to each other.
+    pub fn protocols(&self) -> impl Iterator<Item = Protocol> {
+        let all = [self.tcp.is_some(), self.ping.is_some(), self.udp.is_some()];
+        Protocol::ALL.into_iter().zip(all).filter_map(|(protocol, has)| has.then_some(protocol))
+    }
+
     /// Takes in how stations contended.
     pub fn take_in(&mut self, contention: &Contention) {
         self.collision_multiplicity = contention.multiplicity().to_vec();
@@ -213,6 +226,12 @@ pub struct StationResults {
     /// The TCP connections over which it sends, if it has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpResults>,
+    /// The echo requests that it sends, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ping: Option<PingResults>,
+    /// The UDP datagrams that it sends, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub udp: Option<UdpResults>,
     /// Its PLCA, on a bus that has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plca: Option<PlcaStation>,
@@ -235,6 +254,8 @@ impl StationResults {
             access_delay: snapshot.station_delays.get(index).map(|[access, _]| access.clone()),
             mac_delay: snapshot.station_delays.get(index).map(|[_, mac]| mac.clone()),
             tcp: None,
+            ping: None,
+            udp: None,
             plca: snapshot.plca.as_ref().and_then(|(_, nodes)| nodes.get(index).cloned()),
             counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
         };

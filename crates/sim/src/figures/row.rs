@@ -5,8 +5,9 @@ use crate::figures::intervals::BELOW;
 use crate::figures::metrics::places;
 use crate::figures::results::{Results, StationResults};
 use crate::figures::slotted::{self, SlottedResults};
+use crate::figures::stacks::Protocol;
 use crate::figures::table::{
-    ACCESS_DELAY, DELAYS, FIGURES, LONGEST, MAC_DELAY, NUMBERS, Number, SlottedFigure, TCP, TcpFigure,
+    ACCESS_DELAY, DELAYS, FIGURES, LONGEST, MAC_DELAY, Metric, NUMBERS, Number, SlottedFigure, TCP_GOODPUT, of_protocol,
 };
 use medium::Config;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,26 +57,27 @@ pub struct Columns {
     places: usize,
     /// Which figures of slotted media there are.
     slotted: BTreeSet<&'static str>,
-    /// Whether stations have TCP connections.
-    tcp: bool,
+    /// What stacks of stations say to each other.
+    protocols: BTreeSet<Protocol>,
 }
 
 impl Columns {
-    /// Those of a run of this medium, with TCP connections or without.
-    pub fn of(config: &Config, tcp: bool) -> Columns {
+    /// Those of a run of this medium on which stacks have these protocols.
+    pub fn of(config: &Config, protocols: BTreeSet<Protocol>) -> Columns {
         let slotted = slotted::figures(&config.method).map(|figure| figure.name).collect();
-        Columns { places: places(config.attempt_limit()), slotted, tcp }
+        Columns { places: places(config.attempt_limit()), slotted, protocols }
     }
 
     /// Those of either.
     pub fn and(mut self, other: Columns) -> Columns {
         self.slotted.extend(other.slotted);
-        Columns { places: self.places.max(other.places), tcp: self.tcp || other.tcp, ..self }
+        self.protocols.extend(other.protocols);
+        Columns { places: self.places.max(other.places), ..self }
     }
 
-    /// The figures of TCP connections; the first has an interval.
-    fn tcp(&self) -> impl Iterator<Item = &'static Number<TcpFigure>> {
-        TCP.iter().filter(|_| self.tcp)
+    /// The figures of stacks.
+    fn stacks(&self) -> impl Iterator<Item = &'static Number<Metric>> {
+        self.protocols.iter().flat_map(|protocol| of_protocol(*protocol))
     }
 
     /// The figures of slotted media, in the order of columns.
@@ -88,10 +90,8 @@ impl Columns {
 /// the stations. The names and their order are the same for all runs with the same `attempt_limit` and access method.
 pub fn columns(results: &Results) -> Vec<(String, Value)> {
     let slotted = results.medium.slotted.iter().flat_map(SlottedResults::figures).map(|figure| figure.name).collect();
-    columns_of(
-        results,
-        &Columns { places: results.medium.collision_frames.len(), slotted, tcp: results.medium.tcp.is_some() },
-    )
+    let protocols = results.medium.protocols().collect();
+    columns_of(results, &Columns { places: results.medium.collision_frames.len(), slotted, protocols })
 }
 
 /// The same with these columns: so runs of several access methods have the same, and nothing where a method has no such figure.
@@ -113,8 +113,7 @@ pub fn columns_of(results: &Results, there: &Columns) -> Vec<(String, Value)> {
     }
     let of_slots = |figure: &Number<SlottedFigure>| medium.slotted.as_ref().and_then(|slotted| (figure.value)(slotted));
     row.extend(there.slotted().map(|figure| (figure.name.to_owned(), of_slots(figure).into())));
-    let of_tcp = |number: &Number<TcpFigure>| medium.tcp.as_ref().and_then(|tcp| (number.value)(tcp));
-    row.extend(there.tcp().map(|number| (number.name.to_owned(), of_tcp(number).into())));
+    row.extend(there.stacks().map(|number| (number.name.to_owned(), (number.value)(medium).into())));
     let half = |metric: &str, figure: Option<&str>| {
         medium.ci95.as_ref().and_then(|intervals| intervals.half_width(metric, figure)).into()
     };
@@ -125,7 +124,8 @@ pub fn columns_of(results: &Results, there: &Columns) -> Vec<(String, Value)> {
         let below = format!("mean_bt{BELOW}");
         row.push((format!("ci95_{name}_{below}"), half(name, Some(&below))));
     }
-    row.extend(there.tcp().take(1).map(|number| (format!("ci95_{}", number.name), half(number.name, None))));
+    let estimated = there.stacks().filter(|number| number.name == TCP_GOODPUT);
+    row.extend(estimated.map(|number| (format!("ci95_{}", number.name), half(number.name, None))));
     row.extend(there.slotted().map(|figure| (format!("ci95_{}", figure.name), half(figure.name, None))));
     let collision_frames = medium.collision_frames.iter().map(|&count| Value::Count(count));
     let collision_frames = collision_frames.chain(std::iter::repeat(Value::Missing)).take(there.places);

@@ -3,10 +3,14 @@
 //! The columns of CSV and Parquet, half-widths, `--until`, labels of plots, key figures of reports, OpenMetrics and the
 //! tables of docs/results.md and docs/access.md are made from these.
 
+mod stacks;
+
+pub use stacks::{TCP_GOODPUT, of_protocol, of_stacks};
+
 use crate::figures::results::{DelayResults, MediumResults};
 use crate::figures::slotted::{RanAway, SlottedResults};
-use crate::figures::tcp::TcpResults;
 use crate::figures::{counters, emulator};
+use stacks::{PING, TCP, UDP};
 
 /// How a metric is had from results; a mean of nothing is none.
 pub type Metric = fn(&MediumResults) -> Option<f64>;
@@ -16,9 +20,6 @@ pub type DelayOf = fn(&MediumResults) -> &DelayResults;
 pub type Figure = fn(&DelayResults) -> Option<f64>;
 /// How a figure is had from the results of a slotted medium.
 pub type SlottedFigure = fn(&SlottedResults) -> Option<f64>;
-
-/// How a figure is had from the results of TCP connections.
-pub type TcpFigure = fn(&TcpResults) -> Option<f64>;
 
 /// A metric that is one number, had by a function of type `F`.
 #[derive(Clone, Copy, Debug)]
@@ -311,77 +312,6 @@ pub const WHOLE: &[Number<SlottedFigure>] = &[
     },
 ];
 
-/// The only figure of TCP connections that batches of a run have.
-pub const TCP_GOODPUT: &str = "tcp_goodput_mbps";
-
-/// Figures of TCP connections, all together or those of one sending station.
-pub const TCP: &[Number<TcpFigure>] = &[
-    Number {
-        name: TCP_GOODPUT,
-        label: "TCP goodput",
-        unit: "Mb/s",
-        about: "data that receiving programs got, in Mb/s of the medium's time",
-        key_figure: "TCP goodput in Mb/s",
-        value: |tcp| Some(tcp.goodput_mbps),
-    },
-    Number {
-        name: "tcp_segments",
-        label: "TCP segments",
-        unit: "",
-        about: "segments with data that stacks handed over, those that were sent again included",
-        key_figure: "",
-        value: |tcp| Some(tcp.segments as f64),
-    },
-    Number {
-        name: "tcp_retransmissions",
-        label: "TCP retransmissions",
-        unit: "",
-        about: "those of them with data that had been handed over before",
-        key_figure: "TCP retransmissions",
-        value: |tcp| Some(tcp.retransmissions as f64),
-    },
-    Number {
-        name: "tcp_rtt_mean_bt",
-        label: "TCP round trip, mean",
-        unit: "BT",
-        about: "mean time from handing a segment over until its acknowledgement arrives, one segment at a time, of those that were sent once; in bit times",
-        key_figure: "TCP round trip, mean",
-        value: |tcp| tcp.rtt_mean_bt,
-    },
-    Number {
-        name: "tcp_rtt_max_bt",
-        label: "TCP round trip, longest",
-        unit: "BT",
-        about: "the longest of these",
-        key_figure: "",
-        value: |tcp| tcp.rtt_max_bt.map(|bits| bits as f64),
-    },
-    Number {
-        name: "tcp_transfers",
-        label: "TCP transfers",
-        unit: "",
-        about: "transfers whose last octet has been read",
-        key_figure: "",
-        value: |tcp| Some(tcp.transfers as f64),
-    },
-    Number {
-        name: "tcp_transfer_mean_bt",
-        label: "TCP transfer, mean",
-        unit: "BT",
-        about: "mean time from the opening of the connection until the receiver knows that this was the last octet, in bit times",
-        key_figure: "",
-        value: |tcp| tcp.transfer_mean_bt,
-    },
-    Number {
-        name: "tcp_broken",
-        label: "TCP connections that broke",
-        unit: "",
-        about: "connections that a reset ended",
-        key_figure: "",
-        value: |tcp| Some(tcp.broken as f64),
-    },
-];
-
 /// Columns that are no metrics: their names, labels and units.
 pub const OTHERS: &[(&str, &str, &str)] = &[
     ("wall_s", "Wall-clock time", "s"),
@@ -401,7 +331,7 @@ pub fn label(column: &str) -> Option<(String, &'static str)> {
         return Some((format!("{}, {words}", delay.label), "BT"));
     }
     let numbers = NUMBERS.iter().map(|it| (it.name, it.label, it.unit));
-    let numbers = numbers.chain(TCP.iter().map(|it| (it.name, it.label, it.unit)));
+    let numbers = numbers.chain(of_stacks().map(|it| (it.name, it.label, it.unit)));
     let slotted = SLOTTED.iter().chain(CSMA_CA).chain(WHOLE).map(|it| (it.name, it.label, it.unit));
     let (_, words, unit) = numbers.chain(slotted).chain(OTHERS.iter().copied()).find(|(name, ..)| *name == column)?;
     Some((words.to_owned(), unit))
@@ -423,7 +353,7 @@ pub fn definition(column: &str) -> Option<String> {
         return Some(format!("{words} of the delay {}", delay.about));
     }
     let numbers = NUMBERS.iter().map(|it| (it.name, it.about));
-    let numbers = numbers.chain(TCP.iter().map(|it| (it.name, it.about)));
+    let numbers = numbers.chain(of_stacks().map(|it| (it.name, it.about)));
     let slotted = SLOTTED.iter().chain(CSMA_CA).chain(WHOLE).map(|it| (it.name, it.about));
     let found = numbers.chain(slotted).find(|(name, _)| *name == column).map(|(_, about)| about.to_owned());
     found.or_else(|| counters::about(column).map(|about| format!("{about}; the sum over stations")))
@@ -440,7 +370,7 @@ pub fn is_measure(column: &str) -> bool {
     let of_delay = |delay: &Delay| FIGURES.iter().any(|figure| column == format!("{}_{}", delay.name, figure.name));
     NUMBERS.iter().any(|number| number.name == column)
         || DELAYS.iter().any(of_delay)
-        || TCP.iter().any(|number| number.name == column)
+        || of_stacks().any(|number| number.name == column)
         || SLOTTED.iter().chain(CSMA_CA).chain(WHOLE).any(|number| number.name == column)
 }
 
@@ -453,8 +383,8 @@ pub fn key_figures() -> Vec<(String, &'static str)> {
         FIGURES.iter().filter_map(named).collect::<Vec<_>>()
     };
     let delays = DELAYS.iter().enumerate().flat_map(of_delay);
-    let tcp = TCP.iter().map(|number| (number.name.to_owned(), number.key_figure));
-    numbers.chain(delays).chain(tcp).filter(|(_, words)| !words.is_empty()).collect()
+    let stacks = of_stacks().map(|number| (number.name.to_owned(), number.key_figure));
+    numbers.chain(delays).chain(stacks).filter(|(_, words)| !words.is_empty()).collect()
 }
 
 /// The rows of these metrics, of the counters of a station, or of the emulator's figures, in docs/results.md and docs/access.md;
@@ -465,16 +395,19 @@ pub fn rows(table: &str) -> Option<String> {
         |numbers: &[Number<SlottedFigure>]| numbers.iter().map(|it| row(it.name, it.about)).collect::<String>();
     let figures = FIGURES.iter().map(|figure| figure.name).chain([LONGEST.0, "histogram"]);
     let figures = figures.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let numbers = |numbers: &[Number<Metric>]| numbers.iter().map(|it| row(it.name, it.about)).collect::<String>();
     let head = "| key | what it is |\n|---|---|\n".to_owned();
     Some(
         head + &match table {
-            "NUMBERS" => NUMBERS.iter().map(|number| row(number.name, number.about)).collect::<String>(),
+            "NUMBERS" => numbers(NUMBERS),
             "DELAYS" => {
                 DELAYS.iter().map(|delay| row(delay.name, &format!("{}: {figures}", delay.about))).collect::<String>()
             }
             "SLOTTED" => slotted(SLOTTED) + &slotted(WHOLE),
             "CSMA_CA" => slotted(CSMA_CA),
-            "TCP" => TCP.iter().map(|number| row(number.name, number.about)).collect::<String>(),
+            "TCP" => numbers(TCP),
+            "PING" => numbers(PING),
+            "UDP" => numbers(UDP),
             "COUNTERS" => return Some(counters::rows()),
             "EMULATOR" => emulator::rows(false),
             "LINKS" => emulator::rows(true),

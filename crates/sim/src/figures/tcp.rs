@@ -1,6 +1,6 @@
 //! Figures of TCP connections: sums, and what follows from them.
 
-use crate::figures::table::{Number, TCP, TcpFigure};
+use crate::figures::stacks::mbps;
 use medium::BitTimes;
 use serde::{Deserialize, Serialize};
 
@@ -24,13 +24,6 @@ pub struct TcpResults {
     pub transfer_mean_bt: Option<f64>,
     /// Connections that a reset ended.
     pub broken: u64,
-}
-
-impl TcpResults {
-    /// Its figures under the names of columns.
-    pub fn figures(&self) -> impl Iterator<Item = (&'static Number<TcpFigure>, Option<f64>)> {
-        TCP.iter().map(|number| (number, (number.value)(self)))
-    }
 }
 
 /// The sums from which the figures follow.
@@ -91,9 +84,8 @@ impl TcpSums {
 
     /// The figures of `measured` bit times at `rate` bits a second.
     pub fn results(self, measured: u64, rate: u64) -> TcpResults {
-        let bits = self.octets as f64 * 8.0;
         TcpResults {
-            goodput_mbps: if measured == 0 { 0.0 } else { bits * rate as f64 / measured as f64 / 1e6 },
+            goodput_mbps: mbps(self.octets, measured, rate),
             segments: self.segments,
             retransmissions: self.retransmissions,
             rtt_mean_bt: self.round_trips.mean(),

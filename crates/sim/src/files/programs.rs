@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// What a station of a virtual lab gets from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,9 @@ pub enum Call {
 pub struct Programs {
     /// The scenario file.
     pub scenario: String,
+    /// The folder of that file, from which its paths count; older records have paths of the folder where ethbus began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// The run's `--until`, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ns: Option<u64>,

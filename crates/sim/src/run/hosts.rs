@@ -6,12 +6,15 @@
 
 mod agenda;
 mod end;
+mod messages;
 mod stacks;
+mod tcp;
 mod windows;
 
 use self::agenda::{Agenda, Due};
 use self::stacks::Stacks;
 use self::windows::Windows;
+use crate::figures::stacks::StackSums;
 use crate::figures::tcp::TcpSums;
 use crate::traffic::Source;
 use crate::words::interface::Address;
@@ -34,7 +37,7 @@ pub struct Hosts {
     /// What follows from what the medium did.
     agenda: Agenda,
     windows: Windows,
-    /// Of stations with TCP connections.
+    /// Of stations whose sources have stacks.
     stacks: Option<Box<Stacks>>,
     /// The octets of the frame that was taken last, if a stack made it.
     octets: Option<Arc<[u8]>>,
@@ -191,9 +194,15 @@ impl Hosts {
         self.octets.take()
     }
 
-    /// Sums of each station's TCP connections since they were restarted, by their senders; nothing if there are none.
-    pub fn tcp(&self) -> Option<&[TcpSums]> {
+    /// Sums of what each station's stacks have said since they were restarted, by the stations that began to talk; nothing if
+    /// there are no stacks.
+    pub fn stacks(&self) -> Option<&[StackSums]> {
         self.stacks.as_ref().map(|stacks| stacks.sums())
+    }
+
+    /// Those of all TCP connections together; nothing if there are none.
+    pub fn all_tcp(&self) -> Option<TcpSums> {
+        self.stacks.as_ref()?.all_tcp()
     }
 
     /// Counts from zero.

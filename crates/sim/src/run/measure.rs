@@ -9,13 +9,14 @@ use crate::figures::metrics::Sums;
 use crate::figures::plca::PlcaResults;
 use crate::figures::results::{ConfigResults, HalfWidth, MediumResults, Results, RunResults, StationResults, VERSION};
 use crate::figures::slotted::{self, Edge, RanAway, SlotSums, SlottedResults};
+use crate::figures::stacks::{Messages, Protocol, StackSums};
 use crate::figures::tcp::TcpSums;
 use crate::files::record::End;
 use crate::run::observer::Observer;
 use crate::run::simulator::{Change, Simulator};
 use crate::scenario::plan::endless::Endless;
 use crate::scenario::plan::{Plan, RunPlan};
-use crate::traffic::{Arrivals, FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
+use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
 use crate::words::cable::Cut;
 use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, BitRate, BitTimes, Config, ConfigError, Input, PlcaCycles, StationId};
@@ -64,8 +65,8 @@ pub struct Measured {
     spent: Vec<u64>,
     /// Sums of all TCP connections; nothing if there are none.
     tcp: Option<TcpSums>,
-    /// Those of each station.
-    tcp_stations: Vec<TcpSums>,
+    /// Sums of what each station's stacks said; of none if there are none.
+    stacks: Vec<StackSums>,
     /// Cycles of a bus with PLCA.
     plca: Option<PlcaCycles>,
     /// Where the cable is cut at the end.
@@ -278,8 +279,7 @@ impl Measured {
         self.ran_away = simulator.ran_away();
         self.longest_waiting = simulator.longest_waiting(self.end);
         self.stations = StationResults::all(&plan.all_names(), &simulator.snapshot(self.end));
-        let tcp = simulator.tcp().map(<[TcpSums]>::to_vec);
-        self.tcp_stations = tcp.into_iter().flatten().collect();
+        self.stacks = simulator.stacks().map_or_else(Vec::new, <[StackSums]>::to_vec);
         self.plca = simulator.medium().plca_cycles().copied();
         self.cut = simulator.medium().cut().map(Cut::from);
     }
@@ -306,7 +306,7 @@ impl Measured {
             slots: Vec::new(),
             spent: Vec::new(),
             tcp: None,
-            tcp_stations: Vec::new(),
+            stacks: Vec::new(),
             plca: None,
             cut: None,
             whole: false,
@@ -383,18 +383,26 @@ fn add_slotted(medium: &mut MediumResults, runs: &[Measured], edge: Option<Edge>
     }
 }
 
-/// What the TCP connections of all runs came to, all together and by the sending station.
-fn add_tcp(medium: &mut MediumResults, stations: &mut [StationResults], runs: &[Measured]) {
+/// What stacks said to each other in all runs of `plan`, all together and by the station that began.
+fn add_stacks(medium: &mut MediumResults, stations: &mut [StationResults], plan: &Plan, runs: &[Measured]) {
     let (Some(rate), measured) = (runs.first().map(|run| run.rate), runs.iter().map(|run| run.sums.measured()).sum())
     else {
         return;
     };
-    let all = runs.iter().filter_map(|run| run.tcp).reduce(TcpSums::and);
-    medium.tcp = all.map(|all| all.results(measured, rate));
+    let mut all = StackSums::default();
     for (index, station) in stations.iter_mut().enumerate() {
-        let own = runs.iter().filter_map(|run| run.tcp_stations.get(index).copied()).reduce(TcpSums::and);
-        station.tcp = own.filter(|own| *own != TcpSums::default()).map(|own| own.results(measured, rate));
+        let mut own = StackSums::default();
+        runs.iter().filter_map(|run| run.stacks.get(index)).for_each(|sums| own.add(sums));
+        station.tcp = (own.tcp != TcpSums::default()).then(|| own.tcp.results(measured, rate));
+        station.ping = (own.ping != Messages::default()).then(|| own.ping.ping());
+        station.udp = (own.udp != Messages::default()).then(|| own.udp.udp(measured, rate));
+        all.add(&own);
     }
+    let protocols = plan.protocols();
+    let has = |protocol: Protocol| protocols.contains(&protocol);
+    medium.tcp = has(Protocol::Tcp).then(|| all.tcp.results(measured, rate));
+    medium.ping = has(Protocol::Ping).then(|| all.ping.ping());
+    medium.udp = has(Protocol::Udp).then(|| all.udp.udp(measured, rate));
 }
 
 /// The results of all runs of `plan` together; of none, nothing was counted.
@@ -417,7 +425,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     let cycles = runs.iter().filter_map(|run| run.plca).reduce(PlcaCycles::and);
     medium.plca = cycles.as_ref().map(|cycles| PlcaResults::new(cycles, delays.longest_frame()));
     medium.cut = runs.first().and_then(|run| run.cut);
-    add_tcp(&mut medium, &mut stations, runs);
+    add_stacks(&mut medium, &mut stations, plan, runs);
     let of_runs: Vec<MediumResults>;
     let samples = match runs {
         [] => None,
@@ -460,8 +468,8 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
 /// What each station offers, in words; one text if it is the same for all.
 fn run_results(run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic) -> RunResults {
     let source = |spec: &TrafficSpec| {
-        if let Arrivals::Tcp(tcp) = &spec.arrivals {
-            return tcp.to_string();
+        if spec.arrivals.protocol().is_some() {
+            return spec.arrivals.to_string();
         }
         let sizes = spec.sizes.as_ref().map_or_else(|| Sizes::DEFAULT.to_string(), Sizes::to_string);
         format!("{} of {sizes} octets", spec.arrivals)

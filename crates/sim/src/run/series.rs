@@ -11,6 +11,7 @@ use crate::files::table::{Cell, Column, ColumnKind, TableWriter};
 use crate::run::observer::Observer;
 use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Tally};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Columns of a run's flat row that are the same in every interval.
@@ -53,7 +54,7 @@ impl Series {
             from: begin,
             to: begin + interval,
             config: ConfigResults::new(&WrittenConfig::from(config), ""),
-            columns: Columns::of(config, false),
+            columns: Columns::of(config, BTreeSet::new()),
             rate: config.rate.get() as f64,
             names,
             tally: Tally::new(stations, config.attempt_limit()),

@@ -4,6 +4,7 @@
 use crate::figures::metrics::{Delays, Sums};
 use crate::figures::results::{Snapshot, Start};
 use crate::figures::slotted::{Edge, SlotSums, Slots};
+use crate::figures::stacks::StackSums;
 use crate::figures::tcp::TcpSums;
 use crate::run::hosts::Hosts;
 use crate::run::observer::Observer;
@@ -116,14 +117,15 @@ impl Simulator {
         self.slots.as_mut().map(Slots::take_spent).unwrap_or_default()
     }
 
-    /// Sums of each station's TCP connections since the measurement began, by their senders; nothing if there are none.
-    pub fn tcp(&self) -> Option<&[TcpSums]> {
-        self.hosts.tcp()
+    /// Sums of what each station's stacks have said since the measurement began, by the stations that began to talk; nothing if
+    /// there are no stacks.
+    pub fn stacks(&self) -> Option<&[StackSums]> {
+        self.hosts.stacks()
     }
 
-    /// Their sums together.
+    /// Those of all TCP connections together; nothing if there are none.
     pub fn all_tcp(&self) -> Option<TcpSums> {
-        Some(self.tcp()?.iter().copied().fold(TcpSums::default(), TcpSums::and))
+        self.hosts.all_tcp()
     }
 
     /// From now on looks out for a backlog that passes `edge`.

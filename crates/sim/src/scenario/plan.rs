@@ -35,13 +35,14 @@ use self::csma_ca::range_warnings;
 use self::endless::Endless;
 use self::offered::overload_warning;
 use self::plca::plca_warnings;
+use crate::figures::stacks::Protocol;
 use crate::figures::until::Until;
 use crate::scenario::file::{
     Network, Reading, Scenario, ScenarioError, SourceText, StationSection, file_text, span, value,
 };
 use crate::settings::overrides::option_at;
 use crate::settings::wrong::{FilePlace, Wrong, Wrongs};
-use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, TrafficSpec};
+use crate::traffic::{Capture, FurtherTraffic, Recorded, TrafficSpec};
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
 use crate::words::configuration::slot;
@@ -50,6 +51,7 @@ use crate::words::units::many;
 use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Method, Place};
 use host::Host;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::ops::Range;
 use std::path::Path;
@@ -247,9 +249,9 @@ impl Plan {
         stations.chain(seats).collect()
     }
 
-    /// Whether a station has a TCP connection in virtual time.
-    pub fn has_connections(&self) -> bool {
-        has_connections(&self.traffic, &self.further)
+    /// What stations' stacks say to each other in virtual time.
+    pub fn protocols(&self) -> BTreeSet<Protocol> {
+        protocols(&self.traffic, &self.further).collect()
     }
 
     /// Fits a scenario and the command line together. `drawn_seed` serves where neither gives a seed.
@@ -347,6 +349,14 @@ impl Plan {
         Ok(self)
     }
 
+    /// `root` and `files` of stations count from this folder, that of the scenario's file.
+    pub fn count_paths_from(&mut self, folder: &Path) {
+        for kernel in self.stations.iter_mut().map(|station| &mut station.kernel) {
+            kernel.root = folder.join(&kernel.root);
+            kernel.files.iter_mut().for_each(|files| *files = folder.join(&files));
+        }
+    }
+
     /// Refuses what only a run in virtual time can do.
     ///
     /// # Errors
@@ -379,9 +389,9 @@ impl Plan {
     }
 }
 
-fn has_connections(traffic: &[TrafficSpec], further: &FurtherTraffic) -> bool {
-    let mut specs = traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
-    specs.any(|spec| matches!(spec.arrivals, Arrivals::Tcp(_)))
+fn protocols<'a>(traffic: &'a [TrafficSpec], further: &'a FurtherTraffic) -> impl Iterator<Item = Protocol> + use<'a> {
+    let specs = traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
+    specs.filter_map(|spec| spec.arrivals.protocol())
 }
 
 /// Late collisions are a thing to study, so a medium that is too long is no error (802.3, 4.2.3.2.3).

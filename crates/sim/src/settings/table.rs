@@ -424,7 +424,7 @@ macro_rules! settings {
                     option Opt {
                         long: "traffic", value: "TRAFFIC", place: 30, on: SIM | SWEEP, in_short: true,
                         help: "What stations offer: `saturated`, `poisson:0.4`, …",
-                        more: "Also `periodic:0.4`, `on_off:0.4`, `window:4`, `tcp`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left out.",
+                        more: "Also `periodic:0.4`, `on_off:0.4`, `window:4`, `tcp`, `ping`, `udp:0.1`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left out.",
                         ..Opt::NEW
                     };
                 /// when the first of periodic arrivals comes
@@ -523,10 +523,10 @@ macro_rules! settings {
 
             /// `[kernel]`
             KernelSection KERNEL {
-                /// the folder that stations have as their root file system, read-only: `"/"` is this machine's
+                /// the folder that stations have as their root file system, read-only: `"/"` is this machine's; it counts from the scenario's folder
                 root: Given<String>, Text(any), "a folder in quotes, like `root = \"/\"`",
                     default "`\"/\"`";
-                /// the folder whose files stations have in `/tmp/in`, read-only
+                /// the folder whose files stations have in `/tmp/in`, read-only; it counts from the scenario's folder
                 files: Given<String>, Text(any), "a folder in quotes, like `files = \"data\"`",
                     default "none";
                 /// memory of each station, in MiB

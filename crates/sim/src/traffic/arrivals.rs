@@ -1,15 +1,20 @@
 //! When frames arrive at a station's MAC: as written, and the processes.
 
+mod ping;
+mod process;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod udp;
 
+pub use ping::Ping;
+pub(super) use process::Process;
 pub use tcp::Tcp;
+pub use udp::Udp;
 
-use super::{draw, sizes};
+use super::sizes;
+use crate::figures::stacks::Protocol;
 use crate::words::units;
-use backoff::Generator;
-use medium::{BitInstant, BitRate, BitTimes};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -59,6 +64,10 @@ pub enum Arrivals {
     Window(Window),
     /// `tcp`, `tcp:100000,think=1s`: a TCP connection, whose segments are the frames.
     Tcp(Tcp),
+    /// `ping`, `ping:every=10ms,size=56`, `ping:flood`: ICMP echo requests, which the addressee's stack answers.
+    Ping(Ping),
+    /// `udp:0.1,size=1470`, `udp:every=10ms`: UDP datagrams, evenly spaced.
+    Udp(Udp),
     /// `bernoulli:0.01`: a station without a frame has one at the beginning of a slot with this chance. Slotted media only.
     Bernoulli {
         /// The chance, in each slot.
@@ -78,6 +87,32 @@ pub enum Every {
     Load(f64),
     /// The interval itself.
     Period(Duration),
+}
+
+impl Every {
+    fn check(self) -> Result<(), String> {
+        match self {
+            Every::Load(load) => load_in_range(load),
+            Every::Period(period) => above_zero("every", period, "10ms"),
+        }
+    }
+
+    /// `0.4`, `every=10ms`
+    fn read(text: &str) -> Result<Every, String> {
+        Ok(match text.trim().strip_prefix("every=") {
+            Some(period) => Every::Period(units::duration(period)?),
+            None => Every::Load(fraction(text)?),
+        })
+    }
+}
+
+impl fmt::Display for Every {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Every::Load(load) => write!(f, "{load}"),
+            Every::Period(period) => write!(f, "every={period:?}"),
+        }
+    }
 }
 
 /// A closed loop: a source that waits until its frames have arrived, or are answered.
@@ -103,9 +138,7 @@ impl Window {
         if !(1..=Window::MOST).contains(&self.frames) {
             return Err(format!("{} is no window: write 1 to {} frames", self.frames, Window::MOST));
         }
-        if self.timeout.is_zero() {
-            return Err("`timeout` is no time at all: write one above zero, like `timeout=1s`".into());
-        }
+        above_zero("timeout", self.timeout, "1s")?;
         self.reply.map_or(Ok(()), sizes::in_range)
     }
 }
@@ -128,9 +161,25 @@ impl Arrivals {
                 Arrivals::Periodic { every: Every::Load(part(load)), phase, jitter, frames }
             }
             Arrivals::OnOff { load, on, off } => Arrivals::OnOff { load: part(load), on, off },
+            Arrivals::Udp(Udp { every: Every::Load(load), size }) => {
+                Arrivals::Udp(Udp { every: Every::Load(part(load)), size })
+            }
             // A chance or a period is each station's own.
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => self,
-            Arrivals::Periodic { every: Every::Period(_), .. } | Arrivals::Replay { .. } | Arrivals::Tcp(_) => self,
+            Arrivals::Periodic { every: Every::Period(_), .. } | Arrivals::Replay { .. } => self,
+            Arrivals::Tcp(_) | Arrivals::Ping(_) | Arrivals::Udp(Udp { every: Every::Period(_), .. }) => self,
+        }
+    }
+
+    /// The protocol of the stacks that make its frames; none of frames that are a length alone.
+    pub fn protocol(&self) -> Option<Protocol> {
+        match self {
+            Arrivals::Tcp(_) => Some(Protocol::Tcp),
+            Arrivals::Ping(_) => Some(Protocol::Ping),
+            Arrivals::Udp(_) => Some(Protocol::Udp),
+            Arrivals::Silent | Arrivals::Saturated | Arrivals::Poisson { .. } | Arrivals::Periodic { .. } => None,
+            Arrivals::OnOff { .. } | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => None,
+            Arrivals::Replay { .. } => None,
         }
     }
 
@@ -145,22 +194,18 @@ impl Arrivals {
             Arrivals::Periodic { frames, .. } if !(1..=MOST_FRAMES).contains(&frames) => {
                 Err(format!("{frames} frames of one release: write 1 to {MOST_FRAMES}, like `frames=3`"))
             }
-            Arrivals::Periodic { every: Every::Load(load), .. } => load_in_range(load),
-            Arrivals::Periodic { every: Every::Period(period), .. } if !period.is_zero() => Ok(()),
-            Arrivals::Periodic { .. } => {
-                Err("`every` is no time at all: write one above zero, like `every=10ms`".into())
-            }
+            Arrivals::Periodic { every, .. } => every.check(),
             Arrivals::Window(ref window) => window.check(),
             Arrivals::Tcp(ref tcp) => tcp.check(),
+            Arrivals::Ping(ref ping) => ping.check(),
+            Arrivals::Udp(ref udp) => udp.check(),
             Arrivals::Bernoulli { chance } if chance > 0.0 && chance <= 1.0 => Ok(()),
             Arrivals::Bernoulli { chance } => {
                 Err(format!("{chance} is no chance: write one above 0 and up to 1, like `bernoulli:0.01`"))
             }
             Arrivals::OnOff { load, on, off } => {
                 load_in_range(load)?;
-                if on.is_zero() {
-                    return Err("`on` is no time at all: write one above zero, like `on=10ms`".into());
-                }
+                above_zero("on", on, "10ms")?;
                 let peak = peak(load, on, off);
                 if peak <= HIGHEST_LOAD {
                     return Ok(());
@@ -171,6 +216,13 @@ impl Arrivals {
             }
         }
     }
+}
+
+fn above_zero(key: &str, time: Duration, like: &str) -> Result<(), String> {
+    if !time.is_zero() {
+        return Ok(());
+    }
+    Err(format!("`{key}` is no time at all: write one above zero, like `{key}={like}`"))
 }
 
 fn load_in_range(load: f64) -> Result<(), String> {
@@ -195,6 +247,9 @@ impl FromStr for Arrivals {
             None if text == "saturated" => Arrivals::Saturated,
             None if text == "tcp" => Arrivals::Tcp(Tcp::default()),
             Some(("tcp", rest)) => Arrivals::Tcp(Tcp::read(rest)?),
+            None if text == "ping" => Arrivals::Ping(Ping::default()),
+            Some(("ping", rest)) => Arrivals::Ping(Ping::read(rest)?),
+            Some(("udp", rest)) => Arrivals::Udp(Udp::read(rest)?),
             Some(("poisson", load)) => Arrivals::Poisson { load: fraction(load)? },
             Some(("periodic", rest)) => periodic(rest)?,
             Some(("on_off", rest)) => on_off(rest)?,
@@ -208,7 +263,7 @@ impl FromStr for Arrivals {
             }
             _ => {
                 return Err(format!(
-                    "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms`, `window:4`, `tcp`, `bernoulli:0.01` or `replay:FILE`"
+                    "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms`, `window:4`, `tcp`, `ping`, `udp:0.1`, `bernoulli:0.01` or `replay:FILE`"
                 ));
             }
         };
@@ -259,11 +314,7 @@ fn time(text: Option<&str>) -> Result<Option<Duration>, String> {
 /// `0.4,phase=1ms`, `every=10ms,jitter=1ms`
 fn periodic(text: &str) -> Result<Arrivals, String> {
     let mut parts = text.split(',');
-    let first = parts.next().unwrap_or_default();
-    let every = match first.trim().strip_prefix("every=") {
-        Some(period) => Every::Period(units::duration(period)?),
-        None => Every::Load(fraction(first)?),
-    };
+    let every = Every::read(parts.next().unwrap_or_default())?;
     let example = "`phase=1ms`, `jitter=1ms` or `frames=3`";
     let [phase, jitter, frames] = options(parts, ["phase", "jitter", "frames"], "a periodic source", example)?;
     let frames = frames.map(|text| {
@@ -311,10 +362,7 @@ impl fmt::Display for Arrivals {
             Arrivals::Saturated => f.write_str("saturated"),
             Arrivals::Poisson { load } => write!(f, "poisson:{load}"),
             Arrivals::Periodic { every, phase, jitter, frames } => {
-                match every {
-                    Every::Load(load) => write!(f, "periodic:{load}")?,
-                    Every::Period(period) => write!(f, "periodic:every={period:?}")?,
-                }
+                write!(f, "periodic:{every}")?;
                 match phase {
                     None => {}
                     Some(phase) if phase.is_zero() => f.write_str(",phase=0")?,
@@ -335,148 +383,10 @@ impl fmt::Display for Arrivals {
                 if *timeout == Window::DEFAULT_TIMEOUT { Ok(()) } else { write!(f, ",timeout={timeout:?}") }
             }
             Arrivals::Tcp(tcp) => tcp.fmt(f),
+            Arrivals::Ping(ping) => ping.fmt(f),
+            Arrivals::Udp(udp) => udp.fmt(f),
             Arrivals::OnOff { load, on, off } => write!(f, "on_off:{load},on={on:?},off={off:?}"),
             Arrivals::Replay { path } => write!(f, "replay:{}", path.display()),
         }
-    }
-}
-
-/// Time that grows by fractions of a bit time: none is lost, so that the mean of gaps is kept.
-#[derive(Clone, Copy, Debug, Default)]
-struct Clock {
-    whole: u64,
-    /// 0 up to, not including, 1.
-    fraction: f64,
-}
-
-impl Clock {
-    /// Moves on by `span` bit times, which is not negative.
-    fn advance(&mut self, span: f64) {
-        let sum = self.fraction + span;
-        // Rounds down, and exactly: from 2^53 on a number has no fraction.
-        let whole = sum as u64;
-        self.whole = self.whole.saturating_add(whole);
-        self.fraction = sum - whole as f64;
-    }
-
-    /// The bit time in which we are; `None` at the end of time.
-    fn now(self) -> Option<BitInstant> {
-        (self.whole < u64::MAX).then(|| BitInstant::new(self.whole))
-    }
-}
-
-/// Instants of arrivals, in order; endless but for the end of time.
-#[derive(Clone, Debug)]
-pub(super) struct Process {
-    clock: Clock,
-    gaps: Generator,
-    law: Law,
-}
-
-/// All in bit times.
-#[derive(Clone, Debug)]
-enum Law {
-    Poisson {
-        mean: f64,
-    },
-    /// `first`: what is left of the interval in which time begins.
-    Periodic {
-        interval: f64,
-        first: Option<f64>,
-        jitter: BitTimes,
-        /// Frames of one release.
-        frames: u32,
-        /// Those of the last release that are still to come.
-        left: u32,
-        /// The last arrival: none comes before the one before it.
-        last: BitInstant,
-    },
-    OnOff {
-        mean: f64,
-        phase: Phase,
-    },
-}
-
-/// The phases of an on/off source, from a stream of their own: the load does not move them.
-#[derive(Clone, Debug)]
-struct Phase {
-    on: f64,
-    off: f64,
-    /// What is left of the current time on.
-    left: f64,
-    generator: Generator,
-}
-
-impl Process {
-    /// Poisson arrivals with a mean gap of `mean` bit times.
-    pub fn poisson(mean: f64, gaps: Generator) -> Process {
-        Process { clock: Clock::default(), gaps, law: Law::Poisson { mean } }
-    }
-
-    /// Releases of `frames` every `interval` bit times; the first at `phase` bit times, or anywhere within the first interval.
-    /// Those of one release arrive together, up to `jitter` after it.
-    pub fn periodic(interval: f64, phase: Option<f64>, jitter: BitTimes, frames: u32, mut gaps: Generator) -> Process {
-        let first = Some(phase.unwrap_or_else(|| draw::fraction(&mut gaps) * interval));
-        let law = Law::Periodic { interval, first, jitter, frames, left: 0, last: BitInstant::ZERO };
-        Process { clock: Clock::default(), gaps, law }
-    }
-
-    /// Arrivals whose mean gap, pauses included, is `mean` bit times. Time begins on or off, as likely as at any instant.
-    pub fn on_off(
-        mean: f64,
-        on: Duration,
-        off: Duration,
-        rate: BitRate,
-        gaps: Generator,
-        mut phases: Generator,
-    ) -> Process {
-        let bits = |span: Duration| span.as_nanos() as f64 * rate.get() as f64 / 1e9;
-        let (on, off) = (bits(on), bits(off));
-        let mut clock = Clock::default();
-        if draw::fraction(&mut phases) * (on + off) >= on {
-            clock.advance(off * draw::exponential(&mut phases));
-        }
-        let left = on * draw::exponential(&mut phases);
-        let phase = Phase { on, off, left, generator: phases };
-        Process { clock, gaps, law: Law::OnOff { mean: mean * on / (on + off), phase } }
-    }
-
-    /// The next arrival; `None` at the end of time, after 2^64 bit times.
-    pub fn next(&mut self) -> Option<BitInstant> {
-        if let Law::Periodic { left: left @ 1.., last, .. } = &mut self.law {
-            *left -= 1;
-            return Some(*last);
-        }
-        let gap = match &mut self.law {
-            Law::Poisson { mean } => *mean * draw::exponential(&mut self.gaps),
-            Law::Periodic { interval, first, .. } => first.take().unwrap_or(*interval),
-            Law::OnOff { mean, phase } => phase.stretch(*mean * draw::exponential(&mut self.gaps)),
-        };
-        self.clock.advance(gap);
-        let release = self.clock.now()?;
-        Some(match &mut self.law {
-            Law::Periodic { jitter, last, frames, left, .. } => {
-                *left = *frames - 1;
-                let is_late = *jitter > BitTimes::ZERO;
-                let late = if is_late { draw::below(&mut self.gaps, jitter.get() + 1) } else { 0 };
-                *last = (*last).max(BitInstant::new(release.get().saturating_add(late)));
-                *last
-            }
-            Law::Poisson { .. } | Law::OnOff { .. } => release,
-        })
-    }
-}
-
-impl Phase {
-    /// `gap`, which counts time on only, with the pauses that fall into it.
-    fn stretch(&mut self, gap: f64) -> f64 {
-        let (mut rest, mut stretched) = (gap, gap);
-        while rest > self.left {
-            rest -= self.left;
-            stretched += self.off * draw::exponential(&mut self.generator);
-            self.left = self.on * draw::exponential(&mut self.generator);
-        }
-        self.left -= rest;
-        stretched
     }
 }

@@ -6,9 +6,10 @@ use super::draw::Misses;
 use super::shares::{self, Share};
 use super::sizes::SizeDraws;
 use super::{
-    Arrivals, BEGINNING, Capture, Connection, Every, Kind, Loop, Pauses, Sizes, Source, Stream, To, TrafficError,
-    TrafficSpec, Window,
+    Arrivals, Capture, Connection, Datagrams, Echoes, Every, Kind, Loop, Pauses, Sizes, Source, Stream, Talk, To,
+    TrafficError, TrafficSpec, Udp, Window, octets,
 };
+use crate::figures::stacks::Protocol;
 use crate::words::configuration::slot;
 use backoff::Generator;
 use medium::{BitInstant, BitRate, BitTimes, Config, Method, Octets};
@@ -18,6 +19,8 @@ pub(super) struct Maker {
     pub stations: usize,
     pub rate: BitRate,
     pub min_frame_size: Octets,
+    /// Octets of the longest IP packet.
+    pub mtu: usize,
     /// Of a medium without collision detection: loads count frames a slot, or a frame time, there.
     pub slot: Option<BitTimes>,
     /// Slots begin for all at once.
@@ -29,7 +32,8 @@ impl Maker {
     pub fn on(config: &Config, stations: usize, seed: u64) -> Maker {
         let slotted = matches!(config.method, Method::SlottedAloha(_));
         let (slot, min_frame_size) = (slot(&config.method), config.parameters.min_frame_size);
-        Maker { stations, rate: config.rate, min_frame_size, slot, slotted, seed }
+        let mtu = octets::mtu(&config.parameters);
+        Maker { stations, rate: config.rate, min_frame_size, mtu, slot, slotted, seed }
     }
 
     /// The first source of each station.
@@ -61,8 +65,8 @@ impl Maker {
             let what = "a window waits until one addressee has its frame: write `destination = \"next\"`, `\"random\"` or a station's name, with 2 stations or more on the bus";
             return Err(range(what.to_owned()));
         }
-        if let Arrivals::Tcp(_) = spec.arrivals {
-            self.check_connection(to, spec.sizes.is_some()).map_err(|what| range(what.to_owned()))?;
+        if let Some(protocol) = spec.arrivals.protocol() {
+            self.check_talk(protocol, to, spec.sizes.is_some()).map_err(range)?;
         }
         if !self.slotted && matches!(spec.arrivals, Arrivals::Bernoulli { .. }) {
             let what = "arrivals with a chance in each slot need a slotted medium: write `poisson:0.4`, or choose `--access slotted-aloha`";
@@ -78,19 +82,47 @@ impl Maker {
         })
     }
 
-    /// Whether a TCP connection can have this destination and no sizes of its own.
-    fn check_connection(&self, to: To, has_sizes: bool) -> Result<(), &'static str> {
+    /// Whether stacks of this protocol can have this destination and no sizes of frames.
+    fn check_talk(&self, protocol: Protocol, to: To, has_sizes: bool) -> Result<(), String> {
+        let noun = protocol.noun();
         if matches!(to, To::All | To::Random | To::Beyond(_)) || self.stations < 2 {
-            return Err(
-                "a TCP connection has one other end: write `destination = \"next\"` or a station's name, with 2 stations or more on the bus",
-            );
+            return Err(format!(
+                "{noun} has one other end: write `destination = \"next\"` or a station's name, with 2 stations or more on the bus"
+            ));
         }
         if has_sizes {
-            return Err(
-                "TCP makes frames as long as its segments: leave `frame_size` and `--frame-size` out, or write `tcp:mss=536`",
-            );
+            let like = match protocol {
+                Protocol::Tcp => {
+                    "TCP makes frames as long as its segments: leave `frame_size` and `--frame-size` out, or write `tcp:mss=536`"
+                }
+                Protocol::Ping => {
+                    "the frames of a ping follow from its data: leave `frame_size` and `--frame-size` out, or write `ping:size=56`"
+                }
+                Protocol::Udp => {
+                    "the frames of a datagram follow from its data: leave `frame_size` and `--frame-size` out, or write `udp:0.1,size=1470`"
+                }
+            };
+            return Err(like.to_owned());
         }
         Ok(())
+    }
+
+    /// Bit times of a mean arrival whose frames, one or more, have these sizes: a load is a part of them.
+    fn datagram(&self, udp: &Udp) -> f64 {
+        let frames = udp.frames(self.mtu as u32);
+        let bits = |size: Octets| f64::from(size.max(self.min_frame_size).get() * 8);
+        self.slot.map_or_else(
+            || udp.frames(self.mtu as u32).map(bits).sum(),
+            |slot| (slot * frames.count() as u64).get() as f64,
+        )
+    }
+
+    /// Bit times from one arrival to the next, if each takes `taken` of the medium.
+    fn interval(&self, every: Every, taken: f64) -> f64 {
+        match every {
+            Every::Load(load) => taken / load,
+            Every::Period(period) => BitTimes::within(period, self.rate).get().max(1) as f64,
+        }
     }
 
     fn kind(&self, spec: &TrafficSpec, sizes: &Sizes, share: Share, stream: impl Fn(Stream) -> Generator) -> Kind {
@@ -103,10 +135,8 @@ impl Maker {
             Arrivals::Saturated => Kind::Saturated,
             Arrivals::Poisson { load } => Kind::Process(Process::poisson(mean(load), gaps)),
             Arrivals::Periodic { every, phase, jitter, frames } => {
-                let interval = match every {
-                    Every::Load(load) => mean(load) * f64::from(frames),
-                    Every::Period(period) => bits(period).get().max(1) as f64,
-                };
+                // The load is that of all frames of a release.
+                let interval = self.interval(every, frame * f64::from(frames));
                 let phase = phase.map(|phase| bits(phase).get() as f64);
                 Kind::Process(Process::periodic(interval, phase, bits(jitter), frames, gaps))
             }
@@ -122,11 +152,14 @@ impl Maker {
                 pauses: Pauses { mean: bits(think).get() as f64, generator: gaps },
                 timeout: bits(timeout).max(BitTimes::new(1)),
             }),
-            Arrivals::Tcp(tcp) => {
-                let mut pauses = Pauses { mean: bits(BEGINNING).get() as f64, generator: gaps };
-                let (seed, begin) = (pauses.generator.next_u64(), pauses.even());
-                pauses.mean = bits(tcp.think).get() as f64;
-                Kind::Tcp(Connection { tcp, begin, seed, pauses })
+            Arrivals::Tcp(tcp) => Kind::Talk(Talk::Tcp(Connection::new(tcp, gaps, self.rate))),
+            Arrivals::Ping(ping) => {
+                let every = ping.every.map(|every| self.interval(Every::Period(every), frame));
+                Kind::Talk(Talk::Ping(Echoes::new(ping, every, gaps, self.rate)))
+            }
+            Arrivals::Udp(udp) => {
+                let every = self.interval(udp.every, self.datagram(&udp));
+                Kind::Talk(Talk::Udp(Datagrams::new(udp, every, gaps)))
             }
             Arrivals::Replay { .. } => {
                 Kind::Replay { share: share.into(), next: 0, readdressed: spec.destination.is_some() }

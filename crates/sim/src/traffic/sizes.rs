@@ -135,6 +135,13 @@ pub(super) fn whole<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
+/// The octets that an option `key` gives, if it is written; `like` is a right value.
+pub(super) fn octets<T: FromStr>(key: &str, text: Option<&str>, like: &str) -> Result<Option<T>, String> {
+    let read =
+        |text: &str| whole(text).ok_or_else(|| format!("`{key}={text}` is no number of octets: write `{key}={like}`"));
+    text.map(read).transpose()
+}
+
 impl fmt::Display for Sizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

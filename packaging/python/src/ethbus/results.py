@@ -499,6 +499,9 @@ class MediumResults(Record):
     """Successful frames that came after 0, 1, 2 … collision episodes since the one before; the last of
     1,024 places counts those after more, too."""
 
+    ping: Optional[PingResults]
+    """Echo requests, if stations send some."""
+
     plca: Optional[PlcaResults]
     """Cycles of a bus with PLCA."""
 
@@ -507,6 +510,9 @@ class MediumResults(Record):
 
     tcp: Optional[TcpResults]
     """TCP connections, if stations have some."""
+
+    udp: Optional[UdpResults]
+    """UDP datagrams, if stations send some."""
 
     utilization_frame: float
     """Σ 8L / T over successful frames"""
@@ -617,6 +623,32 @@ class MessageResults(Record):
 
     verdict: str
     """What became of it: `met`, `missed`, `lost`, `above_bound` or, if no frame was sent, `nothing`."""
+
+
+@dataclass(frozen=True)
+class PingResults(Record):
+    """What the echo requests of a station, or of all stations, came to."""
+
+    lost: int
+    """requests without a reply within `timeout`"""
+
+    received: int
+    """replies that arrived in time"""
+
+    rtt_max_bt: Optional[int]
+    """the longest of these times"""
+
+    rtt_mean_bt: Optional[float]
+    """mean time from sending a request until the last frame of its reply arrives, in bit times"""
+
+    rtt_p50_bt: Optional[int]
+    """the median of these times, as their 99th percentile at most one part in 128 above the exact one"""
+
+    rtt_p99_bt: Optional[int]
+    """the 99th percentile of these times"""
+
+    sent: int
+    """echo requests that programs sent"""
 
 
 @dataclass(frozen=True)
@@ -764,6 +796,9 @@ class StationResults(Record):
     name: str
     """Its name."""
 
+    ping: Optional[PingResults]
+    """The echo requests that it sends, if it does."""
+
     plca: Optional[PlcaStation]
     """Its PLCA, on a bus that has it."""
 
@@ -775,6 +810,9 @@ class StationResults(Record):
 
     tcp: Optional[TcpResults]
     """The TCP connections over which it sends, if it has some."""
+
+    udp: Optional[UdpResults]
+    """The UDP datagrams that it sends, if it does."""
 
     access_delay: Optional[DelayResults]
     """from the head of the queue to the first bit of the successful attempt"""
@@ -887,6 +925,35 @@ class TcpResults(Record):
 
     goodput_mbps: float
     """data that receiving programs got, in Mb/s of the medium's time"""
+
+
+@dataclass(frozen=True)
+class UdpResults(Record):
+    """What the UDP datagrams of a station, or of all stations, came to."""
+
+    delay_max_bt: Optional[int]
+    """the longest of these delays"""
+
+    delay_mean_bt: Optional[float]
+    """mean time from sending a datagram until its last frame arrives, in bit times"""
+
+    delay_p50_bt: Optional[int]
+    """the median of these delays, as their 99th percentile at most one part in 128 above the exact one"""
+
+    delay_p99_bt: Optional[int]
+    """the 99th percentile of these delays"""
+
+    lost: int
+    """datagrams that had not arrived when a later one did"""
+
+    received: int
+    """datagrams that receiving programs got, all their fragments"""
+
+    sent: int
+    """datagrams that programs sent"""
+
+    goodput_mbps: float
+    """data of datagrams that receiving programs got, in Mb/s of the medium's time"""
 
 
 @dataclass(frozen=True)

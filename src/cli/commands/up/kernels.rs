@@ -1,7 +1,9 @@
 //! `ethbus up --virtual`: a lab of kernels in virtual time that stays up. It is served as a live bus is; only the plane is
 //! another one.
 
-use super::super::run::{FileOptions, Observers, PATIENCE, VirtualError, observers, refuse_hosts, unreadable};
+use super::super::run::{
+    FileOptions, Observers, PATIENCE, VirtualError, folder_of, observers, refuse_hosts, unreadable,
+};
 use super::super::sim::DEFAULT_SEED;
 use super::super::{CommandError, Outcome, interrupts, rights};
 use super::greeting::greeting_of_kernels;
@@ -79,7 +81,8 @@ fn plan(args: &UpArgs, scenario: Option<&str>) -> Result<Plan, CommandError> {
         (Some(path), Some(text)) => Plan::of_text(path, text.to_owned(), &overrides, DEFAULT_SEED)?,
         _ => Plan::read(None, &overrides, DEFAULT_SEED)?,
     };
-    let plan = plan.of_programs()?;
+    let mut plan = plan.of_programs()?;
+    args.scenario.as_deref().map(folder_of).transpose()?.iter().for_each(|folder| plan.count_paths_from(folder));
     refuse_hosts(&plan)?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(plan)
@@ -90,7 +93,8 @@ type Files = (Observers, Vec<Trailing>);
 fn files(args: &UpArgs, plan: &Plan, scenario: Option<String>, kernel: &Path) -> Result<Files, CommandError> {
     let programs = args.record.as_ref().and(scenario).map(|scenario| {
         let machine = machine::of(plan, kernel).map_err(unreadable)?;
-        Ok::<_, CommandError>(Programs { scenario, until_ns: None, stays_up: true, machine })
+        let folder = args.scenario.as_deref().map(folder_of).transpose()?;
+        Ok::<_, CommandError>(Programs { scenario, folder, until_ns: None, stays_up: true, machine })
     });
     let options = FileOptions {
         scenario: args.scenario.as_deref(),

@@ -1,22 +1,21 @@
-//! The stacks of stations with TCP connections, between their programs and the medium.
+//! The stacks of stations whose sources have some, between their programs and the medium.
 //!
 //! ```text
-//!   program ─► stack ─► segment on the agenda ─► medium ──delivered──► stack ─► program
+//!   program ─► stack ─► frame on the agenda ─► medium ──delivered──► stack ─► program
 //!                 └──────────── timers, room in the transmit queue ─────┘
 //! ```
-//! A connection's ends have a stack each, with the address of their station: a stack of smoltcp knows few neighbors, and a
-//! station can have many connections. A station's frames get to the end that they are for.
+//! The two ends of a talk have a stack each, with the address of their station: a stack of smoltcp knows few neighbors, and a
+//! station can have many talks. A packet of one end is for the other one; ARP is a station's.
 
 use super::agenda::{Agenda, Due};
-use super::end::{End, Ends, FIRST_PORT};
+use super::end::{End, Ends};
+use crate::figures::stacks::{Protocol, StackSums};
 use crate::figures::tcp::TcpSums;
 use crate::traffic::Source;
 use crate::words::interface::Address;
 use device::{Clock, InFlight, octets};
 use medium::{BitInstant, BitTimes, Config, Frame, FrameId, StationId};
-use smoltcp::wire::{
-    ArpOperation, ArpPacket, EthernetFrame, EthernetProtocol, IpProtocol, Ipv4Address, Ipv4Packet, TcpPacket,
-};
+use smoltcp::wire::{ArpOperation, ArpPacket, EthernetFrame, EthernetProtocol, Ipv4Address, Ipv4Packet};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -24,14 +23,22 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Stacks {
     clock: Clock,
-    in_flight: InFlight<Arc<[u8]>>,
-    /// Two for each connection: the sender, and the receiver after it.
+    in_flight: InFlight<Sent>,
+    /// Two for each talk: the one that begins, and the other after it.
     ends: Vec<End>,
-    /// Sums of each station's connections, by their senders.
-    sums: Vec<TcpSums>,
+    /// Sums of each station's talks, by the stations that begin them.
+    sums: Vec<StackSums>,
     stations: Vec<Station>,
     by_mac: HashMap<[u8; 6], StationId>,
     room: usize,
+}
+
+/// A frame of a stack.
+#[derive(Clone, Debug)]
+struct Sent {
+    /// The number of the end that sent it.
+    by: usize,
+    octets: Arc<[u8]>,
 }
 
 /// A station's part.
@@ -41,24 +48,23 @@ struct Station {
     /// Its ends.
     ends: Vec<usize>,
     /// Frames that are on the agenda.
-    sent: VecDeque<Arc<[u8]>>,
+    sent: VecDeque<Sent>,
     /// Frames of its ends that the medium has, or that are on the agenda.
     held: usize,
 }
 
 impl Stacks {
-    /// Those of the connections of `sources`; nothing if there are none. `addresses` are in order of station.
+    /// Those of the talks of `sources`; nothing if there are none. `addresses` are in order of station.
     pub fn of(sources: &[Source], config: &Config, addresses: &[Address], agenda: &mut Agenda) -> Option<Stacks> {
-        let connections: Vec<_> =
-            sources.iter().filter_map(|source| Some((source.station(), source.connection()?))).collect();
-        if connections.is_empty() {
+        let talks: Vec<_> = sources.iter().filter_map(|source| Some((source.station(), source.talk()?))).collect();
+        if talks.is_empty() {
             return None;
         }
         let (mtu, room) = (octets::mtu(&config.parameters), config.queue_limit);
-        let ends = connections.into_iter().enumerate().flat_map(|(number, (station, (connection, peer)))| {
+        let ends = talks.into_iter().enumerate().flat_map(|(number, (station, (talk, peer)))| {
             let stations = [station, peer];
             let addresses = stations.map(|station| addresses[station.index()]);
-            Ends { number: number as u16, connection, stations, addresses, mtu, room }.make()
+            Ends { number: number as u16, talk, stations, addresses, mtu, room }.make()
         });
         let ends: Vec<End> = ends.collect();
         let station =
@@ -74,7 +80,7 @@ impl Stacks {
         Some(Stacks {
             clock: Clock::new(config.rate),
             in_flight: InFlight::new(config),
-            sums: vec![TcpSums::default(); stations.len()],
+            sums: vec![StackSums::default(); stations.len()],
             ends,
             stations,
             by_mac,
@@ -82,14 +88,20 @@ impl Stacks {
         })
     }
 
-    /// Sums of each station's connections since they were restarted, by their senders.
-    pub fn sums(&self) -> &[TcpSums] {
+    /// Sums of each station's talks since they were restarted, by the stations that began them.
+    pub fn sums(&self) -> &[StackSums] {
         &self.sums
+    }
+
+    /// Those of all TCP connections together; nothing if there are none.
+    pub fn all_tcp(&self) -> Option<TcpSums> {
+        let all = || self.sums.iter().map(|sums| sums.tcp).fold(TcpSums::default(), TcpSums::and);
+        self.ends.iter().any(|end| end.protocol == Protocol::Tcp).then(all)
     }
 
     /// Counts from zero.
     pub fn restart(&mut self) {
-        self.sums.fill(TcpSums::default());
+        self.sums.fill(StackSums::default());
     }
 
     /// The stack of this end is on the agenda at `at`.
@@ -104,32 +116,32 @@ impl Stacks {
         end.host.port.set_room(self.room.saturating_sub(station.held));
         end.wake = end.act(at, self.clock, sums);
         while let Some(octets) = end.host.port.take_sent() {
-            end.hands_over(&octets, at, sums);
-            station.sent.push_back(octets);
+            end.program.hands_over(&octets, at, sums);
+            station.sent.push_back(Sent { by: number, octets });
             station.held += 1;
             agenda.expect(at, end.station, Due::Segment);
         }
         if let Some(wake) = end.wake {
             agenda.expect(wake, end.station, Due::Stack { end: number });
         }
-        if let Some(opened) = end.take_opened() {
-            self.ends[number + 1].opened_at(opened);
+        if let Some(opened) = end.program.take_opened() {
+            self.ends[number + 1].program.opened_at(opened);
         }
     }
 
     /// The oldest frame of a station's ends is handed over as `id`.
     pub fn segment(&mut self, id: FrameId) -> (Frame, Arc<[u8]>) {
-        let octets = self.stations[id.station.index()].sent.pop_front().expect("a frame for each entry of the agenda");
-        let frame = octets::frame(id.station, &octets, |address| self.by_mac.get(address).copied());
-        self.in_flight.insert(id, octets.clone());
-        (frame, octets)
+        let sent = self.stations[id.station.index()].sent.pop_front().expect("a frame for each entry of the agenda");
+        let frame = octets::frame(id.station, &sent.octets, |address| self.by_mac.get(address).copied());
+        self.in_flight.insert(id, sent.clone());
+        (frame, sent.octets)
     }
 
     /// A frame has arrived at `station`.
     pub fn arrived(&mut self, at: BitInstant, station: StationId, frame: FrameId, agenda: &mut Agenda) {
         self.in_flight.passed(at);
-        if let Some(octets) = self.in_flight.get(frame).cloned() {
-            self.deliver(at, station, &octets, agenda);
+        if let Some(sent) = self.in_flight.get(frame).cloned() {
+            self.deliver(at, station, &sent, agenda);
         }
     }
 
@@ -147,24 +159,26 @@ impl Stacks {
         }
     }
 
-    fn deliver(&mut self, at: BitInstant, station: StationId, octets: &Arc<[u8]>, agenda: &mut Agenda) {
+    fn deliver(&mut self, at: BitInstant, station: StationId, sent: &Sent, agenda: &mut Agenda) {
         let Station { address, ends, .. } = &self.stations[station.index()];
-        let Some(wanted) = Wanted::of(octets, Ipv4Address::from(address.ipv4)) else { return };
+        let Some(wanted) = Wanted::of(&sent.octets, Ipv4Address::from(address.ipv4)) else { return };
+        // The two ends of a talk follow each other.
+        let other = sent.by ^ 1;
+        let is_tcp = self.ends[other].protocol == Protocol::Tcp;
         let mut is_first = true;
         for &number in ends {
             let end = &mut self.ends[number];
-            let is_sender = number.is_multiple_of(2);
-            let own_port = FIRST_PORT + (number / 2) as u16;
-            let sums = &mut self.sums[if is_sender { end.station } else { end.peer }.index()];
+            let sums = &mut self.sums[if number.is_multiple_of(2) { end.station } else { end.peer }.index()];
             let peer = self.stations[end.peer.index()].address.ipv4;
             let takes = match wanted {
-                // The station answers once, and all its ends to that station learn the address by the answer to theirs.
-                Wanted::Request => std::mem::take(&mut is_first),
+                // The station answers once. Of connections its first end does, and all its ends to that station learn the
+                // address by the answer to theirs; a stack that only answers echo requests has to learn it now.
+                Wanted::Request if is_tcp => std::mem::take(&mut is_first),
+                Wanted::Request | Wanted::Packet => number == other,
                 Wanted::Reply { from } => from == Ipv4Address::from(peer),
-                Wanted::Segment { from, to } => own_port == if is_sender { from } else { to },
             };
             if takes {
-                end.takes(octets.clone(), at, sums);
+                end.takes(sent.octets.clone(), at, sums);
                 wake(end, number, at + BitTimes::new(1), agenda);
             }
         }
@@ -184,7 +198,7 @@ fn wake(end: &mut End, number: usize, at: BitInstant, agenda: &mut Agenda) {
 enum Wanted {
     Request,
     Reply { from: Ipv4Address },
-    Segment { from: u16, to: u16 },
+    Packet,
 }
 
 impl Wanted {
@@ -204,11 +218,7 @@ impl Wanted {
             }
             EthernetProtocol::Ipv4 => {
                 let packet = Ipv4Packet::new_checked(frame.payload()).ok()?;
-                if packet.dst_addr() != own || packet.next_header() != IpProtocol::Tcp {
-                    return None;
-                }
-                let segment = TcpPacket::new_checked(packet.payload()).ok()?;
-                Some(Wanted::Segment { from: segment.src_port(), to: segment.dst_port() })
+                (packet.dst_addr() == own).then_some(Wanted::Packet)
             }
             _ => None,
         }

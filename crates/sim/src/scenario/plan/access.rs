@@ -163,7 +163,8 @@ impl Planner<'_> {
         let scripted = scripted.map(|size| Octets::new(*size.get_ref()));
         let replies = self.arrivals(sections).filter_map(|arrivals| match arrivals {
             Arrivals::Window(window) => window.reply.map(Octets::new),
-            Arrivals::Replay { .. } | Arrivals::Tcp(_) => Some(parameters.max_frame_size),
+            Arrivals::Replay { .. } => Some(parameters.max_frame_size),
+            Arrivals::Tcp(_) | Arrivals::Ping(_) | Arrivals::Udp(_) => Some(parameters.max_frame_size),
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Poisson { .. } | Arrivals::Periodic { .. } => None,
             Arrivals::OnOff { .. } | Arrivals::Bernoulli { .. } => None,
         });

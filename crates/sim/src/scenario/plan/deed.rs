@@ -313,9 +313,9 @@ impl Planner<'_> {
         let spec = self.source(arrivals, &own, &StationSection::default(), &names, longest)?;
         let deed = |station: usize| {
             let before = &course.seats[station].offers;
-            if matches!(before.arrivals, Arrivals::Tcp(_)) {
-                let what =
-                    format!("{} has a TCP connection, which lasts as long as the run: leave this out", names[station]);
+            if let Some(protocol) = before.arrivals.protocol() {
+                let (name, noun) = (names[station], protocol.noun());
+                let what = format!("{name} has {noun}, which lasts as long as the run: leave this out");
                 return Err(self.at("arrivals", section, what));
             }
             let spec = TrafficSpec {
@@ -345,9 +345,11 @@ impl Planner<'_> {
             let what = "the frames of a capture file begin with the run: write it in `[traffic]` or `[[station]]`, or other arrivals here";
             return Err(self.at("arrivals", section, what.to_owned()));
         }
-        if matches!(traffic.spec.arrivals, Arrivals::Tcp(_)) {
-            let what = "a TCP connection begins with the run: write it in `[traffic]` or `[[station]]`, or other arrivals here";
-            return Err(self.at("arrivals", section, what.to_owned()));
+        if let Some(protocol) = traffic.spec.arrivals.protocol() {
+            let noun = protocol.noun();
+            let what =
+                format!("{noun} begins with the run: write it in `[traffic]` or `[[station]]`, or other arrivals here");
+            return Err(self.at("arrivals", section, what));
         }
         // The seed changes draws, never whether there is a source.
         let what = match traffic.source(at, medium, 0) {

@@ -1,7 +1,7 @@
 //! What users without queues offer, beside what the medium can carry: known before a run begins.
 
 use crate::scenario::file::AccessMethod;
-use crate::traffic::{Arrivals, Every, FurtherTraffic, Sizes, TrafficSpec};
+use crate::traffic::{Arrivals, Every, FurtherTraffic, Sizes, TrafficSpec, Udp};
 use medium::{Aloha, Config, Csma, Method, PREAMBLE_AND_SFD, Population, SlottedAloha};
 use std::f64::consts::E;
 use std::num::NonZeroU32;
@@ -75,8 +75,9 @@ fn load(arrivals: &Arrivals) -> f64 {
         Arrivals::Bernoulli { chance } => *chance,
         // That of infinitely many users is a Poisson process.
         Arrivals::Periodic { every: Every::Period(_), .. } => 0.0,
-        Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Tcp(_) => 0.0,
-        Arrivals::Replay { .. } => 0.0,
+        Arrivals::Udp(Udp { every: Every::Load(load), .. }) => *load,
+        Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Replay { .. } => 0.0,
+        Arrivals::Tcp(_) | Arrivals::Ping(_) | Arrivals::Udp(Udp { every: Every::Period(_), .. }) => 0.0,
     }
 }
 

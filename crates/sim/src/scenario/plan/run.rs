@@ -1,8 +1,8 @@
 //! A run in virtual time: how long, how often, and what each station offers.
 
 use super::cuts::some_names;
-use super::has_connections;
-use super::{Deed, PlanError, Planner, RunPlan, StationPlan};
+use super::{Deed, PlanError, Planner, RunPlan, StationPlan, protocols};
+use crate::figures::stacks::Protocol;
 use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
 use crate::settings::overrides::option_at;
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, TrafficError, TrafficSpec, all_sources, replays};
@@ -71,7 +71,7 @@ impl Planner<'_> {
         let Some(until) = &run.until else { return Ok(()) };
         let what = if until.is_collapse() && !endless {
             "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --traffic poisson:0.3`, or leave it out".to_owned()
-        } else if until.needs_connections() && !has_connections(traffic, further) {
+        } else if until.needs_connections() && !protocols(traffic, further).any(|it| it == Protocol::Tcp) {
             format!("`{until}`: no station has a TCP connection: write `--traffic tcp`, or name another metric")
         } else {
             return Ok(());
@@ -287,11 +287,12 @@ impl Planner<'_> {
             ),
             TrafficError::Replay(error) => at(None, error.to_string()),
         })?;
-        let ends = sources.iter().filter_map(|source| Some([source.station(), source.connection()?.1]));
-        let mut ends = ends.flatten().map(|end| end.index());
-        if let Some(station) = ends.find(|end| stations[*end].address().ipv4 == [0; 4]) {
+        let talks = sources.iter().filter_map(|source| Some((source.station(), source.talk()?)));
+        let mut ends = talks.flat_map(|(own, (talk, peer))| [own, peer].map(|end| (end.index(), talk.protocol())));
+        if let Some((station, protocol)) = ends.find(|(end, _)| stations[*end].address().ipv4 == [0; 4]) {
+            let noun = protocol.noun();
             let what = format!(
-                "{} has a TCP connection, which needs an IPv4 address: leave `ipv4` out, or write one like `10.77.0.1/16`",
+                "{} has {noun}, which needs an IPv4 address: leave `ipv4` out, or write one like `10.77.0.1/16`",
                 names[station]
             );
             let span = sections[station].ipv4.as_ref().map(Spanned::span);

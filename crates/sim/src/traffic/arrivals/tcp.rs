@@ -94,20 +94,13 @@ impl Tcp {
         };
         Ok(Tcp {
             octets: octets.transpose()?,
-            buffer: number("buffer", buffer, "65535")?.unwrap_or(Tcp::DEFAULT_BUFFER),
-            mss: number("mss", mss, "1460")?,
+            buffer: sizes::octets("buffer", buffer, "65535")?.unwrap_or(Tcp::DEFAULT_BUFFER),
+            mss: sizes::octets("mss", mss, "1460")?,
             reno,
             ack_delay: time(ack_delay)?.unwrap_or(Tcp::DEFAULT_ACK_DELAY),
             think: time(think)?.unwrap_or_default(),
         })
     }
-}
-
-fn number<T: std::str::FromStr>(key: &str, text: Option<&str>, like: &str) -> Result<Option<T>, String> {
-    let read = |text: &str| {
-        sizes::whole(text).ok_or_else(|| format!("`{key}={text}` is no number of octets: write `{key}={like}`"))
-    };
-    text.map(read).transpose()
 }
 
 impl fmt::Display for Tcp {

@@ -1,6 +1,8 @@
 //! Forms of traffic as people write them, and the processes behind.
 
 use super::*;
+use backoff::Generator;
+use medium::{BitInstant, BitTimes};
 
 #[test]
 fn traffic_is_read_as_people_write_it() {
@@ -25,6 +27,14 @@ fn traffic_is_read_as_people_write_it() {
             },
         ),
         ("window:3", Arrivals::Window(window)),
+        ("ping", Arrivals::Ping(Ping::default())),
+        ("ping:flood, size=1000", Arrivals::Ping(Ping { every: None, size: 1000, ..Ping::default() })),
+        (
+            "ping:timeout=2s,every=1ms",
+            Arrivals::Ping(Ping { every: Some(times.0), timeout: times.1, ..Ping::default() }),
+        ),
+        ("udp:40%", Arrivals::Udp(Udp { every: Every::Load(0.4), size: Udp::DEFAULT_SIZE })),
+        ("udp:every=1ms,size=8164", Arrivals::Udp(Udp { every: Every::Period(times.0), size: 8164 })),
         ("tcp", Arrivals::Tcp(Tcp::default())),
         ("tcp:100000, think=2s", Arrivals::Tcp(Tcp { octets: Some(100_000), think: times.1, ..Tcp::default() })),
         (
@@ -80,6 +90,16 @@ fn wrong_traffic_is_named_with_what_would_be_right() {
         ("periodic:every=10x", "is no duration"),
         ("periodic:0.4,jitter=1ms,jitter=1ms", "`jitter` comes twice"),
         ("tcp:", "like `tcp:100000`"),
+        ("ping:flood,every=1s", "`flood` has no interval: leave `flood` or `every` out"),
+        ("ping:every=0", "`0`"),
+        ("ping:size=8165", "`size=8165`: write 0 to 8164 octets of data, like `size=56`"),
+        ("ping:size=+1", "`size=+1` is no number of octets: write `size=56`"),
+        ("ping:rate=1", "`rate=1` is nothing a ping has: write `flood`, `every=10ms`, `size=56` or `timeout=1s`"),
+        ("udp", "`udp` is no traffic"),
+        ("udp:", "write the offered part of the medium's rate"),
+        ("udp:11", "the most that can be offered"),
+        ("udp:0.1,size=15", "`size=15`: write 16 to 8164 octets of data, like `size=1470`"),
+        ("udp:0.1,rate=1", "`rate=1` is nothing UDP traffic has: write `size=1470`"),
         ("tcp:1MB", "`1MB` is no transfer: write its octets, like `tcp:100000`, or `tcp` alone"),
         ("tcp:0", "write one or more, or `tcp` for one without end"),
         ("tcp:5,window=4", "`window=4` is nothing a TCP connection has: write `buffer=65535`"),
@@ -132,12 +152,4 @@ fn the_frames_of_a_release_arrive_together() {
     }
     let text = "periodic:0.4,phase=1ms,jitter=1ms,frames=3";
     assert_eq!(text.parse::<Arrivals>().expect("traffic").to_string(), text);
-}
-
-/// Gaps of 0.3 BT: the thousandth arrival comes at 300, though each instant is whole.
-#[test]
-fn fractions_of_a_bit_time_are_not_lost() {
-    let mut clock = Clock::default();
-    (0..1000).for_each(|_| clock.advance(0.3));
-    assert!((clock.whole as f64 + clock.fraction - 300.0).abs() < 1e-9, "{clock:?}");
 }
