@@ -128,30 +128,10 @@ fn a_mac_phy_takes_its_chunks() {
     assert_eq!((plain.longest_host_delay(1518), plain.is_late(), early.is_late()), (80, true, true));
 }
 
+/// What a table says of hosts, and what a MAC-PHY cannot do.
 #[test]
-fn wrong_tables_are_named_with_place_key_and_what_would_be_right() {
+fn wrong_hosts_are_named_with_place_key_and_what_would_be_right() {
     for (further, wrong) in [
-        ("octets = 64\n", "t.toml:5:1: period: missing: write `period`, or `min-distance`"),
-        ("octets = 64\nperiod = \"1 ms\"\nmin-distance = \"1 ms\"\n", "min-distance: it has a `period` too"),
-        ("octets = 64\nperiod = 5\n", "t.toml:9:10: period: `5`: write a time above 0"),
-        ("octets = 17\nperiod = \"1 ms\"\n", "octets: `17`: write a whole number from 18 to 2000 (802.3, 3.2.7)"),
-        ("octets = -3\nperiod = \"1 ms\"\n", "octets: `-3`: write"),
-        ("octets = 64\nperoid = \"1 ms\"\n", "peroid: no such key of a message: did you mean `period`?"),
-        ("octets = 64\nmin-distance = \"1 ms\"\nphase = \"1 ms\"\n", "only a message with a `period` has a phase"),
-        ("octets = [64]\n", "octets: it has one value"),
-        ("octets = 64\nperiod = \"1 ms\"\npriority = 8\n", "priority: `8`: write a whole number from 0 to 7 (802.1Q"),
-        (
-            "octets = 64\nperiod = \"864000000001 BT\"\n",
-            "period: `864000000001 BT`: write a time above 0 and up to a day",
-        ),
-        ("octets = 64\nperiod = \"1 ms\"\n[[message]]\nnode = \"c\"\n", "no node is called `c`"),
-        ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"a\"\n", "name: `a` is there twice"),
-        ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nnode-id = 1\n", "node-id: b has the id 1 too"),
-        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nnode-cnt = 1\n", "not below the node count of 1"),
-        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nphy-on = \"20 BT\"\nphy-off = \"10 BT\"\n", "ends no sooner"),
-        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nphy-off = \"4 us\"\n", "take 40 BT: with 32 BT or more"),
-        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nto-tmr = 256\n", "(802.3, 30.16.1.1.5)"),
-        ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"bus\"\n", "bus"),
         (
             "octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nhost-delay = \"8us..2us\"\n",
             "host-delay: `8us..2us`: write a time up to 1 s or a range",
@@ -181,6 +161,36 @@ fn wrong_tables_are_named_with_place_key_and_what_would_be_right() {
             SPI.replace("KEY", "").replace("1518", "64\npriority = 1").as_str(),
             "spi-clock: the transmit buffer of a MAC-PHY is one queue",
         ),
+    ] {
+        let error = read("t.toml", &format!("{HEAD}{further}")).expect_err(further);
+        assert!(error.contains(wrong), "{further}: {error}");
+    }
+}
+
+#[test]
+fn wrong_tables_are_named_with_place_key_and_what_would_be_right() {
+    for (further, wrong) in [
+        ("octets = 64\n", "t.toml:5:1: period: missing: write `period`, or `min-distance`"),
+        ("octets = 64\nperiod = \"1 ms\"\nmin-distance = \"1 ms\"\n", "min-distance: it has a `period` too"),
+        ("octets = 64\nperiod = 5\n", "t.toml:9:10: period: `5`: write a time above 0"),
+        ("octets = 17\nperiod = \"1 ms\"\n", "octets: `17`: write a whole number from 18 to 2000 (802.3, 3.2.7)"),
+        ("octets = -3\nperiod = \"1 ms\"\n", "octets: `-3`: write"),
+        ("octets = 64\nperoid = \"1 ms\"\n", "peroid: no such key of a message: did you mean `period`?"),
+        ("octets = 64\nmin-distance = \"1 ms\"\nphase = \"1 ms\"\n", "only a message with a `period` has a phase"),
+        ("octets = [64]\n", "octets: it has one value"),
+        ("octets = 64\nperiod = \"1 ms\"\npriority = 8\n", "priority: `8`: write a whole number from 0 to 7 (802.1Q"),
+        (
+            "octets = 64\nperiod = \"864000000001 BT\"\n",
+            "period: `864000000001 BT`: write a time above 0 and up to a day",
+        ),
+        ("octets = 64\nperiod = \"1 ms\"\n[[message]]\nnode = \"c\"\n", "no node is called `c`"),
+        ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"a\"\n", "name: `a` is there twice"),
+        ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"c\"\nnode-id = 1\n", "node-id: b has the id 1 too"),
+        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nnode-cnt = 1\n", "not below the node count of 1"),
+        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nphy-on = \"20 BT\"\nphy-off = \"10 BT\"\n", "ends no sooner"),
+        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nphy-off = \"4 us\"\n", "take 40 BT: with 32 BT or more"),
+        ("octets = 64\nperiod = \"1 ms\"\n[segment]\nto-tmr = 256\n", "(802.3, 30.16.1.1.5)"),
+        ("octets = 64\nperiod = \"1 ms\"\n[[node]]\nname = \"bus\"\n", "bus"),
         ("octets = 64\nperiod = \"1 ms\"\n[nodes]\nname = 3\n", "t.toml:10:2: nodes: a table has `[segment]`"),
         ("octets = 64x\n", "t.toml:8:10: octets: `64x` is no TOML"),
     ] {
