@@ -33,8 +33,8 @@ fn results_are_the_same_beside_any_observer() {
     for access in ["csma-cd", "csma", "csma-ca", "plca", "aloha", "slotted-aloha", "tdma"] {
         for traffic in ["saturated", "poisson:0.1"] {
             let text = format!(
-                "stations = 4\n[medium]\naccess = '{access}'\ntopology = 'star:0bt'\n[traffic]\narrivals = '{traffic}'\n\
-                 [run]\nduration = '300ms'\nwarmup = '20ms'\n[[at]]\ntime = '100ms'\nunplug = 'st2'\n"
+                "stations = 4\n[access]\nmethod = '{access}'\n[medium]\ntopology = 'star:0bt'\n\
+                 [traffic]\narrivals = '{traffic}'\n[run]\nduration = '300ms'\nwarmup = '20ms'\n[[at]]\ntime = '100ms'\nunplug = 'st2'\n"
             );
             let mut counts = Counts::default();
             let observed = results(&text, &mut counts);

@@ -15,7 +15,7 @@ pub struct Histogram<const BITS: u32> {
     total: u64,
 }
 
-/// Buckets that are summed up in one go.
+/// Buckets that are looked at in one go.
 const PIECE: usize = 64;
 
 /// Bins of [`Histogram::bins`]: four for each doubling.
@@ -144,17 +144,24 @@ pub struct Packed<const BITS: u32> {
 impl<const BITS: u32> From<&Histogram<BITS>> for Packed<BITS> {
     fn from(from: &Histogram<BITS>) -> Packed<BITS> {
         let (mut octets, mut empty) = (Vec::new(), 0);
-        for &count in from.counts.iter().rev() {
-            if count == 0 {
-                empty += 1;
+        for piece in from.counts.rchunks(PIECE) {
+            // Of a short batch nearly all pieces are passed over at once.
+            if piece.iter().fold(0, |any, count| any | count) == 0 {
+                empty += piece.len() as u64;
                 continue;
             }
-            if empty > 0 {
-                octets.push(0);
-                pack(empty, &mut octets);
-                empty = 0;
+            for &count in piece.iter().rev() {
+                if count == 0 {
+                    empty += 1;
+                    continue;
+                }
+                if empty > 0 {
+                    octets.push(0);
+                    pack(empty, &mut octets);
+                    empty = 0;
+                }
+                pack(count, &mut octets);
             }
-            pack(count, &mut octets);
         }
         Packed { octets: octets.into(), buckets: from.counts.len() as u64, total: from.total }
     }
