@@ -102,7 +102,7 @@ impl Echoes {
     }
 
     /// When the next request after this one is sent, if that does not depend on a reply.
-    pub fn next(&mut self) -> Option<BitInstant> {
+    pub fn next_at(&mut self) -> Option<BitInstant> {
         self.instants.as_mut()?.next()
     }
 }
@@ -128,7 +128,7 @@ impl Datagrams {
     }
 
     /// When the next datagram is sent.
-    pub fn next(&mut self) -> Option<BitInstant> {
+    pub fn next_at(&mut self) -> Option<BitInstant> {
         self.instants.next()
     }
 }

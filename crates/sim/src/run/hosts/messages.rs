@@ -99,7 +99,7 @@ impl Pinger {
         if self.waiting.len() < WAITING {
             self.waiting.push_back(self.sent);
         }
-        self.next = self.echoes.next();
+        self.next = self.echoes.next_at();
     }
 }
 
@@ -172,7 +172,7 @@ impl Datagrams {
     pub fn new(number: u16, peer: Ipv4Address, mut datagrams: traffic::Datagrams, host: &mut Host) -> Datagrams {
         let socket = host.sockets.add(socket(number, datagrams.size));
         let (to, data) = ((peer, FIRST_PORT + number), vec![0; datagrams.size]);
-        Datagrams { to, socket, data, next: datagrams.next(), sent: 0, waiting: VecDeque::new(), datagrams }
+        Datagrams { to, socket, data, next: datagrams.next_at(), sent: 0, waiting: VecDeque::new(), datagrams }
     }
 }
 
@@ -185,7 +185,7 @@ impl Program for Datagrams {
             }
             self.sent += 1;
             sums.udp.sent += 1;
-            self.next = self.datagrams.next();
+            self.next = self.datagrams.next_at();
         }
         let is_busy = host.is_busy(now);
         let socket = host.sockets.get_mut::<udp::Socket>(self.socket);
