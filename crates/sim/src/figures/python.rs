@@ -4,7 +4,6 @@
 use crate::figures::bridge::BridgedResults;
 use crate::figures::counters::COUNTERS;
 use crate::figures::emulator::{self, LINKS};
-use crate::figures::results::Results;
 use crate::figures::stacks::Protocol;
 use crate::figures::table::{
     CSMA_CA, DELAYS, FIGURES, LONGEST, NUMBERS, SLOTTED, TCP_GOODPUT, WHOLE, label, of_stacks,
