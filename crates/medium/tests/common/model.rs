@@ -256,7 +256,7 @@ impl Model<'_> {
         let longest = (p.jabber_limit.get() - PREAMBLE_AND_SFD) / 8;
         let size = head.size.min(Octets::new(longest as u32));
         let deaf = |station: &Station| station.fault == Some(Fault::Deaf);
-        let late = lateness(&self.config, station, now);
+        let late = lateness(self.config, station, now);
         self.signals.push(Signal {
             station,
             frame: head.id,
