@@ -1,11 +1,13 @@
 //! Noise on a live bus with PLCA: what a scenario has in store for a node shows in its counters, in its kernel, in the
-//! findings of `explain`, and in the bound.
+//! findings of `explain`, and in the bound. And jitter of a repeater.
 
 use crate::common::lab::{INTERFACE, Lab};
-use crate::common::process::{ethbus, run};
+use crate::common::logs::medium_layer;
+use crate::common::process::{ethbus, replays, run};
 use crate::common::results::{check, number, station, stations};
 use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
 use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
 
 /// st3 has wrong bits, one in 2,000, and st4 misses half of all BEACONs; both from 500 ms on. Broadcasts, so that every
 /// node receives the same.
@@ -74,4 +76,40 @@ fn noise_of_a_scenario_shows_in_counters_kernel_and_findings() {
         beacons("st4"),
         beacons("st1")
     ));
+}
+
+/// A repeater with jitter: each frame comes through it after 8 BT and a draw of its own, and a replay has the same draws.
+#[test]
+fn a_repeater_delays_each_frame_by_a_draw_of_its_own() {
+    if skipped(&["ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let [scenario, record, events, again] =
+        ["jitter.toml", "run.record", "run.events", "again.events"].map(|name| folder.path().join(name));
+    let text = "[medium]\ntopology = 'segments'\n[[segment]]\nname = 'a'\nlength = '0 m'\n[[segment]]\nname = 'b'\n\
+                length = '0 m'\n[[repeater]]\njitter = '95 BT'\nports = ['a:0m', 'b:0m']\n\
+                [[station]]\nsegment = 'a'\n[[station]]\nsegment = 'b'\n[[station]]\nsegment = 'b'\n";
+    std::fs::write(&scenario, text).expect("own folder");
+    let [scenario, record, events, again] =
+        [&scenario, &record, &events, &again].map(|path| path.to_str().expect("plain"));
+    let mut lab = Lab::up(&[scenario, "--record", record, "--events", events]);
+    let ping = ["ping", "-c", "20", "-i", "0.01", "-W", "5", &lab.ipv4("st2")];
+    run(lab.exec("st1", &ping)).succeeded();
+    lab.down().succeeded();
+    replays(record, &["--events", again]);
+    assert!(medium_layer(events) == medium_layer(again), "the replay has other events");
+    let log = std::fs::read_to_string(events).expect("UTF-8");
+    let lines = log.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let (mut sent, mut delays) = (HashMap::new(), BTreeSet::new());
+    for line in lines.filter(|line| line["frame"].as_str().is_some_and(|frame| frame.starts_with("st1#"))) {
+        let (frame, at) = (line["frame"].as_str().expect("a name").to_owned(), number(&line, "t"));
+        match line["kind"].as_str() {
+            Some("transmitted") => _ = sent.insert(frame, at),
+            Some("delivered") => _ = delays.insert(at - sent[&frame]),
+            _ => {}
+        }
+    }
+    assert!(delays.len() > 3 && delays.iter().all(|delay| (8..=103).contains(delay)), "{delays:?}");
 }

@@ -13,7 +13,7 @@ use crate::scenario::{
     joined_segments, runner,
 };
 use ethbus::study::explain::{Wanted, find, tell};
-use medium::{BitRate, Config, Destination, Frame, FrameId, Input, Octets, StationId, Topology};
+use medium::{BitInstant, BitRate, Config, Destination, Frame, FrameId, Input, Octets, StationId, Topology};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::Value;
@@ -61,14 +61,10 @@ impl Run {
         Run { config, log, lines, signals, tally }
     }
 
-    fn distance(&self, from: usize, to: usize) -> u64 {
-        let of = |station: usize| StationId::new(station as u16);
-        self.config.topology.distance(of(from), of(to)).get()
-    }
-
     /// When a signal is at a place: its first bit, and the first bit time without it.
     fn at(&self, signal: &Signal, place: usize) -> (u64, u64) {
-        let distance = self.distance(signal.station, place);
+        let of = |station: usize| StationId::new(station as u16);
+        let distance = self.config.way(of(signal.station), BitInstant::new(signal.begin), of(place)).get();
         (signal.begin + distance, signal.end + distance)
     }
 

@@ -166,6 +166,8 @@ impl Config {
         ];
         rules.into_iter().collect::<Result<(), ConfigError>>()?;
         let Config { parameters, topology, .. } = self;
+        let is_steady = topology.jitter() == BitTimes::ZERO || self.method == Method::CsmaCd;
+        rule(is_steady, "jitter", "0 BT with PLCA, and with every access method but CSMA/CD")?;
         match &self.method {
             Method::CsmaCd => parameters.check(topology),
             Method::SlottedAloha(own) => own.check(parameters, topology),

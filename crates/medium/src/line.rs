@@ -113,11 +113,11 @@ struct Busy {
 }
 
 impl Line {
-    pub fn new(topology: Topology, memory: BitTimes, capture: Option<Capture>) -> Line {
+    pub fn new(topology: Topology, seed: u64, memory: BitTimes, capture: Option<Capture>) -> Line {
         let stations = topology.stations();
         let farthest: Box<[BitTimes]> =
             (0..stations as u16).map(|station| topology.farthest(StationId::new(station))).collect();
-        let ways = Ways::new(&topology);
+        let ways = Ways::new(&topology, seed);
         Line {
             longest: farthest.iter().copied().max().unwrap_or(BitTimes::ZERO),
             farthest,
@@ -181,10 +181,10 @@ impl Line {
         &self.topology
     }
 
-    /// How long a signal takes between two places.
+    /// How long a signal takes to a place.
     #[inline]
-    fn distance(&self, a: StationId, b: StationId) -> BitTimes {
-        self.ways.between(a, b)
+    pub fn way(&self, one: &Transmission, place: StationId) -> BitTimes {
+        self.ways.between(one.source(), one.begin, place)
     }
 
     /// The transmission `id`, which has not been retired.
@@ -218,7 +218,7 @@ impl Line {
             self.sounding > 0
         } else {
             for place in self.for_begins.iter().filter(|&place| place != source && transmission.reaches(place)) {
-                let at = now + self.ways.between(source, place);
+                let at = now + self.ways.between(source, now, place);
                 if at < self.next_begin[place.index()] {
                     self.next_begin[place.index()] = at;
                     agenda.begins.push(at, place, id);
@@ -297,7 +297,7 @@ impl Line {
             agenda.ends.push_everywhere(end + distance, id, true);
         } else {
             for place in transmission.destination.places(self.topology.stations()).filter(|&place| place != source) {
-                agenda.ends.push(end + self.ways.between(source, place), place, id);
+                agenda.ends.push(end + self.ways.between(source, begin, place), place, id);
             }
         }
         let previous = self.last_of[source.index()].replace((id, begin));
@@ -320,12 +320,12 @@ impl Line {
         agenda: &mut Agenda,
     ) -> TransmissionId {
         self.retire(now);
-        let (id, source) = (self.next_id(), transmission.source());
+        let id = self.next_id();
         let end = transmission.known_end().expect("nothing will cut it short");
         transmission.parted.clone_from(&self.parted);
         let hear = |place: StationId| {
             if transmission.is_for(place) && transmission.reaches(place) {
-                agenda.ends.push(end + self.distance(source, place), place, id);
+                agenda.ends.push(end + self.way(&transmission, place), place, id);
             }
         };
         transmission.destination.places(self.topology.stations()).for_each(hear);
@@ -349,12 +349,12 @@ impl Line {
         let (source, begin) = (transmission.source(), transmission.begin);
         for place in transmission.destination.places(self.topology.stations()) {
             if transmission.is_for(place) && transmission.reaches(place) {
-                agenda.ends.push(now + self.ways.between(source, place), place, id);
+                agenda.ends.push(now + self.ways.between(source, begin, place), place, id);
             }
         }
         let heard = |place: &StationId| transmission.reaches(*place) && self.deafness[place.index()].hears(id.get());
         for place in self.for_silence.iter().filter(heard) {
-            let distance = self.ways.between(source, place);
+            let distance = self.ways.between(source, begin, place);
             self.busy[place.index()].add(begin + distance, now + distance, place, agenda);
         }
     }
@@ -393,7 +393,7 @@ impl Line {
         // Those before it began so early that they have reached every place.
         for (index, other) in begun.take_while(|(_, other)| other.begin + self.longest >= from) {
             let number = self.first + index as u64;
-            let at = other.begin + self.ways.between(other.source(), place);
+            let at = other.begin + self.way(other, place);
             let is_first = first.is_none_or(|(first, _)| at <= first);
             if at >= from && is_first && other.source() != place && other.reaches(place) {
                 first = Some((at, TransmissionId::new(number)));
@@ -417,7 +417,7 @@ impl Line {
         }
         let begins = |other: &Transmission| {
             let here = other.source() != place && other.reaches(place);
-            here && other.begin + self.ways.between(other.source(), place) == now
+            here && other.begin + self.way(other, place) == now
         };
         let mut now_beginning = (self.first..).zip(&self.transmissions).filter(|(_, other)| begins(other));
         Some(now_beginning.any(|(number, _)| self.hears(place, TransmissionId::new(number))))
@@ -442,7 +442,7 @@ impl Line {
         let longest = self.longest;
         let lasts = |other: &Transmission| other.known_end().is_some_and(|end| end + longest >= now);
         for (_, other) in heard.filter(|(_, other)| lasts(other) && other.reaches(place)) {
-            let distance = self.ways.between(other.source(), place);
+            let distance = self.way(other, place);
             if let Some(end) = other.known_end().map(|end| end + distance).filter(|&end| end >= now) {
                 self.busy[place.index()].add(other.begin + distance, end, place, agenda);
             }
@@ -506,7 +506,7 @@ impl Line {
         if self.is_over_everywhere(other, now) {
             return false;
         }
-        let distance = self.distance(other.source(), place);
+        let distance = self.way(other, place);
         other.span().after(distance).sounds(now) && other.reaches(place)
     }
 
@@ -542,7 +542,7 @@ impl Line {
                 return true;
             }
             let number = self.first + index as u64;
-            let distance = self.distance(transmission.source(), place);
+            let distance = self.way(transmission, place);
             let over = transmission.known_end().is_some_and(|end| end + distance <= now);
             over || transmission.begin + distance > now || !deafness.hears(number) || !transmission.reaches(place)
         })

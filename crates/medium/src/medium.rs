@@ -14,7 +14,7 @@ use crate::frame::{FrameId, StationId};
 use crate::inputs::{AnyHost, Fault, Host, Input};
 use crate::outputs::Output;
 use crate::tally::Tally;
-use crate::time::{BitInstant, BitTimes};
+use crate::time::BitInstant;
 use crate::timers::NEVER;
 use crate::topology::segments::Place;
 use std::collections::VecDeque;
@@ -272,10 +272,5 @@ impl Medium {
     /// The name of the next frame that `station` offers.
     pub fn next_frame_id(&self, station: StationId) -> FrameId {
         with!(&self.engine, engine => FrameId { station, serial: engine.station(station).serial + 1 })
-    }
-
-    /// How long a signal takes from `a` to `b`.
-    pub fn distance(&self, a: StationId, b: StationId) -> BitTimes {
-        with!(&self.engine, engine => engine.core.line.topology().distance(a, b))
     }
 }

@@ -9,10 +9,12 @@ pub enum Output {
     /// The outcome is final: every attached station but the sender hears `frame` whole.
     ///
     /// Its last bit, of its extension if it has one, leaves at `end` and reaches a station at `end` +
-    /// [`Medium::distance`](crate::Medium::distance) to it.
+    /// [`Config::way`](crate::Config::way) to it.
     Carried {
         /// The frame.
         frame: FrameId,
+        /// Its first bit, at the sender's place.
+        begin: BitInstant,
         /// The instant after its last bit, at the sender's place.
         end: BitInstant,
         /// Stations that do not hand it up: another signal spoilt it at their place, without a collision that the

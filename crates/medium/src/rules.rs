@@ -85,6 +85,12 @@ impl Config {
         !is_cut && in_range
     }
 
+    /// How long a signal of `source` that begins at `begin` takes to `place`.
+    #[inline]
+    pub fn way(&self, source: StationId, begin: BitInstant, place: StationId) -> BitTimes {
+        self.topology.way(self.seed, (source, begin), place)
+    }
+
     /// Who sends: the stations, unless a method without collision detection has infinitely many users.
     pub fn population(&self) -> Population {
         match &self.method {

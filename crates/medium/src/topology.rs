@@ -4,7 +4,7 @@ pub(crate) mod segments;
 
 use crate::config::Config;
 use crate::frame::StationId;
-use crate::time::{BitRate, BitTimes};
+use crate::time::{BitInstant, BitRate, BitTimes};
 use crate::topology::segments::{Place, Segments};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -263,7 +263,26 @@ impl Topology {
         (lowest <= highest).then(|| BitTimes::new(lowest)..=BitTimes::new(highest))
     }
 
-    /// How long a signal takes from `a` to `b`.
+    /// The most that all repeaters together add to their delays.
+    pub fn jitter(&self) -> BitTimes {
+        match self {
+            Topology::Star { .. } | Topology::Bus { .. } => BitTimes::ZERO,
+            Topology::Segments(segments) => segments.jitter(),
+        }
+    }
+
+    /// How long a signal, given as its source and its begin, takes to `place`: the distance, and what repeaters with
+    /// jitter add to this signal in a run with `seed`.
+    #[inline]
+    pub(crate) fn way(&self, seed: u64, signal: (StationId, BitInstant), place: StationId) -> BitTimes {
+        let distance = self.distance(signal.0, place);
+        match self {
+            Topology::Star { .. } | Topology::Bus { .. } => distance,
+            Topology::Segments(segments) => distance + segments.late(seed, signal, place.index()),
+        }
+    }
+
+    /// How long a signal takes from `a` to `b`; where repeaters have jitter, at least.
     #[inline]
     pub fn distance(&self, a: StationId, b: StationId) -> BitTimes {
         match self {
@@ -284,7 +303,7 @@ impl Topology {
         }
     }
 
-    /// How long a signal takes from `a` to the station farthest from it.
+    /// How long a signal takes from `a` to the station farthest from it, at most.
     pub fn farthest(&self, a: StationId) -> BitTimes {
         match self {
             Topology::Star { stations: 1, .. } => BitTimes::ZERO,
@@ -296,7 +315,7 @@ impl Topology {
             }
             Topology::Segments(segments) => {
                 let others = 0..segments.stations().len();
-                others.map(|other| segments.distance(a.index(), other)).max().unwrap_or(BitTimes::ZERO)
+                others.map(|other| segments.most(a.index(), other)).max().unwrap_or(BitTimes::ZERO)
             }
         }
     }
@@ -320,7 +339,7 @@ impl Topology {
             }
             Topology::Segments(segments) => {
                 let all = 0..segments.stations().len();
-                let pairs = all.clone().flat_map(|a| all.clone().map(move |b| segments.distance(a, b)));
+                let pairs = all.clone().flat_map(|a| all.clone().map(move |b| segments.most(a, b)));
                 pairs.max().unwrap_or(BitTimes::ZERO)
             }
         };

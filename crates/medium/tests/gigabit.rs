@@ -129,7 +129,7 @@ fn nobody_gets_into_a_burst() {
 
 fn two_segments() -> Topology {
     let place = |segment, position| Place { segment, position: BitTimes::new(position) };
-    let repeater = Repeater { delay: BitTimes::new(8), ports: vec![place(0, 20), place(1, 0)] };
+    let repeater = Repeater { delay: BitTimes::new(8), jitter: BitTimes::ZERO, ports: vec![place(0, 20), place(1, 0)] };
     let stations = vec![place(0, 0), place(0, 10), place(1, 30)];
     Topology::Segments(Segments::new(stations, &[repeater]).expect("two segments and a repeater"))
 }

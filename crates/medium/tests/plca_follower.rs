@@ -33,7 +33,7 @@ fn any_near_topology() -> impl Strategy<Value = Topology> {
         let place = |segment, way| Place { segment, position: BitTimes::new(way) };
         let stations = ways.iter().enumerate().map(|(index, &way)| place(index % 2, way / 2)).collect();
         let ports = vec![place(0, way / 2), place(1, way / 2)];
-        let repeater = Repeater { delay: BitTimes::new(delay), ports };
+        let repeater = Repeater { delay: BitTimes::new(delay), jitter: BitTimes::ZERO, ports };
         Topology::Segments(Segments::new(stations, &[repeater]).expect("a tree"))
     });
     let one_place = (1..=12_usize).prop_map(|stations| Topology::star(stations, 0));

@@ -18,7 +18,7 @@ use proptest::test_runner::TestRunner;
 use scenario::{
     Scenario, any_cable, any_config, any_scenario, any_topology, cases, crowded_scenario, cut_scenario,
     extending_config, faulty_scenario, fitting_topology, gigabit_config, joined_segments, runner, runner_for,
-    standard_config,
+    standard_config, with_jitter,
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -141,6 +141,14 @@ fn engine_and_model_agree_through_repeaters() {
     let kinds = ["transmitted", "delivered", "fragment", "damaged", "collision", "late", "backoff"];
     check(600, any_scenario(any_config(joined_segments())), &kinds);
     check(600, faulty_scenario(extending_config(joined_segments())), &kinds);
+}
+
+/// 9.5.5.2: repeaters that delay one signal more than another, so that gaps behind them shrink and grow.
+#[test]
+fn engine_and_model_agree_through_repeaters_with_jitter() {
+    let kinds = ["transmitted", "delivered", "fragment", "damaged", "collision", "late", "backoff"];
+    check(600, cut_scenario(with_jitter(any_config(joined_segments()))), &kinds);
+    check(300, faulty_scenario(with_jitter(extending_config(joined_segments()))), &kinds);
 }
 
 fn bus(positions: &[u64]) -> Config {

@@ -138,7 +138,11 @@ fn planned(is_bus: bool, far: u64, seed: u64) -> Config {
         let positions = [0, far, far, far, far].map(BitTimes::new).to_vec();
         Topology::Bus { positions }
     } else {
-        let repeater = Repeater { delay: BitTimes::new(far / 5), ports: vec![place(0, far / 3), place(1, far / 2)] };
+        let repeater = Repeater {
+            delay: BitTimes::new(far / 5),
+            jitter: BitTimes::ZERO,
+            ports: vec![place(0, far / 3), place(1, far / 2)],
+        };
         let last = place(1, 0);
         let places = vec![place(0, 0), last, last, last, last];
         Topology::Segments(Segments::new(places, &[repeater]).expect("a tree"))

@@ -211,7 +211,7 @@ fn a_collision_in_a_burst_is_late() {
 #[test]
 fn a_repeater_delays_what_it_repeats() {
     let place = |segment, bits| Place { segment, position: BitTimes::new(bits) };
-    let repeater = Repeater { delay: BitTimes::new(8), ports: vec![place(0, 20), place(1, 0)] };
+    let repeater = Repeater { delay: BitTimes::new(8), jitter: BitTimes::ZERO, ports: vec![place(0, 20), place(1, 0)] };
     for start in [57, 58, 59] {
         let stations = vec![place(0, 0), place(1, 30), place(0, 20)];
         let segments = Segments::new(stations, std::slice::from_ref(&repeater)).expect("a tree");

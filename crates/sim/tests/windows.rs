@@ -59,7 +59,8 @@ fn carrier(case: &Case) -> Vec<Vec<(u64, u64)>> {
             .iter()
             .filter(|(_, (_, reaches))| reaches[usize::from(place)])
             .map(|((of, _, begin, _), (end, _))| {
-                let way = case.config.topology.distance(StationId::new(*of as u16), StationId::new(place)).get();
+                let (source, place) = (StationId::new(*of as u16), StationId::new(place));
+                let way = case.config.way(source, BitInstant::new(*begin), place).get();
                 (begin + way, end + way)
             })
             .collect();
@@ -316,7 +317,8 @@ fn with_whom(case: &Case, rows: &[Value]) -> Result<(), String> {
         let own = case.truth.iter().filter(|(key, _)| is_own(key)).max_by_key(|((_, _, begin, _), _)| *begin);
         let Some((own_key, own_facts)) = own else { continue };
         let there = |key: &Key, facts: &Facts, place: u16| {
-            let way = case.config.topology.distance(StationId::new(key.0 as u16), StationId::new(place)).get();
+            let source = StationId::new(key.0 as u16);
+            let way = case.config.way(source, BitInstant::new(key.2), StationId::new(place)).get();
             facts.1[usize::from(place)].then_some((key.2 + way, facts.0 + way))
         };
         for other in row["with"].as_array().expect("a list") {

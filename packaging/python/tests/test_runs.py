@@ -80,13 +80,13 @@ def test_a_scenario_is_a_mapping() -> None:
 
 
 def test_several_buses_have_results_of_each() -> None:
-    def traffic(to: str) -> dict[str, str]:
-        return {"arrivals": "poisson:0.1", "destination": to}
+    def traffic(load: float, to: str) -> dict[str, str]:
+        return {"arrivals": f"poisson:{load}", "destination": to}
 
     scenario = {
         "bus": {
-            "one": {"stations": 2, "traffic": traffic("two-1")},
-            "two": {"stations": 2, "traffic": traffic("one-1"), "medium": {"rate": "100M"}},
+            "one": {"stations": 2, "traffic": traffic(0.1, "two-1")},
+            "two": {"stations": 2, "traffic": traffic(0.02, "one-1"), "medium": {"rate": "100M"}},
         },
         "bridge": [{"name": "sw", "joins": ["one", "two"]}],
     }

@@ -352,7 +352,7 @@ impl Coordinator {
         }
         while let Some(output) = self.medium.poll_output() {
             match output {
-                Output::Carried { frame, end, damaged } => self.schedule(frame, end, &damaged),
+                Output::Carried { frame, begin, end, damaged } => self.schedule(frame, (begin, end), &damaged),
                 Output::Released { frame } => {
                     // Nearly always the one that has waited longest.
                     let held = &mut self.frames.held[frame.station.index()];

@@ -16,8 +16,8 @@ pub struct Ports {
     by_index: HashMap<u32, StationId>,
     by_mac: HashMap<[u8; 6], StationId>,
     behind: Behind,
-    /// For each station as a sender: the others by distance.
-    hearers: Vec<Vec<Hearers>>,
+    /// For each station as a sender: the others by when they hear it.
+    hearers: Vec<Vec<Vec<StationId>>>,
     plugs: Vec<Plug>,
 }
 
@@ -30,15 +30,6 @@ struct Plug {
     attached: bool,
     /// Its interface has vanished.
     gone: bool,
-}
-
-/// Stations at the same distance from a sender.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hearers {
-    /// The distance.
-    pub distance: BitTimes,
-    /// Who.
-    pub stations: Vec<StationId>,
 }
 
 impl Ports {
@@ -139,26 +130,27 @@ impl Ports {
         octets::destination(source, octets, known)
     }
 
-    /// Who hears `source`, nearest first.
-    pub fn hearers(&self, source: StationId) -> &[Hearers] {
+    /// The stations that hear `source`, nearest first; those of one group hear each signal at one instant.
+    pub fn hearers(&self, source: StationId) -> &[Vec<StationId>] {
         &self.hearers[source.index()]
     }
 }
 
-fn hearers_of(source: StationId, all: &[StationId], topology: &Topology) -> Vec<Hearers> {
+fn hearers_of(source: StationId, all: &[StationId], topology: &Topology) -> Vec<Vec<StationId>> {
     let mut others: Vec<_> = all.iter().filter(|&&other| other != source).collect();
-    others.sort_by_key(|&&other| topology.distance(source, other));
-    let groups = others.chunk_by(|&&a, &&b| topology.distance(source, a) == topology.distance(source, b));
-    let group = |group: &[&StationId]| Hearers {
-        distance: topology.distance(source, *group[0]),
-        stations: group.iter().map(|&&station| station).collect(),
-    };
-    groups.map(group).collect()
+    // Behind repeaters with jitter, only stations on one segment hear each signal at one instant.
+    let segment = |station| topology.place(station).map(|place| place.segment);
+    let is_steady = topology.jitter() == BitTimes::ZERO;
+    let when = |other: StationId| (topology.distance(source, other), segment(other).filter(|_| !is_steady));
+    others.sort_by_key(|&&other| when(other));
+    let groups = others.chunk_by(|&&a, &&b| when(a) == when(b));
+    groups.map(|group| group.iter().map(|&&station| station).collect()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use medium::{Place, Repeater, Segments};
 
     fn ports() -> Ports {
         let port = |n: u8| {
@@ -215,10 +207,28 @@ mod tests {
     #[test]
     fn hearers_are_grouped_by_distance_and_leave_the_sender_out() {
         let ports = ports();
-        let one =
-            |distance, station| Hearers { distance: BitTimes::new(distance), stations: vec![StationId::new(station)] };
-        assert_eq!(ports.hearers(StationId::new(0)), [one(10, 1), one(20, 2)]);
-        let both = Hearers { distance: BitTimes::new(10), stations: vec![StationId::new(0), StationId::new(2)] };
-        assert_eq!(ports.hearers(StationId::new(1)), [both]);
+        let [a, b, c] = [0, 1, 2].map(StationId::new);
+        assert_eq!(ports.hearers(a), [[b], [c]]);
+        assert_eq!(ports.hearers(b), [[a, c]]);
+    }
+
+    /// st1 and st2 are equally far from st0, and only where the repeaters have no jitter does every signal of st0 come to
+    /// both at one instant.
+    #[test]
+    fn jitter_parts_hearers_on_different_segments() {
+        let place = |segment| Place { segment, position: BitTimes::ZERO };
+        let hearers = |jitter| {
+            let repeater = |other| Repeater {
+                delay: BitTimes::new(8),
+                jitter: BitTimes::new(jitter),
+                ports: vec![place(0), place(other)],
+            };
+            let places = [0, 1, 2, 2].map(place).to_vec();
+            let segments = Segments::new(places, &[repeater(1), repeater(2)]).expect("a tree");
+            let all = [0, 1, 2, 3].map(StationId::new);
+            hearers_of(all[0], &all, &Topology::Segments(segments)).iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        assert_eq!(hearers(0), [3]);
+        assert_eq!(hearers(4), [1, 2]);
     }
 }

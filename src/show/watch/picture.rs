@@ -78,7 +78,7 @@ impl Column {
 
     /// How long a signal takes to this place, if it is drawn there.
     fn delay(&self, one: &Signal, layout: &Layout, config: &medium::Config) -> Option<BitTimes> {
-        let way = |to: StationId| config.topology.distance(one.source, to);
+        let way = |to: StationId| config.way(one.source, one.begin, to);
         let (nearer, delay) = match self {
             Column::Cable { left, right, part, .. } => {
                 let [begin, end] = [left, right].map(|end| way(*end).get() as f64);

@@ -364,7 +364,7 @@ fn unheard(story: &mut Story, scene: &Scene) {
         Some(Destination::All) => *station != own,
         Some(Destination::Nobody | Destination::Beyond(_)) | None => false,
     };
-    let came = |station: StationId| end + config.topology.distance(own, station);
+    let came = |station: StationId| end + config.way(own, sent.begin, station);
     let why = |station: StationId| {
         if !sent.reaches(station, config) {
             Some(Unheard::Cut)

@@ -218,7 +218,7 @@
         stretch = [];
       };
       for (const station of run.places) {
-        if (shows(run, one, station)) stretch.push([this.x(station), distance(run, one.of, station)]);
+        if (shows(run, one, station)) stretch.push([this.x(station), distance(run, one, station)]);
         if (!cable || !shows(run, one, station)) flush();
       }
       flush();
@@ -466,7 +466,7 @@
       const gap = (station) => Math.abs(this.x(station) - x);
       const station = run.places.reduce((best, station) => (gap(station) < gap(best) ? station : best), run.places[0]);
       const told = sounding(run, this.scene, station, t).map((one) => {
-        const d = distance(run, one.of, station), part = parts(this.scene, one).find(([, from, to]) => from + d <= t && t < to + d);
+        const d = distance(run, one, station), part = parts(this.scene, one).find(([, from, to]) => from + d <= t && t < to + d);
         const attempt = one.attempt ? `, attempt ${one.attempt}` : "";
         const whose = one.serial ? name(run, one.about, one.serial) : run.names[one.of];
         return part ? `${PARTS[part[0]]} of ${whose}${attempt}, here from ${group(part[1] + d)} to ${group(part[2] + d)} BT` : "";

@@ -11,7 +11,7 @@ use crate::study::origin::metadata;
 use crate::study::page::{escape, whole};
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
-use medium::{BitInstant, Cause, Event, Kind, Method, StationId, Topology};
+use medium::{BitInstant, BitTimes, Cause, Event, Kind, Method, StationId, Topology};
 use serde_json::{Value, json};
 use sim::figures::intervals::BELOW;
 use sim::figures::row::{Value as Figure, columns};
@@ -363,8 +363,10 @@ fn topology(topology: &Topology) -> Value {
             json!({ "bus": positions.iter().map(|position| position.get()).collect::<Vec<_>>() })
         }
         Topology::Segments(_) => {
+            // With jitter each signal has its own ways.
             let row = |a: StationId| all().map(|b| topology.distance(a, b).get()).collect::<Vec<_>>();
-            json!({ "matrix": all().map(row).collect::<Vec<_>>() })
+            let is_steady = topology.jitter() == BitTimes::ZERO;
+            json!({ "matrix": is_steady.then(|| all().map(row).collect::<Vec<_>>()) })
         }
     }
 }

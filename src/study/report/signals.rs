@@ -9,7 +9,7 @@
 
 use super::gather::Told;
 use super::pack::{folded, number};
-use medium::{BitInstant, Carried, Config, Kind};
+use medium::{BitInstant, BitTimes, Carried, Config, Kind, StationId};
 use sim::scene::{Part, Signal, Signals};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -71,6 +71,10 @@ pub fn signals(told: &Told, stretch: Range<usize>, begin: BitInstant, end: BitIn
         for (part, from, to) in parts {
             number(octets, Part::ALL.iter().position(|(known, _)| *known == part).unwrap_or(0) as u64);
             number(octets, to.since(from).get());
+        }
+        if config.topology.jitter() > BitTimes::ZERO {
+            let stations = (0..config.topology.stations() as u16).map(StationId::new);
+            stations.for_each(|place| number(octets, config.way(signal.source, signal.begin, place).get()));
         }
         drawn.longest = drawn.longest.max(until.since(signal.begin).get());
     }

@@ -21,9 +21,9 @@ const Ethbus = (() => {
   }
   const span = (run, bits) => `${group(bits)} BT (${real(run, bits)})`;
 
-  function distance(run, a, b) {
-    if (a === b) return 0;
-    const { star, bus, matrix } = run.topology;
+  function distance(run, one, b) {
+    const { star, bus, matrix } = run.topology, a = one.of;
+    if (one.ways || a === b) return one.ways ? one.ways[b] : 0;
     return star !== undefined ? star : bus ? Math.abs(bus[a] - bus[b]) : matrix[a][b];
   }
 
@@ -87,6 +87,7 @@ const Ethbus = (() => {
         parts.push([which, from, one.end]);
       }
       one.last = parts.length;
+      if (run.topology.matrix === null) one.ways = run.names.map(number);
       all.push(one);
     }
     const kinds = Object.fromEntries(run.kinds.map(([kind], number) => [kind, number]));
@@ -125,7 +126,7 @@ const Ethbus = (() => {
     for (let i = since(scene.all, t - scene.longest - run.longest - 1); i < scene.all.length; i++) {
       const one = scene.all[i];
       if (one.begin > t) break;
-      const d = distance(run, one.of, station);
+      const d = distance(run, one, station);
       if (reaches(run, one, station) && one.begin + d <= t && (one.open || one.end + d > t)) found.push(one);
     }
     return found;
@@ -135,7 +136,7 @@ const Ethbus = (() => {
     const words = run.words, station = run.names[one.of];
     const all = sounding(run, scene, one.of, t).filter((other) => other.of !== one.of), more = all.length - run.named;
     const met = all.slice(0, run.named).map((other) => {
-      const d = distance(run, other.of, one.of), apart = d ? fill(words.apart, { span: span(run, d) }) : "";
+      const d = distance(run, other, one.of), apart = d ? fill(words.apart, { span: span(run, d) }) : "";
       const frame = name(run, other.about, other.serial), between = Math.abs(other.begin - one.begin);
       const template = !between ? words.met_at_once : other.begin < one.begin ? words.met_earlier : words.met_later;
       return fill(template, { frame, span: span(run, between), apart });

@@ -114,6 +114,17 @@ impl Parameters {
                 "jam_size",
                 "at least 32 BT where there are repeaters: a fragment is 96 BT or more",
             ),
+            // A later signal of a sender that keeps the gap never reaches the one before it.
+            rule(
+                topology.jitter() < p.inter_packet_gap,
+                "jitter",
+                "less than inter_packet_gap, of all repeaters together",
+            ),
+            rule(
+                topology.jitter() == BitTimes::ZERO || p.burst_limit == BitTimes::ZERO,
+                "jitter",
+                "0 BT where stations send bursts: there, `bursting = false` allows more",
+            ),
             rule(
                 (18..=p.max_frame_size.get()).contains(&p.min_frame_size.get()),
                 "min_frame_size",

@@ -9,7 +9,7 @@
 use super::state::Core;
 use crate::access::Access;
 use crate::frame::{StationId, TransmissionId};
-use crate::line::Course;
+use crate::line::{Course, Transmission};
 use crate::outputs::Output;
 use crate::time::BitInstant;
 
@@ -42,7 +42,7 @@ impl Core {
         if transmission.settled {
             return;
         }
-        let (frame, course) = (transmission.frame, transmission.course);
+        let (frame, begin, course) = (transmission.frame, transmission.begin, transmission.course);
         let farthest = self.line.farthest(transmission.source());
         let (end, damaged) = match course {
             Course::OnAir { end } | Course::Whole { end } if self.line.alone(id) && self.line.heard_by_all(id) => {
@@ -52,7 +52,7 @@ impl Core {
             Course::OnAir { .. } | Course::Whole { .. } | Course::Cut { .. } => return,
         };
         self.line.get_mut(id).settled = true;
-        self.give_out(Output::Carried { frame, end, damaged });
+        self.give_out(Output::Carried { frame, begin, end, damaged });
         if let Course::Whole { .. } = course {
             self.release(frame);
         }
@@ -61,8 +61,9 @@ impl Core {
     /// Reports that a transmission which ended at `end` is delivered: for a method that itself decides what arrived.
     pub fn carried(&mut self, id: TransmissionId, end: BitInstant) {
         if self.config.keep_outputs {
-            let (frame, damaged) = (self.line.get(id).frame, self.spoilt_places(id, end, true));
-            self.give_out(Output::Carried { frame, end, damaged });
+            let Transmission { frame, begin, .. } = *self.line.get(id);
+            let damaged = self.spoilt_places(id, end, true);
+            self.give_out(Output::Carried { frame, begin, end, damaged });
         }
     }
 
@@ -77,7 +78,7 @@ impl Core {
         let others = (0..self.line.topology().stations() as u16).map(StationId::new).filter(|&it| it != frame.station);
         let is_spoilt = |place| !transmission.reaches(place) || self.line.damaged_at(place, id);
         let noisy = |place| {
-            let way = self.line.topology().distance(frame.station, place);
+            let way = self.line.way(transmission, place);
             self.noise.spoils(place, end + way, transmission.size)
         };
         others.filter(|&place| !worth.is_handed_up(met && is_spoilt(place)) || noisy(place)).collect()

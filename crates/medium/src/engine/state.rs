@@ -47,7 +47,12 @@ impl Core {
     pub fn new(config: Config, timers: usize) -> Core {
         Core {
             agenda: Agenda::new(timers, config.parameters.slot_time),
-            line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap, config.capture().cloned()),
+            line: Line::new(
+                config.topology.clone(),
+                config.seed,
+                config.parameters.inter_packet_gap,
+                config.capture().cloned(),
+            ),
             cut: None,
             noise: Noise::new(config.seed, config.topology.stations()),
             instant: BitInstant::ZERO,

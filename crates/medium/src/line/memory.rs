@@ -13,7 +13,7 @@ impl Line {
         let spoke = self.spoke[place.index()];
         into.extend(spoke.map(|end| Carrier { begin: BitInstant::ZERO, end: Some(end), own: true }));
         into.extend((self.first..).zip(&self.transmissions).filter_map(|(number, transmission)| {
-            let distance = self.distance(transmission.source(), place);
+            let distance = self.way(transmission, place);
             let begin = transmission.begin + distance;
             let end = transmission.known_end().map(|end| end + distance);
             (begin < now && deafness.hears(number) && transmission.reaches(place)).then_some(Carrier {
@@ -185,7 +185,7 @@ impl Line {
             let touching = (self.first..).zip(&self.transmissions).take_while(|(_, other)| other.begin <= so_far);
             let touching = touching.filter(|(_, other)| !self.is_over_everywhere(other, so_far));
             for (_, other) in touching.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {
-                let distance = self.distance(other.source(), place);
+                let distance = self.way(other, place);
                 if other.begin + distance <= so_far {
                     match other.known_end() {
                         Some(known) => *end = (*end).max(known + distance),

@@ -38,10 +38,10 @@ impl Line {
     fn captured<'a>(&self, place: StationId, this: &Transmission, met: impl Iterator<Item = &'a Transmission>) -> bool {
         let Some(capture) = &self.capture else { return false };
         let there = |other: &Transmission| {
-            let here = other.span().after(self.distance(other.source(), place));
+            let here = other.span().after(self.way(other, place));
             (other.source(), here.begin, here.end.unwrap_or(NEVER))
         };
-        let begin = this.begin + self.distance(this.source(), place);
+        let begin = this.begin + self.way(this, place);
         capture.survives(place, (this.source(), begin), met.map(there))
     }
 
@@ -81,7 +81,7 @@ impl Line {
     }
 
     fn overlap_at(&self, place: StationId, packet: &Transmission, other: &Transmission) -> bool {
-        let here = |one: &Transmission| one.span().after(self.distance(one.source(), place));
+        let here = |one: &Transmission| one.span().after(self.way(one, place));
         other.reaches(place) && here(packet).spoilt_by(&here(other))
     }
 
@@ -89,12 +89,12 @@ impl Line {
     /// before it began.
     ///
     /// A signal that ended at the source before this one began is ahead of it at every place, since no
-    /// way round is shorter than the straight one.
+    /// way round is shorter than the straight one. Where repeaters have jitter, it must have ended so much earlier.
     pub fn alone(&self, id: TransmissionId) -> bool {
         let this = self.get(id);
         self.others(id).all(|other| {
-            let distance = self.distance(other.source(), this.source());
-            other.known_end().is_some_and(|end| end + distance <= this.begin)
+            let distance = self.way(other, this.source());
+            other.known_end().is_some_and(|end| end + distance + self.ways.jitter() <= this.begin)
         })
     }
 

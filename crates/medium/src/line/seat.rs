@@ -3,7 +3,7 @@
 //! A seat on which no station has been sends nothing and listens to nothing. So only the ends of signals that it is an
 //! addressee of depend on its place, and how far the others are from it.
 
-use super::{Course, Line, Ways};
+use super::{Course, Line};
 use crate::agenda::Agenda;
 use crate::frame::{StationId, TransmissionId};
 use crate::time::BitInstant;
@@ -27,7 +27,7 @@ impl Line {
         self.farthest[index] = there.farthest(station);
         assert!(self.farthest[index] <= self.longest, "{station} is farther away than planned");
         self.planned = Some(planned);
-        self.ways = Ways::new(&moved);
+        self.ways = self.ways.moved(&moved);
         self.topology = moved;
         agenda.ends.forget(station);
         // The end of a jam is scheduled as its sender ends it.
@@ -35,7 +35,7 @@ impl Line {
         let here =
             (self.first..).zip(&self.transmissions).filter(|(_, one)| one.is_for(station) && one.reaches(station));
         for (number, one) in here.filter(|(_, one)| is_scheduled(one.course)) {
-            let end = one.known_end().map(|end| end + self.ways.between(one.source(), station));
+            let end = one.known_end().map(|end| end + self.way(one, station));
             if let Some(end) = end.filter(|end| *end >= now) {
                 agenda.ends.push(end, station, TransmissionId::new(number));
             }

@@ -15,7 +15,7 @@ impl Line {
         }
         let deafness = &self.deafness[place.index()];
         let was_there = |(number, other): (u64, &Transmission)| {
-            let distance = self.distance(other.source(), place);
+            let distance = self.way(other, place);
             let sounds = other.begin + distance < now && other.known_end().is_none_or(|end| end + distance >= now);
             sounds && deafness.hears(number) && other.reaches(place)
         };

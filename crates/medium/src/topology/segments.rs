@@ -1,15 +1,22 @@
 //! Segments of cable that repeaters join into a tree, and the only way of a signal between two stations.
 //!
 //! ```text
-//!   segment 0  ──a───────┬────        from a to b: |a − port| on segment 0, the repeater's delay,
-//!                    repeater         then |port − b| on segment 1
+//!   segment 0  ──a───────┬────        from a to b: |a − port| on segment 0, the repeater's delay
+//!                    repeater         and what it adds to this signal, then |port − b| on segment 1
 //!   segment 1  ──────────┴──b─
 //! ```
-//! Knows cable and delays only. The other effect of a repeater needs no code: no transmission is shorter than the 96
-//! bits to which a repeater extends a fragment (802.3, 9.6.4, 27.3.1.4.4, 41.2.1.4.4).
+//! Knows cable and delays only. What a repeater adds to its delay is drawn from the run's seed, the repeater, the
+//! signal's source and its begin, and from nothing else, as [noise](crate::noise) is. The other effect of a repeater
+//! needs no code: no transmission is shorter than the 96 bits to which a repeater extends a fragment (802.3, 9.6.4,
+//! 27.3.1.4.4, 41.2.1.4.4).
 
-use crate::time::BitTimes;
+use crate::frame::StationId;
+use crate::time::{BitInstant, BitTimes};
 use crate::topology::{MAX_DISTANCE, TopologyError};
+use backoff::Generator;
+
+/// The streams of what repeaters add; noise has smaller numbers.
+const REPEATERS: u64 = 1 << 34;
 
 /// A place on a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +32,9 @@ pub struct Place {
 pub struct Repeater {
     /// From the first bit in at a port to the first bit out at another.
     pub delay: BitTimes,
+    /// The most by which it is later for some transmissions: each has a draw of its own, from 0 to this, which holds for
+    /// all of it and at all ports.
+    pub jitter: BitTimes,
     /// The places of its ports; at least two, each on another segment.
     pub ports: Vec<Place>,
 }
@@ -37,6 +47,16 @@ pub struct Segments {
     segments: usize,
     /// For each pair of segments: the way between them. Row by row, ordered by the first segment.
     ways: Vec<Way>,
+    /// For each way its last step, if some repeater has jitter; otherwise none.
+    steps: Vec<Step>,
+}
+
+/// The last repeater of a way, the segment on its near side, and the jitter of the whole way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Step {
+    repeater: u16,
+    from: u16,
+    jitter: u32,
 }
 
 /// The way out of one segment to another.
@@ -71,8 +91,12 @@ impl Segments {
         }
         let segments = stations.iter().chain(ports()).map(|place| place.segment + 1).max().unwrap_or(0);
         check_tree(segments, repeaters)?;
-        let mut made = Segments { stations, repeaters: repeaters.to_vec(), segments, ways: Vec::new() };
+        let mut made =
+            Segments { stations, repeaters: repeaters.to_vec(), segments, ways: Vec::new(), steps: Vec::new() };
         made.ways = vec![Way { known: false, ..Way::default() }; segments * segments];
+        if made.jitter() > BitTimes::ZERO {
+            made.steps = vec![Step::default(); segments * segments];
+        }
         (0..segments).try_for_each(|segment| made.lead_out_of(segment))?;
         Ok(made)
     }
@@ -97,7 +121,44 @@ impl Segments {
         self.way(self.stations[a].segment, self.stations[b].segment).repeaters.into()
     }
 
-    /// How long a signal takes between two stations.
+    /// The jitter of all repeaters together.
+    pub(crate) fn jitter(&self) -> BitTimes {
+        BitTimes::new(self.repeaters.iter().map(|repeater| repeater.jitter.get()).sum())
+    }
+
+    /// The most that repeaters add on the way between two segments.
+    fn jitter_between(&self, from: usize, to: usize) -> u64 {
+        self.steps.get(from * self.segments + to).map_or(0, |step| step.jitter.into())
+    }
+
+    /// What the repeaters on the way of a signal, given as its source and begin, add to the distance to station `b`.
+    #[inline]
+    pub(crate) fn late(&self, seed: u64, signal: (StationId, BitInstant), b: usize) -> BitTimes {
+        if self.steps.is_empty() { BitTimes::ZERO } else { self.drawn(seed, signal, b) }
+    }
+
+    #[cold]
+    fn drawn(&self, seed: u64, (source, begin): (StationId, BitInstant), b: usize) -> BitTimes {
+        let (first, mut segment) = (self.stations[source.index()].segment, self.stations[b].segment);
+        let mut late = 0;
+        while segment != first {
+            let step = self.steps[first * self.segments + segment];
+            let stream = REPEATERS + (u64::from(step.repeater) << 16) + source.index() as u64;
+            let run = Generator::operation(seed, stream).next_u64();
+            let range = self.repeaters[usize::from(step.repeater)].jitter.get() + 1;
+            late += (Generator::stream(run, begin.get()).next_high_bits(32) * range) >> 32;
+            segment = step.from.into();
+        }
+        BitTimes::new(late)
+    }
+
+    /// How long a signal takes between two stations at most.
+    pub(crate) fn most(&self, a: usize, b: usize) -> BitTimes {
+        let jitter = self.jitter_between(self.stations[a].segment, self.stations[b].segment);
+        self.distance(a, b) + BitTimes::new(jitter)
+    }
+
+    /// How long a signal takes between two stations at least.
     #[inline]
     pub(crate) fn distance(&self, a: usize, b: usize) -> BitTimes {
         let (a, b) = (self.stations[a], self.stations[b]);
@@ -109,14 +170,15 @@ impl Segments {
         BitTimes::new(ends + u64::from(out.between))
     }
 
-    /// Where a signal of a station enters a segment, and the time that it takes to there.
+    /// Where a signal of a station enters a segment, and the time that it takes to there at most.
     pub(crate) fn entry(&self, station: usize, segment: usize) -> (u64, u64) {
         let Place { segment: own, position } = self.stations[station];
         if own == segment {
             return (position.get(), 0);
         }
         let (out, back) = (self.way(own, segment), self.way(segment, own));
-        (back.exit.into(), position.get().abs_diff(out.exit.into()) + u64::from(out.between))
+        let between = u64::from(out.between) + self.jitter_between(own, segment);
+        (back.exit.into(), position.get().abs_diff(out.exit.into()) + between)
     }
 
     /// The stations on the far side of a cut: those that a signal from the cut segment's near end cannot reach.
@@ -153,11 +215,15 @@ impl Segments {
                     repeaters: so_far.repeaters + 1,
                     known: true,
                 };
+                let jitter = self.jitter_between(first, segment) + repeater.jitter.get();
                 for port in repeater.ports.iter().filter(|port| port.segment != segment) {
-                    if between > MAX_DISTANCE.get() {
+                    if between + jitter > MAX_DISTANCE.get() {
                         return Err(TopologyError::Way { from: first, to: port.segment });
                     }
                     self.ways[row + port.segment] = way;
+                    if let Some(step) = self.steps.get_mut(row + port.segment) {
+                        *step = Step { repeater: number as u16, from: segment as u16, jitter: jitter as u32 };
+                    }
                     reached.push((port.segment, Some(port.position.get()), number));
                 }
             }
@@ -174,8 +240,8 @@ fn check_tree(segments: usize, repeaters: &[Repeater]) -> Result<(), TopologyErr
         if ports < 2 {
             return Err(TopologyError::Ports { repeater: number, ports });
         }
-        if repeater.delay > MAX_DISTANCE {
-            return Err(TopologyError::Delay { repeater: number, delay: repeater.delay });
+        if repeater.delay.max(repeater.jitter) > MAX_DISTANCE {
+            return Err(TopologyError::Delay { repeater: number, delay: repeater.delay.max(repeater.jitter) });
         }
         let joined = part[repeater.ports[0].segment];
         for port in &repeater.ports[1..] {
@@ -202,7 +268,7 @@ mod tests {
 
     fn repeater(delay: u64, ports: &[(usize, u64)]) -> Repeater {
         let ports = ports.iter().map(|&(segment, position)| place(segment, position)).collect();
-        Repeater { delay: BitTimes::new(delay), ports }
+        Repeater { delay: BitTimes::new(delay), jitter: BitTimes::ZERO, ports }
     }
 
     /// 0 ─(8)─ 1 ─(8)─ 2, and segment 3 at the second repeater too.

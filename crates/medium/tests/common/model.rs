@@ -21,7 +21,7 @@ use medium::{
     BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Frame, FrameId, Input, Kind, Octets, Parameters,
     Place,
 };
-use signal::{Cut, PREAMBLE_AND_SFD, Signal, distances, id, same_side};
+use signal::{Cut, PREAMBLE_AND_SFD, Signal, distances, id, lateness, same_side};
 use std::collections::VecDeque;
 
 /// The process Deference: the variable `deferring`, and the place in its loop.
@@ -256,6 +256,7 @@ impl Model<'_> {
         let longest = (p.jabber_limit.get() - PREAMBLE_AND_SFD) / 8;
         let size = head.size.min(Octets::new(longest as u32));
         let deaf = |station: &Station| station.fault == Some(Fault::Deaf);
+        let late = lateness(self.config, station, now);
         self.signals.push(Signal {
             station,
             frame: head.id,
@@ -270,7 +271,11 @@ impl Model<'_> {
             burst_begin,
             cut: None,
             episode: None,
-            distance: distances(&self.config.topology, station),
+            distance: distances(&self.config.topology, station)
+                .iter()
+                .zip(late)
+                .map(|(way, late)| way + late)
+                .collect(),
             spoilt: vec![false; places],
             spoken_over: vec![false; places],
             unheard: self.stations.iter().map(deaf).collect(),

@@ -84,6 +84,7 @@ pub fn joined_segments() -> impl Strategy<Value = Topology> {
                     Some(last) if hub => last.ports.push(new),
                     _ => joined.push(Repeater {
                         delay: BitTimes::new(delay),
+                        jitter: BitTimes::ZERO,
                         ports: vec![place(old % (index + 1), near), new],
                     }),
                 }
@@ -91,6 +92,22 @@ pub fn joined_segments() -> impl Strategy<Value = Topology> {
             Topology::Segments(Segments::new(stations, &joined).expect("a tree"))
         },
     )
+}
+
+/// The repeaters of `config` have jitter: together as much as the gap allows, or less.
+pub fn with_jitter(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Config> {
+    (config, proptest::array::uniform3(0..=100_u64)).prop_map(|(mut config, shares)| {
+        let Topology::Segments(segments) = &config.topology else { return config };
+        let mut repeaters = segments.repeaters().to_vec();
+        let most = (config.parameters.inter_packet_gap.get() - 1) / repeaters.len() as u64;
+        for (repeater, share) in repeaters.iter_mut().zip(shares) {
+            repeater.jitter = BitTimes::new(most * share / 100);
+        }
+        let segments = Segments::new(segments.stations().to_vec(), &repeaters).expect("a tree");
+        config.topology = Topology::Segments(segments);
+        config.parameters.burst_limit = BitTimes::ZERO;
+        config
+    })
 }
 
 /// Capture on a bus, in three of four cases: anything else has no places.
@@ -179,7 +196,11 @@ pub fn gigabit_config(topology: impl Strategy<Value = Topology>) -> impl Strateg
 /// Every medium that can be configured, the rates and topologies mixed.
 pub fn any_medium() -> impl Strategy<Value = Config> {
     let topology = || prop_oneof![3 => any_topology(), 1 => joined_segments()];
-    prop_oneof![2 => any_config(topology()), 1 => extending_config(topology())]
+    prop_oneof![
+        2 => any_config(topology()),
+        1 => extending_config(topology()),
+        1 => with_jitter(any_config(joined_segments())),
+    ]
 }
 
 /// The limits that any parameters may be combined with.

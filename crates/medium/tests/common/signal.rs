@@ -1,7 +1,7 @@
 //! The signals on the reference model's medium: packets, their ways, and what each place hears of them.
 
 use backoff::Generator;
-use medium::{BitErrors, Capture, Destination, FrameId, Octets, Place, Segments, StationId, Topology};
+use medium::{BitErrors, Capture, Config, Destination, FrameId, Octets, Place, Segments, StationId, Topology};
 use std::ops::Range;
 
 /// Preamble and start frame delimiter, in bits (802.3, 4.2.5 and 4.2.6).
@@ -137,6 +137,26 @@ pub fn distances(topology: &Topology, station: usize) -> Vec<u64> {
         }
     };
     (0..topology.stations()).map(to).collect()
+}
+
+/// What the repeaters on the way add to a signal of `station` that begins at `begin`, by place: each has a draw for each
+/// signal, the same at all of its ports.
+#[allow(dead_code, reason = "only CSMA/CD has repeaters with jitter")]
+pub fn lateness(config: &Config, station: usize, begin: u64) -> Vec<u64> {
+    let Topology::Segments(segments) = &config.topology else { return vec![0; config.topology.stations()] };
+    let from = segments.stations()[station];
+    let late = |to: &Place| {
+        let mut through = Vec::new();
+        way(segments, from, *to, &mut through).expect("the segments are joined");
+        let draw = |&index: &usize| {
+            let source = (1 << 34) + index as u64 * 65_536 + station as u64;
+            let run = Generator::operation(config.seed, source).next_u64();
+            let choices = u128::from(segments.repeaters()[index].jitter.get() + 1);
+            (u128::from(Generator::stream(run, begin).next_high_bits(32)) * choices / (1 << 32)) as u64
+        };
+        through.iter().map(draw).sum()
+    };
+    segments.stations().iter().map(late).collect()
 }
 
 /// The pieces of cable between two places.

@@ -159,7 +159,7 @@ impl Signal {
     pub fn at(&self, station: StationId, config: &Config) -> Span {
         let preamble = if self.is_cut_before_preamble() { self.begin } else { self.preamble };
         let span = Span { begin: self.begin, preamble, end: self.end };
-        span.after(config.topology.distance(self.source, station))
+        span.after(config.way(self.source, self.begin, station))
     }
 
     /// A collision came before its preamble, in the extension bits of a burst.

@@ -86,7 +86,7 @@ impl Signals {
 
     /// From when to when a signal is at a place; an end that is not known is never.
     pub fn there(&self, signal: &Signal, place: StationId) -> Option<(BitInstant, BitInstant)> {
-        let way = self.config.topology.distance(signal.source, place);
+        let way = self.config.way(signal.source, signal.begin, place);
         let end = signal.end.map_or(BitInstant::new(u64::MAX), |end| end + way);
         signal.reaches(place, &self.config).then_some((signal.begin + way, end))
     }

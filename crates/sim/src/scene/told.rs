@@ -48,7 +48,7 @@ impl Signals {
 
     /// The senders of the signals at the place of the station that noticed a collision.
     fn parties<'a>(&'a self, event: &'a Event, names: &'a [String]) -> impl Iterator<Item = Party<'a>> {
-        let distance = |one: &Signal| self.config().topology.distance(one.source, event.station);
+        let distance = |one: &Signal| self.config().way(one.source, one.begin, event.station);
         let sounds = move |one: &Signal| {
             let distance = distance(one);
             one.begin + distance <= event.at && one.end.is_none_or(|end| end + distance > event.at)

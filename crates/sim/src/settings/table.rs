@@ -553,6 +553,9 @@ macro_rules! settings {
                 /// from one port of the repeater to another; at 10 Mb/s 7.5 BT is the most that 9.5.5.1 allows
                 delay: Given<BitTimesText>, Text(text::<BitTimesText>), "bit times in quotes, like `delay = \"8 BT\"`",
                     default "`\"8 BT\"`";
+                /// CSMA/CD: the most that it adds to its delay, drawn for each transmission (start-of-packet variability, 9.5.5.2)
+                jitter: Given<BitTimesText>, Text(text::<BitTimesText>), "bit times in quotes, like `jitter = \"4 BT\"`",
+                    default "`\"0 BT\"`";
                 /// where it is on each segment: `["a:185m", "b:0m"]`
                 ports: Vec<Spanned<PlaceText>>, Texts(text::<PlaceText>),
                     "places on segments, like `ports = [\"a:185m\", \"b:0m\"]`",

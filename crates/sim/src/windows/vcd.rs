@@ -284,7 +284,7 @@ impl Vcd {
     fn signal_ends(&mut self, at: BitInstant, row: Row, signal: u64) -> Result<(), WriteError> {
         let Some(signal) = self.signals.get(signal) else { return Ok(()) };
         let source = signal.source;
-        let way = self.config.topology.distance(source, StationId::new(row.first));
+        let way = self.config.way(source, signal.begin, StationId::new(row.first));
         if signal.end.is_none_or(|end| end + way != at) {
             // It was thought to end here, and does not.
             return Ok(());

@@ -77,7 +77,8 @@ mod tests {
         assert!(between(&bus, 2, 3).expect_err("nothing between").contains("at the same place"));
         assert!(between(&Topology::star(3, 5), 0, 1).expect_err("no cable").contains("a star has no cable"));
         let place = |segment, position| Place { segment, position: BitTimes::new(position) };
-        let repeater = medium::Repeater { delay: BitTimes::new(8), ports: vec![place(0, 9), place(1, 0)] };
+        let repeater =
+            medium::Repeater { delay: BitTimes::new(8), jitter: BitTimes::ZERO, ports: vec![place(0, 9), place(1, 0)] };
         let places = vec![place(0, 0), place(1, 4), place(1, 8)];
         let segments = Topology::Segments(Segments::new(places, &[repeater]).expect("a tree"));
         assert_eq!(between(&segments, 2, 1), Ok(Cut { segment: 1, position_bt: 6 }));

@@ -255,6 +255,8 @@ impl From<PlaceMirror> for Place {
 #[serde(deny_unknown_fields)]
 struct RepeaterMirror {
     delay_bt: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    jitter_bt: Option<u64>,
     ports: Vec<PlaceMirror>,
 }
 
@@ -274,6 +276,7 @@ mod segments {
     pub fn serialize<S: Serializer>(segments: &Segments, serializer: S) -> Result<S::Ok, S::Error> {
         let repeater = |repeater: &Repeater| RepeaterMirror {
             delay_bt: repeater.delay.get(),
+            jitter_bt: Some(repeater.jitter.get()).filter(|jitter| *jitter > 0),
             ports: repeater.ports.iter().map(PlaceMirror::from).collect(),
         };
         let stations = segments.stations().iter().map(PlaceMirror::from).collect();
@@ -284,8 +287,11 @@ mod segments {
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Segments, D::Error> {
         let SegmentsMirror { stations, repeaters } = SegmentsMirror::deserialize(deserializer)?;
         let places = |places: Vec<PlaceMirror>| places.into_iter().map(Place::from).collect::<Vec<_>>();
-        let repeater =
-            |mirror: RepeaterMirror| Repeater { delay: BitTimes::new(mirror.delay_bt), ports: places(mirror.ports) };
+        let repeater = |mirror: RepeaterMirror| Repeater {
+            delay: BitTimes::new(mirror.delay_bt),
+            jitter: BitTimes::new(mirror.jitter_bt.unwrap_or_default()),
+            ports: places(mirror.ports),
+        };
         let repeaters: Vec<_> = repeaters.into_iter().map(repeater).collect();
         Segments::new(places(stations), &repeaters).map_err(D::Error::custom)
     }
@@ -472,10 +478,15 @@ mod tests {
         let star = Config { topology: Topology::star(5, 23), ..odd() };
         assert_eq!(there_and_back(&star), star);
         let place = |segment, bits| Place { segment, position: BitTimes::new(bits) };
-        let repeater = Repeater { delay: BitTimes::new(8), ports: vec![place(0, 21), place(1, 2)] };
-        let segments = Segments::new(vec![place(0, 5), place(1, 34)], &[repeater]).expect("a tree");
-        let segments = Config { topology: Topology::Segments(segments), ..odd() };
-        assert_eq!(there_and_back(&segments), segments);
+        for jitter in [0, 4].map(BitTimes::new) {
+            let repeater = Repeater { delay: BitTimes::new(8), jitter, ports: vec![place(0, 21), place(1, 2)] };
+            let segments = Segments::new(vec![place(0, 5), place(1, 34)], &[repeater]).expect("a tree");
+            let mut segments = Config { topology: Topology::Segments(segments), ..odd() };
+            segments.parameters.burst_limit = BitTimes::ZERO;
+            assert_eq!(there_and_back(&segments), segments);
+            let text = serde_json::to_string(&WrittenConfig::from(&segments)).expect("numbers and names");
+            assert_eq!(text.contains("jitter_bt"), jitter > BitTimes::ZERO, "left out, as it always was: {text}");
+        }
         let slotted = SlottedAloha {
             slot: BitTimes::new(601),
             ack_delay: 3,

@@ -26,19 +26,20 @@ pub(super) struct Due {
 }
 
 impl Coordinator {
-    pub(super) fn schedule(&mut self, frame: FrameId, end: BitInstant, damaged: &[StationId]) {
+    pub(super) fn schedule(&mut self, frame: FrameId, (begin, end): (BitInstant, BitInstant), damaged: &[StationId]) {
         let octets = self.frames.octets(frame).expect("a frame is released only after it was carried");
         for hearers in self.wires.ports.hearers(frame.station) {
-            let off = hearers.stations.iter().filter(|station| !self.medium.attached(**station)).count();
+            let off = hearers.iter().filter(|station| !self.medium.attached(**station)).count();
             self.emulator.counts.undelivered.copies_to_detached += off as u64;
+            let way = self.medium.config().way(frame.station, begin, hearers[0]);
             let hears = |station: &StationId| self.medium.attached(*station) && !damaged.contains(station);
             self.frames.order += 1;
             self.frames.deliveries.push(Reverse(Due {
-                due: self.clocks.timeline.nanos(end + hearers.distance),
+                due: self.clocks.timeline.nanos(end + way),
                 order: self.frames.order,
                 frame,
                 octets: octets.clone(),
-                stations: hearers.stations.iter().copied().filter(hears).collect(),
+                stations: hearers.iter().copied().filter(hears).collect(),
             }));
         }
     }

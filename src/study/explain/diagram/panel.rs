@@ -45,7 +45,7 @@ impl<'a> Panel<'a> {
         let (own, config) = (one.own()?, &story.config);
         let from = one.signals().map(|one| one.begin).min().unwrap_or(own.begin);
         let last = |one: &Signal| {
-            let distance = |station: &StationId| config.topology.distance(one.source, *station);
+            let distance = |station: &StationId| config.way(one.source, one.begin, *station);
             let stations = columns.drawn.iter().map(|(station, _)| station);
             let reached = stations.filter(|station| one.reaches(**station, config));
             one.end.unwrap_or(story.read_to) + reached.map(distance).max().unwrap_or(BitTimes::ZERO)
@@ -167,7 +167,7 @@ impl<'a> Panel<'a> {
         }
         for (station, x, row) in self.names() {
             let own = self.own.source;
-            let far = match self.story.config.topology.distance(own, station) {
+            let far = match self.story.config.way(own, self.own.begin, station) {
                 _ if station == own => "the frame's own".to_owned(),
                 distance => format!("{} BT away", group(distance.get())),
             };
@@ -186,7 +186,7 @@ impl<'a> Panel<'a> {
 
     /// How far down the picture an instant at a sender's place is at another station.
     fn edge(&self, one: &Signal, station: StationId, at: BitInstant, first: f64) -> f64 {
-        first + self.down(at + self.story.config.topology.distance(one.source, station))
+        first + self.down(at + self.story.config.way(one.source, one.begin, station))
     }
 
     /// The corners of a signal from one instant to another, for each stretch of stations in a row.

@@ -267,7 +267,7 @@ impl Words<'_> {
             .filter(coming)
             .take(NAMED)
             .map(|one| {
-                let way = self.config.topology.distance(one.source, self.frame.station);
+                let way = self.config.way(one.source, one.begin, self.frame.station);
                 format!(
                     "{}, which began {} ago, {} away",
                     self.name(one.frame),

@@ -357,7 +357,7 @@ impl Words<'_> {
     /// Who was met.
     fn party(&self, own: &Signal, other: &Signal) -> Party<'_> {
         let FrameId { station, serial } = other.frame;
-        let distance = self.config.topology.distance(station, own.frame.station);
+        let distance = self.config.way(station, other.begin, own.frame.station);
         Party { station: &self.names[station.index()], serial, begin: other.begin, distance }
     }
 

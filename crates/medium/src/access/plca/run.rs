@@ -249,8 +249,8 @@ impl Engine<Reconciliation> {
         let damaged = others.filter(spoilt).collect();
         let piece = self.method.wire.get_mut(id);
         piece.settled = true;
-        let released = piece.released;
-        self.core.give_out(Output::Carried { frame: sent.id, end, damaged });
+        let (begin, released) = (piece.begin, piece.released);
+        self.core.give_out(Output::Carried { frame: sent.id, begin, end, damaged });
         if released {
             self.core.release(sent.id);
         }

@@ -89,6 +89,8 @@ impl Planner<'_> {
         };
         let key = if name == "distance" { "topology" } else { name };
         let span = medium.place_of(key).or_else(|| access.place_of(key));
+        let unsteady = || self.scenario.repeater.iter().find_map(|section| section.get_ref().jitter.as_ref());
+        let span = if key == "jitter" { unsteady().map(Spanned::span) } else { span };
         if let (None, ConfigError::Parameter { allowed, .. }) = (&span, error)
             && let Some((other, place)) = self.named_in(allowed)
         {
@@ -223,7 +225,8 @@ impl Planner<'_> {
         let repeater = |section: &Spanned<RepeaterSection>| {
             let delay = section.get_ref().delay.as_ref().map_or(DEFAULT_REPEATER_DELAY, |delay| delay.get_ref().0);
             let ports = section.get_ref().ports.iter().map(here).collect::<Result<_, _>>()?;
-            Ok(Repeater { delay: BitTimes::new(delay), ports })
+            let jitter = section.get_ref().jitter.as_ref().map_or(0, |jitter| jitter.get_ref().0);
+            Ok(Repeater { delay: BitTimes::new(delay), jitter: BitTimes::new(jitter), ports })
         };
         let repeaters: Vec<Repeater> = self.scenario.repeater.iter().map(repeater).collect::<Result<_, PlanError>>()?;
         let places = self.places_on(&segments, sections, bits)?;

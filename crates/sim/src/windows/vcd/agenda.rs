@@ -98,23 +98,24 @@ impl Agenda {
     }
 }
 
-/// Which stations a signal reaches, and after which time: worked out once for each sender while the cable is whole.
+/// Which stations a signal reaches, and after which time: worked out once for each sender while the cable is
+/// whole and repeaters have no jitter.
 #[derive(Debug)]
 pub(super) struct Reached {
     of: Vec<Vec<(Row, BitTimes)>>,
-    /// Those of a signal on a cut cable.
-    parted: Vec<(Row, BitTimes)>,
+    /// Those of a signal with ways of its own.
+    own: Vec<(Row, BitTimes)>,
 }
 
 impl Reached {
     pub fn new(stations: usize) -> Reached {
-        Reached { of: vec![Vec::new(); stations], parted: Vec::new() }
+        Reached { of: vec![Vec::new(); stations], own: Vec::new() }
     }
 
     pub fn by(&mut self, signal: &Signal, config: &Config) -> &[(Row, BitTimes)] {
-        if signal.parted.is_some() {
-            self.parted = rows(signal, config);
-            return &self.parted;
+        if signal.parted.is_some() || config.topology.jitter() > BitTimes::ZERO {
+            self.own = rows(signal, config);
+            return &self.own;
         }
         let of = &mut self.of[signal.source.index()];
         if of.is_empty() {
@@ -132,7 +133,7 @@ fn rows(signal: &Signal, config: &Config) -> Vec<(Row, BitTimes)> {
         if !signal.reaches(station, config) {
             continue;
         }
-        let way = config.topology.distance(signal.source, station);
+        let way = config.way(signal.source, signal.begin, station);
         match rows.last_mut() {
             Some((row, its)) if row.end == number && *its == way => row.end += 1,
             _ => rows.push((Row { first: number, end: number + 1 }, way)),
