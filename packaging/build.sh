@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Packages, from a clean clone: Debian packages of the program, of libbackoff and of the kernel of virtual labs with its source, and
-# an archive with the program. The program is
-# static, so that it needs nothing but a kernel, of whatever distribution.
+# Packages, from a clean clone: Debian packages of the program, of libbackoff and of the kernel of virtual labs with its source;
+# an archive with the program. The program is static, so that it needs nothing but a kernel, of whatever distribution.
 #
 #     packaging/build.sh [FOLDER]      default: target/packages
 #

@@ -14,9 +14,13 @@ mkdir -p "$out"
 source packaging/deb.sh
 
 own=packaging/kernel
-kernel=$("$own/build.sh" | sed -n 's/^kernel: //p')
-[ -e "$kernel.source" ] ||
-    { echo "packaging/kernel/package.sh: $kernel was built before its source was noted: remove it, and it is built again" >&2; exit 1; }
+built() { "$own/build.sh" | tee /dev/stderr | sed -n 's/^kernel: //p'; }
+kernel=$(built)
+# A kernel in the cache may be older than the note of its source.
+if [ ! -e "$kernel.source" ]; then
+    rm "$kernel"
+    kernel=$(built)
+fi
 made_from=$(sed -n 1p "$kernel.source")
 package=${made_from% *}
 source=${made_from#* }
