@@ -25,8 +25,6 @@ struct Queues {
     room: usize,
     /// A frame found no room.
     refused: bool,
-    /// Frames that the stack has sent.
-    count: u64,
 }
 
 impl Port {
@@ -49,9 +47,9 @@ impl Port {
         self.queues().sent.pop_front()
     }
 
-    /// How many frames the stack has sent.
-    pub(crate) fn sent(&self) -> u64 {
-        self.queues().count
+    /// How many frames wait that the stack has sent.
+    pub(crate) fn sent(&self) -> usize {
+        self.queues().sent.len()
     }
 
     /// From now on there is room for this number of frames.
@@ -113,7 +111,6 @@ impl TxToken for Room<'_> {
         let mut octets = vec![0; length];
         let result = write(&mut octets);
         self.0.sent.push_back(octets.into());
-        self.0.count += 1;
         self.0.room = self.0.room.saturating_sub(1);
         result
     }

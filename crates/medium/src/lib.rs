@@ -30,6 +30,7 @@
 mod access;
 mod agenda;
 mod config;
+mod draws;
 mod engine;
 mod event;
 mod frame;

@@ -107,13 +107,21 @@ impl Medium {
         with!(&self.engine, engine => engine.core.instant)
     }
 
+    fn goes_on_to(&self, limit: BitInstant) {
+        assert!(limit >= self.now(), "to go back to {limit} after the medium got to {}", self.now());
+    }
+
+    fn takes_at(&self, now: BitInstant) {
+        assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
+    }
+
     /// Runs everything before `limit`. Inputs at `limit` are still accepted; they come before all events at it except
     /// the ends of timers.
     ///
     /// # Panics
     /// If `limit` is before [`Medium::now`]: the caller's mistake.
     pub fn advance(&mut self, limit: BitInstant) {
-        assert!(limit >= self.now(), "to go back to {limit} after the medium got to {}", self.now());
+        self.goes_on_to(limit);
         let keep = self.config().keep_events;
         let mut kept = Kept { events: &mut self.events, keep };
         self.engine.run_until(limit, &mut kept);
@@ -125,7 +133,7 @@ impl Medium {
     /// If `now` is before [`Medium::now`], a station, as sender or destination, does not exist, or a cut is none
     /// ([`Topology::beyond`](crate::Topology::beyond)): the caller's mistake.
     pub fn handle_input(&mut self, now: BitInstant, input: Input) {
-        assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
+        self.takes_at(now);
         let keep = self.config().keep_events;
         let mut kept = Kept { events: &mut self.events, keep };
         self.engine.give(now, input, &mut kept);
@@ -138,7 +146,7 @@ impl Medium {
     /// # Panics
     /// Those of [`Medium::advance`].
     pub fn run_until(&mut self, limit: BitInstant, host: &mut dyn Host) {
-        assert!(limit >= self.now(), "to go back to {limit} after the medium got to {}", self.now());
+        self.goes_on_to(limit);
         self.engine.run_until(limit, host);
     }
 
@@ -147,7 +155,7 @@ impl Medium {
     /// # Panics
     /// Those of [`Medium::advance`].
     pub fn run_until_for<H: Host>(&mut self, limit: BitInstant, host: &mut H) {
-        assert!(limit >= self.now(), "to go back to {limit} after the medium got to {}", self.now());
+        self.goes_on_to(limit);
         with!(&mut self.engine, engine => engine.run_until(limit, host));
     }
 
@@ -156,7 +164,7 @@ impl Medium {
     /// # Panics
     /// Those of [`Medium::handle_input`].
     pub fn give(&mut self, now: BitInstant, input: Input, host: &mut dyn Host) {
-        assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
+        self.takes_at(now);
         self.engine.give(now, input, host);
     }
 
@@ -165,7 +173,7 @@ impl Medium {
     /// # Panics
     /// Those of [`Medium::handle_input`].
     pub fn give_for<H: Host>(&mut self, now: BitInstant, input: Input, host: &mut H) {
-        assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
+        self.takes_at(now);
         with!(&mut self.engine, engine => engine.give(now, input, host));
     }
 

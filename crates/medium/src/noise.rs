@@ -4,6 +4,7 @@
 //! a fast path, the general engine, and an output that is settled early all find the same errors. The draws of backoff
 //! are others, so a medium without noise runs as if this module were not there.
 
+use crate::draws::{LINE, SIGNALS, draws};
 use crate::event::Kind;
 use crate::frame::StationId;
 use crate::inputs::Fault;
@@ -14,10 +15,6 @@ use backoff::Generator;
 pub(crate) const MILLION: u32 = 1_000_000;
 /// The unit of a rate of errors: one in 10^12 bits.
 const TRILLION: f64 = 1e12;
-/// The stream of the errors that all places share; stations have smaller numbers.
-const LINE: u64 = 1 << 32;
-/// The streams of signals that get lost.
-const SIGNALS: u64 = 1 << 33;
 /// How long the fault before the present one can still matter: longer than any signal and its way.
 const MEMORY: u64 = 1 << 20;
 
@@ -201,8 +198,8 @@ impl Noise {
     #[cold]
     pub fn sense(&self, place: StationId, begin: BitInstant, sort: Sort) -> Option<Sense> {
         let strikes = |millionths: u32| {
-            let run = Generator::operation(self.seed, SIGNALS + place.index() as u64).next_u64();
-            let draw = (Generator::stream(run, begin.get()).next_high_bits(32) * u64::from(MILLION)) >> 32;
+            let mut draws = draws(self.seed, SIGNALS + place.index() as u64, begin.get());
+            let draw = (draws.next_high_bits(32) * u64::from(MILLION)) >> 32;
             draw < u64::from(millionths)
         };
         match (self.at(place, begin)?, sort) {

@@ -2,9 +2,9 @@
 
 use super::error::{ConfigError, rule};
 use super::parameters::Parameters;
+use crate::draws::{HOSTS, draws};
 use crate::frame::{FrameId, PREAMBLE_AND_SFD};
 use crate::time::{BitRate, BitTimes};
-use backoff::Generator;
 
 /// The settings of a node (802.3, 30.16), under ethtool's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,10 +88,7 @@ impl HostDelay {
     }
 
     fn drawn(self, seed: u64, frame: FrameId) -> BitTimes {
-        /// The streams of hosts; those of noise have other numbers.
-        const HOSTS: u64 = 1 << 34;
-        let run = Generator::operation(seed, HOSTS + frame.station.index() as u64).next_u64();
-        let number = Generator::stream(run, frame.serial).next_u64();
+        let number = draws(seed, HOSTS + frame.station.index() as u64, frame.serial).next_u64();
         let span = self.most.get().saturating_sub(self.least.get()) + 1;
         self.least + BitTimes::new(((u128::from(number) * u128::from(span)) >> 64) as u64)
     }

@@ -6,17 +6,14 @@
 //!   segment 1  ──────────┴──b─
 //! ```
 //! Knows cable and delays only. What a repeater adds to its delay is drawn from the run's seed, the repeater, the
-//! signal's source and its begin, and from nothing else, as [noise](crate::noise) is. The other effect of a repeater
+//! signal's source and its begin ([`draws`](crate::draws)). The other effect of a repeater
 //! needs no code: no transmission is shorter than the 96 bits to which a repeater extends a fragment (802.3, 9.6.4,
 //! 27.3.1.4.4, 41.2.1.4.4).
 
+use crate::draws::{REPEATERS, draws};
 use crate::frame::StationId;
 use crate::time::{BitInstant, BitTimes};
 use crate::topology::{MAX_DISTANCE, TopologyError};
-use backoff::Generator;
-
-/// The streams of what repeaters add; noise has smaller numbers.
-const REPEATERS: u64 = 1 << 34;
 
 /// A place on a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,9 +141,8 @@ impl Segments {
         while segment != first {
             let step = self.steps[first * self.segments + segment];
             let stream = REPEATERS + (u64::from(step.repeater) << 16) + source.index() as u64;
-            let run = Generator::operation(seed, stream).next_u64();
             let range = self.repeaters[usize::from(step.repeater)].jitter.get() + 1;
-            late += (Generator::stream(run, begin.get()).next_high_bits(32) * range) >> 32;
+            late += (draws(seed, stream, begin.get()).next_high_bits(32) * range) >> 32;
             segment = step.from.into();
         }
         BitTimes::new(late)

@@ -46,13 +46,14 @@ const IN_A_RECORD: [&str; 1] = ["seed"];
 pub fn up(args: &UpArgs, inherited: Option<Inherited>) -> Outcome {
     refuse(args)?;
     let scenario = args.scenario.as_deref().map(file_text).transpose()?;
-    let plan = plan(args, scenario.as_deref())?;
+    let folder = args.scenario.as_deref().map(folder_of).transpose()?;
+    let plan = plan(args, scenario.as_deref(), folder.as_deref())?;
     let kernel = kernel::find_kernel(args.kernels.0.kernel.as_deref()).map_err(VirtualError::from)?;
     rights::end_left_behind(&plan.name)?;
     let interrupts = interrupts()?;
     let mut record = take_record(&plan.name)?;
     record.be_virtual();
-    let files = files(args, &plan, scenario, &kernel);
+    let files = files(args, &plan, scenario.map(|text| (text, folder)), &kernel);
     // The outputs may have been named by a descriptor, and are open now.
     inherited.into_iter().for_each(Inherited::close);
     let kept = files.and_then(|files| keep(&plan, args, files, kernel, &mut record, &interrupts));
@@ -75,14 +76,14 @@ fn refuse(args: &UpArgs) -> Result<(), CommandError> {
     Ok(refuse_files(args)?)
 }
 
-fn plan(args: &UpArgs, scenario: Option<&str>) -> Result<Plan, CommandError> {
+fn plan(args: &UpArgs, scenario: Option<&str>, folder: Option<&Path>) -> Result<Plan, CommandError> {
     let overrides = Overrides::of(args.over.given())?;
     let plan = match (args.scenario.as_deref(), scenario) {
         (Some(path), Some(text)) => Plan::of_text(path, text.to_owned(), &overrides, DEFAULT_SEED)?,
         _ => Plan::read(None, &overrides, DEFAULT_SEED)?,
     };
     let mut plan = plan.of_programs()?;
-    args.scenario.as_deref().map(folder_of).transpose()?.iter().for_each(|folder| plan.count_paths_from(folder));
+    folder.into_iter().for_each(|folder| plan.count_paths_from(folder));
     refuse_hosts(&plan)?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(plan)
@@ -90,10 +91,12 @@ fn plan(args: &UpArgs, scenario: Option<&str>) -> Result<Plan, CommandError> {
 
 type Files = (Observers, Vec<Trailing>);
 
-fn files(args: &UpArgs, plan: &Plan, scenario: Option<String>, kernel: &Path) -> Result<Files, CommandError> {
-    let programs = args.record.as_ref().and(scenario).map(|scenario| {
+/// A scenario file's text and folder.
+type Written = (String, Option<PathBuf>);
+
+fn files(args: &UpArgs, plan: &Plan, scenario: Option<Written>, kernel: &Path) -> Result<Files, CommandError> {
+    let programs = args.record.as_ref().and(scenario).map(|(scenario, folder)| {
         let machine = machine::of(plan, kernel).map_err(unreadable)?;
-        let folder = args.scenario.as_deref().map(folder_of).transpose()?;
         Ok::<_, CommandError>(Programs { scenario, folder, until_ns: None, stays_up: true, machine })
     });
     let options = FileOptions {

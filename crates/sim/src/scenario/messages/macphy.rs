@@ -8,10 +8,8 @@
 //! ```
 
 use super::RATE;
-use medium::{BitTimes, HostDelay};
+use medium::{BitTimes, FCS, HostDelay};
 
-/// The FCS, which the MAC-PHY adds to a frame.
-const FCS: u64 = 4;
 /// The header of a chunk, in octets.
 const HEADER: u64 = 4;
 
@@ -38,9 +36,9 @@ impl MacPhy {
         MacPhy { clock, chunk: 64, transfer: 0, credits: 48, threshold: 1, cut_through: None }
     }
 
-    /// The chunks of a frame.
+    /// The chunks of a frame; the MAC-PHY adds the FCS.
     pub fn chunks(&self, octets: u32) -> u64 {
-        (u64::from(octets) - FCS).div_ceil(self.chunk)
+        u64::from(octets - FCS.get()).div_ceil(self.chunk)
     }
 
     /// The chunks of a frame from which on the MAC may send it.
@@ -66,7 +64,7 @@ impl MacPhy {
 
     /// The longest frame that the transmit buffer holds, in octets.
     pub fn longest_frame(&self) -> u64 {
-        self.credits * self.chunk + FCS
+        self.credits * self.chunk + u64::from(FCS.get())
     }
 }
 
