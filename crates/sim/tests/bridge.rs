@@ -270,6 +270,63 @@ fn a_bus_that_nothing_reaches_is_as_alone() {
     }
 }
 
+/// Frames that the slow bus's own stations sent, those they gave up, and frames that the fifth station sent there.
+fn shares<'a>(stations: impl IntoIterator<Item = &'a sim::figures::results::StationResults>) -> [u64; 3] {
+    let mut counts = [0; 3];
+    for station in stations {
+        let sent = station.counter("frames_transmitted_ok");
+        match station.name == "sw" {
+            true => counts[2] += sent,
+            false => {
+                counts[0] += sent;
+                counts[1] += station.counter("excessive_collisions");
+            }
+        }
+    }
+    counts
+}
+
+/// A bus at 100 Mb/s gives a port more than a bus at 10 Mb/s carries. The stations there lose frames to the capture effect,
+/// as many as to a saturated station in the port's place: a port is a station of 802.3, 4.2.3.2, and no more.
+#[test]
+fn a_flooded_port_takes_what_a_saturated_station_takes() {
+    let slow = |load: &str| format!("traffic.arrivals = \"poisson:{load}\"\ntraffic.frame_size = 1518\n");
+    let (mut of_port, mut of_station) = ([0; 3], [0; 3]);
+    for seed in 1..=4 {
+        let run_for = format!("seed = {seed}\n[run]\nduration = \"5s\"\nwarmup = \"200ms\"\n");
+        let flooded = planned(&format!(
+            "{run_for}[bus.fast]\nstations = 2\nmedium.rate = \"100M\"\ntraffic.arrivals = \"saturated\"\n\
+             traffic.frame_size = 1518\ntraffic.destination = \"slow-1\"\n[bus.slow]\nstations = 4\n{}\
+             [[bridge]]\nname = \"sw\"\njoins = [\"fast\", \"slow\"]\n",
+            slow("0.1")
+        ));
+        let unobserved = vec![(), ()];
+        let results = run(&flooded, unobserved, 2, |_| true).expect("a run").results(&flooded);
+        assert!(results.bridges[0].ports[1].dropped > 10_000, "the queue of the port is never empty");
+        let own = "arrivals = \"poisson:0.025\"\nframe_size = 1518\n[[station]]\n".repeat(4);
+        let text = format!(
+            "{run_for}[[station]]\n{own}name = \"sw\"\narrivals = \"saturated\"\nframe_size = 1518\n\
+             destination = \"st1\"\n"
+        );
+        let plain = match Planned::of_text(Path::new("plain.toml"), text, &Overrides::default(), 1) {
+            Ok(Planned::One(plan)) => plan,
+            other => panic!("{other:?}"),
+        };
+        let measured = measure::run(&plain, seed, &mut (), |_| true).expect("a run");
+        let plain = measure::results(&plain, &[measured]);
+        for (sum, counts) in
+            [(&mut of_port, shares(&results.buses["slow"].stations)), (&mut of_station, shares(&plain.stations))]
+        {
+            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+    }
+    let lost = |[sent, given_up, _]: [u64; 3]| 100.0 * given_up as f64 / (sent + given_up) as f64;
+    let (port, station) = (lost(of_port), lost(of_station));
+    assert!(port > 10.0 && (port - station).abs() < 2.5, "own frames given up: {port} % and {station} %");
+    let taken = of_port[2] as f64 / of_station[2] as f64;
+    assert!((taken - 1.0).abs() < 0.02, "frames of the fifth: {of_port:?} and {of_station:?}");
+}
+
 /// 64 octets last 57.6 us at 10 Mb/s and 5.76 us at 100 Mb/s: a frame offered at 1 ms is there at 1 ms + 57.6 + 20 + 5.76 us.
 #[test]
 fn a_frame_is_stored_and_then_forwarded() {
