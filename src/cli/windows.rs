@@ -223,6 +223,6 @@ fn kind_of(kind: WindowKind, path: &Path) -> output::Kind {
 }
 
 /// Whether a path means standard output.
-fn is_stdout(path: &Path) -> bool {
+pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == STDOUT
 }

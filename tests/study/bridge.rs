@@ -2,7 +2,7 @@
 
 use crate::common::files::{folder, path};
 use crate::common::process::{Finished, ethbus, run};
-use crate::common::results::check;
+use crate::common::results::{check, number};
 
 const WRONG_USE: i32 = 2;
 
@@ -49,24 +49,93 @@ fn each_bus_has_a_log_and_a_record_of_its_own() {
     }
 }
 
+/// What a file of one bus has, each of several has in one of its own.
+#[test]
+fn windows_and_tables_are_a_file_of_each_bus() {
+    let folder = folder();
+    let at = |name: &str| path(&folder, name);
+    let of = ["--pcapng", "--perfetto", "--vcd", "--frames", "--series-out"];
+    let names = ["run.pcapng.zst", "run.pftrace", "run.vcd", "frames.csv", "series.csv"];
+    let files = names.map(at);
+    let options: Vec<&str> = of.iter().zip(&files).flat_map(|(option, file)| [*option, file]).collect();
+    sim(&[&options[..], &["--series", "10ms"]].concat()).succeeded();
+    let size = |name: &str| std::fs::metadata(at(name)).map_or(0, |file| file.len());
+    for bus in ["front", "rear"] {
+        for (name, ending) in [("run", "pcapng.zst"), ("run", "pftrace"), ("run", "vcd")] {
+            assert!(size(&format!("{name}.{bus}.{ending}")) > 1000, "{bus} {ending}");
+        }
+        let read = |name: &str| std::fs::read_to_string(at(name)).expect("a table");
+        let frames = read(&format!("frames.{bus}.csv"));
+        assert!(frames.contains(&format!("{bus}-1")) && frames.contains("sw"), "{bus}");
+        let rows = read(&format!("series.{bus}.csv")).lines().count();
+        assert_eq!(rows, 11, "{bus}: a header and ten intervals");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 10);
+}
+
+/// A row of each bus has the figures of its results. Rows have the same columns, whatever the methods.
+#[test]
+fn csv_has_a_row_of_each_bus() {
+    let folder = folder();
+    let file = path(&folder, "mixed.toml");
+    let text = std::fs::read_to_string(ZONAL).expect("an example");
+    let mixed = text.replacen("access.method = \"plca\"", "access.method = \"csma-cd\"\nmedium.attempt_limit = 12", 1);
+    std::fs::write(&file, mixed).expect("own folder");
+    let sim =
+        |format: &str| run(ethbus(["sim", &file, "--duration", "100ms", "--warmup", "10ms", "-f", format])).succeeded();
+    let (csv, results) = (sim("csv").stdout, sim("json").json());
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), ["bus", "front", "rear"]);
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{csv}");
+    for row in &rows[1..] {
+        for name in ["utilization_total", "measured_bit_times", "access_delay_mean_bt"] {
+            let column = rows[0].iter().position(|column| *column == name).expect(name);
+            let bus = &results["buses"][row[0]];
+            let medium = &bus["medium"];
+            let value = match name {
+                "measured_bit_times" => bus[name].as_f64(),
+                "access_delay_mean_bt" => medium["access_delay"]["mean_bt"].as_f64(),
+                _ => medium[name].as_f64(),
+            };
+            assert_eq!(row[column].parse().ok(), value, "{name} of {}", row[0]);
+        }
+    }
+}
+
+/// Runs with seeds of their own, and a run that ends when enough is known.
+#[test]
+fn several_buses_have_replications_and_an_end() {
+    let json = |more: &[&str]| sim(&[more, &["-f", "json"]].concat()).succeeded().json();
+    let sent = |results: &serde_json::Value| number(&results["buses"]["rear"]["stations"][0], "frames_transmitted_ok");
+    let one = json(&["--seed", "2", "--replications", "2"]);
+    assert_eq!(sent(&one), sent(&json(&["--seed", "2"])) + sent(&json(&["--seed", "3"])));
+    assert_eq!(one, json(&["--seed", "2", "--replications", "2", "--jobs", "1"]));
+    let ended = run(ethbus(["sim", ZONAL, "--duration", "20s", "--until", "utilization_total=5%"])).succeeded();
+    for words in ["front: ended after ", "rear: ended after ", "utilization_total is known to ±", "and ±5 % was asked"]
+    {
+        assert!(ended.stderr.contains(words), "no `{words}` in {}", ended.stderr);
+    }
+    let (events, two) = (["--events", "run.jsonl"], ["--replications", "2"]);
+    sim(&[events, two].concat()).failed_with(WRONG_USE, &["--events", "one file is of one run"]);
+    sim(&["--until", "1%", "--replications", "2"]).failed_with(WRONG_USE, &["--until", "ends one run"]);
+    sim(&["--until", "collapse"]).failed_with(WRONG_USE, &["--until", "name a metric"]);
+}
+
 #[test]
 fn what_is_of_one_bus_is_refused() {
     let folder = folder();
     let file = path(&folder, "file");
     for (option, value) in [
-        ("--pcapng", Some(file.as_str())),
-        ("--perfetto", Some(&file)),
-        ("--vcd", Some(&file)),
-        ("--frames", Some(&file)),
+        ("--pcapng", Some("-")),
+        ("--perfetto", Some("-")),
+        ("--vcd", Some("/dev/null")),
+        ("--events", Some("/dev/null")),
         ("--series", Some("1ms")),
         ("--watch", None),
-        ("--format", Some("csv")),
     ] {
         let arguments: Vec<&str> = [option].into_iter().chain(value).collect();
-        sim(&arguments).failed_with(WRONG_USE, &[option, "is of one bus", "--events FILE"]);
+        sim(&arguments).failed_with(WRONG_USE, &[option, "is of one bus", "FILE"]);
     }
-    sim(&["--replications", "2"]).failed_with(WRONG_USE, &["--replications", "run once"]);
-    sim(&["--until", "1%"]).failed_with(WRONG_USE, &["--until", "ends with its duration"]);
     for command in [["up", ZONAL], ["sweep", ZONAL]] {
         let more: &[&str] = if command[0] == "sweep" { &["--set", "run.duration=1s,2s", "--out", &file] } else { &[] };
         let ended = run(ethbus(command.iter().chain(more)));

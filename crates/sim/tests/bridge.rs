@@ -1,11 +1,15 @@
 //! Several buses and bridges: the same whatever the threads, a bus that nothing reaches as alone, and bridges compared with
 //! a reference that knows only what each bus was given and what happened there.
 
+mod common;
+
 use medium::{BitInstant, Event, Frame, FrameId, Input, Kind, StationId};
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, RngAlgorithm, RngSeed, TestRng, TestRunner};
+use sim::figures::bridge::BridgedResults;
+use sim::figures::results::{Results, StationResults};
 use sim::files::record::End;
-use sim::run::bridge::run;
+use sim::run::bridge::{results, run};
 use sim::run::measure;
 use sim::run::observer::Observer;
 use sim::scenario::plan::Overrides;
@@ -271,17 +275,12 @@ fn a_bus_that_nothing_reaches_is_as_alone() {
 }
 
 /// Frames that the slow bus's own stations sent, those they gave up, and frames that the fifth station sent there.
-fn shares<'a>(stations: impl IntoIterator<Item = &'a sim::figures::results::StationResults>) -> [u64; 3] {
+fn shares<'a>(stations: impl IntoIterator<Item = &'a StationResults>) -> [u64; 3] {
     let mut counts = [0; 3];
     for station in stations {
-        let sent = station.counter("frames_transmitted_ok");
-        match station.name == "sw" {
-            true => counts[2] += sent,
-            false => {
-                counts[0] += sent;
-                counts[1] += station.counter("excessive_collisions");
-            }
-        }
+        let is_fifth = station.name == "sw";
+        counts[if is_fifth { 2 } else { 0 }] += station.counter("frames_transmitted_ok");
+        counts[1] += if is_fifth { 0 } else { station.counter("excessive_collisions") };
     }
     counts
 }
@@ -290,41 +289,99 @@ fn shares<'a>(stations: impl IntoIterator<Item = &'a sim::figures::results::Stat
 /// as many as to a saturated station in the port's place: a port is a station of 802.3, 4.2.3.2, and no more.
 #[test]
 fn a_flooded_port_takes_what_a_saturated_station_takes() {
-    let slow = |load: &str| format!("traffic.arrivals = \"poisson:{load}\"\ntraffic.frame_size = 1518\n");
     let (mut of_port, mut of_station) = ([0; 3], [0; 3]);
     for seed in 1..=4 {
         let run_for = format!("seed = {seed}\n[run]\nduration = \"5s\"\nwarmup = \"200ms\"\n");
         let flooded = planned(&format!(
             "{run_for}[bus.fast]\nstations = 2\nmedium.rate = \"100M\"\ntraffic.arrivals = \"saturated\"\n\
-             traffic.frame_size = 1518\ntraffic.destination = \"slow-1\"\n[bus.slow]\nstations = 4\n{}\
-             [[bridge]]\nname = \"sw\"\njoins = [\"fast\", \"slow\"]\n",
-            slow("0.1")
+             traffic.frame_size = 1518\ntraffic.destination = \"slow-1\"\n[bus.slow]\nstations = 4\n\
+             traffic.arrivals = \"poisson:0.1\"\ntraffic.frame_size = 1518\n\
+             [[bridge]]\nname = \"sw\"\njoins = [\"fast\", \"slow\"]\n"
         ));
-        let unobserved = vec![(), ()];
-        let results = run(&flooded, unobserved, 2, |_| true).expect("a run").results(&flooded);
+        let results = run(&flooded, vec![(), ()], 2, |_| true).expect("a run").results(&flooded);
         assert!(results.bridges[0].ports[1].dropped > 10_000, "the queue of the port is never empty");
         let own = "arrivals = \"poisson:0.025\"\nframe_size = 1518\n[[station]]\n".repeat(4);
         let text = format!(
             "{run_for}[[station]]\n{own}name = \"sw\"\narrivals = \"saturated\"\nframe_size = 1518\n\
              destination = \"st1\"\n"
         );
-        let plain = match Planned::of_text(Path::new("plain.toml"), text, &Overrides::default(), 1) {
-            Ok(Planned::One(plan)) => plan,
-            other => panic!("{other:?}"),
-        };
-        let measured = measure::run(&plain, seed, &mut (), |_| true).expect("a run");
-        let plain = measure::results(&plain, &[measured]);
-        for (sum, counts) in
-            [(&mut of_port, shares(&results.buses["slow"].stations)), (&mut of_station, shares(&plain.stations))]
-        {
-            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-        }
+        let add = |sums: &mut [u64; 3], own: [u64; 3]| sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        add(&mut of_port, shares(&results.buses["slow"].stations));
+        add(&mut of_station, shares(&common::run(&text).stations));
     }
     let lost = |[sent, given_up, _]: [u64; 3]| 100.0 * given_up as f64 / (sent + given_up) as f64;
-    let (port, station) = (lost(of_port), lost(of_station));
+    let (port, station, taken) = (lost(of_port), lost(of_station), of_port[2] as f64 / of_station[2] as f64);
     assert!(port > 10.0 && (port - station).abs() < 2.5, "own frames given up: {port} % and {station} %");
-    let taken = of_port[2] as f64 / of_station[2] as f64;
     assert!((taken - 1.0).abs() < 0.02, "frames of the fifth: {of_port:?} and {of_station:?}");
+}
+
+/// A run that ends when enough is known ends where one of its bus alone does. A bus that sends nothing does not delay it.
+#[test]
+fn a_run_ends_when_enough_is_known_on_each_bus() {
+    let text = |more: &str| {
+        format!(
+            "[run]\nduration = \"30s\"\nwarmup = \"10ms\"\nuntil = \"utilization_total=8%\"\n\
+             [bus.loud]\nstations = 3\ntraffic.arrivals = \"poisson:0.5\"\n{more}\
+             [bus.quiet]\nstations = 2\ntraffic.arrivals = \"silent\"\n"
+        )
+    };
+    let bridged = planned(&text(""));
+    let results = run(&bridged, vec![(), ()], 2, |_| true).expect("a run").results(&bridged);
+    let plan = &bridged.buses[0];
+    let measured = measure::run(plan, plan.medium.seed, &mut (), |_| true).expect("a run");
+    let alone = measure::results(plan, &[measured]);
+    let json = |results: &Results| serde_json::to_string(results).expect("numbers and names");
+    assert!(json(&results.buses["loud"]) == json(&alone), "other results than alone");
+    let until = |results: &Results| results.config.run.clone().and_then(|run| run.until).expect("asked for");
+    assert!(until(&alone).reached && alone.measured_bit_times < 300_000_000, "{}", alone.measured_bit_times);
+    assert!(!until(&results.buses["quiet"]).reached);
+    assert_eq!(results.buses["quiet"].measured_bit_times, alone.measured_bit_times);
+
+    // A third bus that sends rarely is known later. All buses end at that instant, whatever the number of threads.
+    let rare = "[bus.rare]\nstations = 4\nmedium.rate = \"100M\"\ntraffic.arrivals = \"poisson:0.002\"\n\
+                traffic.destination = \"loud-1\"\n[[bridge]]\nname = \"sw\"\njoins = [\"rare\", \"loud\"]\n";
+    let bridged = planned(&text(rare));
+    let runs =
+        [1, 3].map(|threads| run(&bridged, vec![(), (), ()], threads, |_| true).expect("a run").results(&bridged));
+    let [one, three] = runs.each_ref().map(|results| serde_json::to_string(results).expect("numbers and names"));
+    assert_eq!(one, three);
+    let [loud, rare] = ["loud", "rare"].map(|bus| &runs[0].buses[bus]);
+    assert!(until(loud).reached && until(rare).reached);
+    assert!(loud.measured_bit_times > alone.measured_bit_times, "the rare bus is known later");
+    assert_eq!(rare.measured_bit_times, 10 * loud.measured_bit_times);
+}
+
+/// Replications are runs with seeds of their own, and their counts are added.
+#[test]
+fn replications_are_runs_with_other_seeds() {
+    let text = "seed = 7\n[run]\nduration = \"200ms\"\nwarmup = \"10ms\"\nreplications = 3\n\
+                [bus.a]\nstations = 3\ntraffic.arrivals = \"poisson:0.9\"\ntraffic.destination = \"b-1\"\n\
+                [bus.b]\nstations = 2\naccess.method = \"plca\"\n\
+                [[bridge]]\nname = \"sw\"\njoins = [\"a\", \"b\"]\nqueue = 5\n";
+    let bridged = planned(text);
+    let whole = |bridged: &Bridged| run(bridged, vec![(), ()], 1, |_| true).expect("a run");
+    let all = results(&bridged, (0..3).map(|number| whole(&bridged.replica(number))).collect());
+    let alone: [BridgedResults; 3] = [7, 8, 9].map(|seed| {
+        let text = text.replace("seed = 7", &format!("seed = {seed}"));
+        let bridged = planned(&text.replace("replications = 3\n", ""));
+        whole(&bridged).results(&bridged)
+    });
+    let sum = |count: &dyn Fn(&BridgedResults) -> u64| alone.iter().map(count).sum::<u64>();
+    for bus in ["a", "b"] {
+        let sent = |results: &BridgedResults| results.buses[bus].stations.iter().map(|it| it.counter("attempts")).sum();
+        assert_eq!(sent(&all), sum(&sent), "{bus}");
+        let intervals = all.buses[bus].medium.ci95.as_ref().expect("three runs");
+        assert!(intervals.half_width("utilization_total", None).is_some_and(|half| half > 0.0), "{bus}");
+    }
+    let dropped = |results: &BridgedResults| results.bridges[0].ports[1].dropped;
+    let forwarded = |results: &BridgedResults| results.bridges[0].ports[0].forwarded;
+    let crossed = |results: &BridgedResults| results.crossings.iter().map(|it| it.frames).sum();
+    let longest = |results: &BridgedResults| results.crossings.iter().map(|it| it.delay_max_ns).max();
+    assert!(dropped(&all) > 0 && forwarded(&all) > 0);
+    assert_eq!(dropped(&all), sum(&dropped));
+    assert_eq!(forwarded(&all), sum(&forwarded));
+    assert_eq!(crossed(&all), sum(&crossed));
+    assert_eq!(longest(&all), alone.iter().map(longest).max().flatten());
 }
 
 /// 64 octets last 57.6 us at 10 Mb/s and 5.76 us at 100 Mb/s: a frame offered at 1 ms is there at 1 ms + 57.6 + 20 + 5.76 us.
@@ -383,8 +440,11 @@ fn what_several_buses_cannot_have_is_refused_with_its_place() {
         ("[bus.a]\nrun.duration = '3s'\n".to_owned(), ["zonal.toml:2:1: run", "concerns all buses"]),
         ("[bus.a_long_name_of_a_bus]\n".to_owned(), ["zonal.toml:1:6: bus", "1 to 10 letters"]),
         ("bus = 3\n".to_owned(), ["zonal.toml:1:7: bus", "write `[bus.NAME]`"]),
-        ("[run]\nreplications = 2\n[bus.a]\n".to_owned(), ["zonal.toml:2:16: replications", "run once"]),
-        ("[run]\nuntil = '1%'\n[bus.a]\n".to_owned(), ["zonal.toml:2:9: until", "ends with its duration"]),
+        ("[run]\nuntil = 'collapse'\n[bus.a]\n".to_owned(), ["zonal.toml:2:9: until", "name a metric"]),
+        (
+            "[run]\nuntil = '1%'\nreplications = 2\n[bus.a]\n".to_owned(),
+            ["zonal.toml:2:9: until", "ends one run, and 2 were asked for"],
+        ),
         ("[run]\nduration = '9 slots'\n[bus.a]\n".to_owned(), ["zonal.toml:2:12: duration", "write a time"]),
         (
             "[bus.a]\n[[bus.a.station]]\nname = 'x'\n[bus.b]\n[[bus.b.station]]\nname = 'x'\n".to_owned(),

@@ -50,37 +50,12 @@ pub fn sim(args: &SimArgs) -> Outcome {
         Planned::Several(bridged) => return bridged::sim(&bridged, args),
     };
     warnings(&plan).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    let [pcapng, perfetto, vcd] = named(&args.windows);
-    refuse_one_file_for_two(&[
-        pcapng,
-        perfetto,
-        vcd,
-        ("--events", args.events.as_deref()),
-        ("--record", args.record.as_deref()),
-        ("--frames", args.frames.as_deref()),
-        ("--series-out", args.series_out.as_deref()),
-    ])?;
-    refuse_parquet(args)?;
+    check_files(args, plan.run.replications)?;
     let interrupts = interrupts_of_a_run()?;
     let begin = Instant::now();
-    let runs = if plan.run.replications > 1 {
-        let files = [
-            ("--watch", args.watch),
-            ("--pcapng", args.windows.pcapng.is_some()),
-            ("--perfetto", args.windows.perfetto.is_some()),
-            ("--vcd", args.windows.vcd.is_some()),
-            ("--events", args.events.is_some()),
-            ("--record", args.record.is_some()),
-            ("--frames", args.frames.is_some()),
-            ("--series", args.series.is_some()),
-        ];
-        if let Some((option, _)) = files.into_iter().find(|(_, given)| *given) {
-            let what = format!("one file is of one run: leave {option} or --replications out");
-            return Err(PlanError::option(option, what).into());
-        }
-        replicate(&plan, args, &interrupts)?
-    } else {
-        vec![once(&plan, args, &interrupts)?]
+    let runs = match plan.run.replications {
+        1 => vec![once(&plan, args, &interrupts)?],
+        _ => replicate(&plan, args, &interrupts)?,
     };
     let took = begin.elapsed().as_secs_f64();
     let results = results(&plan, &runs);
@@ -99,7 +74,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
     }
     let whole = runs.iter().all(Measured::is_done);
     if let Some(until) = results.config.run.as_ref().and_then(|run| run.until.as_ref()).filter(|_| whole) {
-        say(&ended(until, &plan, &results));
+        say(&format!("ethbus: {}\n", ended(until, &plan, &results)));
     }
     ran_away(&plan, &results, &runs).iter().for_each(|text| say(text));
     if whole && runs.len() as u64 == plan.run.replications {
@@ -108,6 +83,35 @@ pub fn sim(args: &SimArgs) -> Outcome {
     say(&interrupted(&plan, &results));
     // With --watch a user has seen enough.
     Ok(if args.watch { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
+}
+
+/// The files that the options name.
+fn outputs(args: &SimArgs) -> [(&'static str, Option<&Path>); 7] {
+    let [pcapng, perfetto, vcd] = named(&args.windows);
+    [
+        pcapng,
+        perfetto,
+        vcd,
+        ("--events", args.events.as_deref()),
+        ("--record", args.record.as_deref()),
+        ("--frames", args.frames.as_deref()),
+        ("--series-out", args.series_out.as_deref()),
+    ]
+}
+
+/// What can be wrong with files before one is made.
+fn check_files(args: &SimArgs, replications: u64) -> Result<(), CommandError> {
+    refuse_one_file_for_two(&outputs(args))?;
+    refuse_parquet(args)?;
+    let files = outputs(args).map(|(option, path)| (option, path.is_some()));
+    let mut files = [("--watch", args.watch), ("--series", args.series.is_some())].into_iter().chain(files);
+    match files.find(|(_, given)| *given) {
+        Some((option, _)) if replications > 1 => {
+            let what = format!("one file is of one run: leave {option} or --replications out");
+            Err(PlanError::option(option, what).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn refuse_parquet(args: &SimArgs) -> Result<(), PlanError> {
@@ -140,10 +144,10 @@ fn ended(until: &UntilResults, plan: &Plan, results: &Results) -> String {
     };
     match reached {
         true => {
-            format!("ethbus: ended after {measured:.3} s measured: {known}, and ±{} % was asked for\n", percent(*asked))
+            format!("ended after {measured:.3} s measured: {known}, and ±{} % was asked for", percent(*asked))
         }
         false => format!(
-            "ethbus: ended after {measured:.3} s measured, since --duration was over: {known}, not to ±{} %; write a longer one\n",
+            "ended after {measured:.3} s measured, since --duration was over: {known}, not to ±{} %; write a longer one",
             percent(*asked)
         ),
     }
@@ -292,22 +296,36 @@ pub fn observed<O: Observer>(
     }
 }
 
-/// Independent runs on all cores, those that were finished in order of their seeds.
 fn replicate(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Vec<Measured>, CommandError> {
+    replicas(plan.run.replications, args, interrupts, |number, go_on| {
+        let seed = plan.medium.seed.wrapping_add(number);
+        Ok(Some(run(plan, seed, &mut (), go_on).map_err(unobserved)?).filter(Measured::is_done))
+    })
+}
+
+/// Gets the part of a run that is done, and says whether to continue.
+type GoOn<'a> = &'a mut (dyn FnMut(f64) -> bool + Send);
+
+/// Independent runs on all cores, those that were finished in order of their seeds. `one` gives nothing if it was stopped.
+fn replicas<T: Send>(
+    count: u64,
+    args: &SimArgs,
+    interrupts: &Receiver<Signal>,
+    one: impl Fn(u64, GoOn<'_>) -> Result<Option<T>, CommandError> + Sync,
+) -> Result<Vec<T>, CommandError> {
     let threads = pool::threads(args.jobs);
-    let bar = Mutex::new((progress("replications", plan.run.replications as f64), 0.0));
+    let bar = Mutex::new((progress("replications", count as f64), 0.0));
     let one = |number: usize, stop: &Stop| {
         let mut before = 0.0;
-        let measured = run(plan, plan.medium.seed.wrapping_add(number as u64), &mut (), |part| {
+        one(number as u64, &mut |part| {
             let mut bar = bar.lock().expect("no thread panics: a panic ends the process");
             bar.1 += part - before;
             before = part;
             (bar.0)(bar.1);
             interrupts.is_empty() && !stop.is_set()
-        });
-        Ok::<_, CommandError>(Some(measured.map_err(unobserved)?).filter(Measured::is_done))
+        })
     };
-    let runs = pool::run(plan.run.replications as usize, threads, one)?;
+    let runs = pool::run(count as usize, threads, one)?;
     Ok(runs.into_iter().map(|(_, run)| run).collect())
 }
 

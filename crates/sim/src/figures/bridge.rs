@@ -56,6 +56,18 @@ pub struct PortResults {
     pub highest_queue: u64,
 }
 
+impl PortResults {
+    /// Takes in what this port did in another run.
+    pub fn add(&mut self, other: &PortResults) {
+        self.received += other.received;
+        self.forwarded += other.forwarded;
+        self.flooded += other.flooded;
+        self.filtered += other.filtered;
+        self.dropped += other.dropped;
+        self.highest_queue = self.highest_queue.max(other.highest_queue);
+    }
+}
+
 /// Frames for one station that arrived there from another bus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

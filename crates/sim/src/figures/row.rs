@@ -68,6 +68,13 @@ impl Columns {
         Columns { places: places(config.attempt_limit()), slotted, protocols }
     }
 
+    /// Those that a run gave.
+    fn in_results(results: &Results) -> Columns {
+        let medium = &results.medium;
+        let slotted = medium.slotted.iter().flat_map(SlottedResults::figures).map(|figure| figure.name).collect();
+        Columns { places: medium.collision_frames.len(), slotted, protocols: medium.protocols().collect() }
+    }
+
     /// Those of either.
     pub fn and(mut self, other: Columns) -> Columns {
         self.slotted.extend(other.slotted);
@@ -89,9 +96,7 @@ impl Columns {
 /// Every figure of a run under its column's name: metrics, their half-widths as `ci95_…`, then each counter summed over
 /// the stations. The names and their order are the same for all runs with the same `attempt_limit` and access method.
 pub fn columns(results: &Results) -> Vec<(String, Value)> {
-    let slotted = results.medium.slotted.iter().flat_map(SlottedResults::figures).map(|figure| figure.name).collect();
-    let protocols = results.medium.protocols().collect();
-    columns_of(results, &Columns { places: results.medium.collision_frames.len(), slotted, protocols })
+    columns_of(results, &Columns::in_results(results))
 }
 
 /// The same with these columns: so runs of several access methods have the same, and nothing where a method has no such figure.
@@ -158,12 +163,35 @@ pub fn station_columns(station: &StationResults) -> Vec<(String, Value)> {
 /// # Errors
 /// They cannot be written.
 pub fn csv<'a>(results: impl IntoIterator<Item = &'a Results>) -> csv::Result<String> {
+    let rows = results.into_iter().map(|results| texts(columns(results)).unzip());
+    table(rows)
+}
+
+/// The same of several buses: the name of each is in the column `bus`, and figures that a bus has not are missing there.
+///
+/// # Errors
+/// They cannot be written.
+pub fn csv_of_buses(buses: &BTreeMap<String, Results>) -> csv::Result<String> {
+    let there = buses.values().map(Columns::in_results).reduce(Columns::and).unwrap_or_default();
+    let rows = buses.iter().map(|(name, results)| {
+        let bus = ("bus".to_owned(), name.clone());
+        std::iter::once(bus).chain(texts(columns_of(results, &there))).unzip()
+    });
+    table(rows)
+}
+
+fn texts(row: Vec<(String, Value)>) -> impl Iterator<Item = (String, String)> {
+    row.into_iter().map(|(name, value)| (name, value.to_string()))
+}
+
+/// The names of the first row, and the values of all.
+fn table(rows: impl Iterator<Item = (Vec<String>, Vec<String>)>) -> csv::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    for (number, row) in results.into_iter().map(columns).enumerate() {
+    for (number, (names, values)) in rows.enumerate() {
         if number == 0 {
-            writer.write_record(row.iter().map(|(name, _)| name))?;
+            writer.write_record(names)?;
         }
-        writer.write_record(row.iter().map(|(_, value)| value.to_string()))?;
+        writer.write_record(values)?;
     }
     let octets = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(String::from_utf8_lossy(&octets).into_owned())

@@ -16,28 +16,31 @@
 
 mod address;
 mod ear;
+mod looks;
 mod relay;
 mod rounds;
 
 use self::address::{Addresses, Clock};
-use self::ear::{Ear, Heard};
+use self::ear::{Delays, Ear, Heard};
+use self::looks::{looks, nanos};
 use self::relay::Relay;
 use self::rounds::Rounds;
 use super::measure::piecewise::Piecewise;
-use super::measure::{Measured, RunError, results};
+use super::measure::{self, Measured, RunError};
 use crate::figures::bridge::{BridgeResults, BridgedResults, CrossingResults, PortResults};
 use crate::figures::results::VERSION;
 use crate::files::record::End;
 use crate::run::observer::Observer;
 use crate::scenario::plan::bridged::Bridged;
 use medium::{BitInstant, Event, Frame, Input};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 const NO_PANIC: &str = "no thread panics: a panic ends the process";
 
-/// Looks at the part that is done, in one run.
-const LOOKS: u64 = 1000;
+/// How often a run asks whether to continue.
+const ASKED: u64 = 1000;
 
 /// What a bus is observed by.
 #[derive(Debug)]
@@ -90,7 +93,8 @@ pub struct BridgedRun {
     /// Each bus, as if it were alone.
     pub buses: Vec<Measured>,
     bridges: Vec<Vec<PortResults>>,
-    crossings: Vec<CrossingResults>,
+    /// By the bus of the addressee and that of the sender.
+    crossed: Vec<Vec<Delays>>,
 }
 
 impl BridgedRun {
@@ -99,32 +103,58 @@ impl BridgedRun {
         self.buses.iter().all(|bus| bus.whole)
     }
 
-    /// The results of the buses of `bridged`, and of the bridges between them.
-    pub fn results(&self, bridged: &Bridged) -> BridgedResults {
-        let buses = bridged.buses.iter().zip(&self.buses).map(|(plan, run)| results(plan, std::slice::from_ref(run)));
-        let bridges = bridged.bridges.iter().zip(&self.bridges).map(|(bridge, ports)| BridgeResults {
-            name: bridge.name.clone(),
-            latency_s: bridge.latency.as_secs_f64(),
-            ageing_s: bridge.ageing.as_secs_f64(),
-            ports: ports.clone(),
-        });
-        let buses = bridged.names.iter().cloned().zip(buses).collect();
-        let mut results = BridgedResults {
-            version: VERSION,
-            name: bridged.name.clone(),
-            seed: bridged.seed,
-            buses,
-            bridges: bridges.collect(),
-            crossings: self.crossings.clone(),
-        };
-        for (bridge, plan) in results.bridges.iter_mut().zip(&bridged.bridges) {
-            for (port, plan) in bridge.ports.iter_mut().zip(&plan.ports) {
-                let bus = &results.buses[&port.bus];
-                port.dropped = bus.stations[plan.station.index()].counter("queue_drops");
-            }
-        }
-        results
+    /// The results of this run alone.
+    pub fn results(self, bridged: &Bridged) -> BridgedResults {
+        results(bridged, vec![self])
     }
+
+    /// This run and another one of the same buses.
+    fn add(&mut self, other: &BridgedRun) {
+        let ports = self.bridges.iter_mut().flatten().zip(other.bridges.iter().flatten());
+        ports.for_each(|(port, more)| port.add(more));
+        let crossed = self.crossed.iter_mut().flatten().zip(other.crossed.iter().flatten());
+        crossed.for_each(|(delays, more)| delays.add(more));
+    }
+}
+
+/// The results of the buses of `bridged` in all `runs` together, and of the bridges between them.
+///
+/// # Panics
+/// There is no run.
+pub fn results(bridged: &Bridged, runs: Vec<BridgedRun>) -> BridgedResults {
+    let mut buses: Vec<Vec<Measured>> = bridged.buses.iter().map(|_| Vec::with_capacity(runs.len())).collect();
+    let mut together: Option<BridgedRun> = None;
+    for mut run in runs {
+        buses.iter_mut().zip(run.buses.drain(..)).for_each(|(bus, measured)| bus.push(measured));
+        match &mut together {
+            Some(sum) => sum.add(&run),
+            None => together = Some(run),
+        }
+    }
+    let BridgedRun { bridges, crossed, .. } = together.expect("a run");
+    let buses = bridged.buses.iter().zip(&buses).map(|(plan, runs)| measure::results(plan, runs));
+    let bridges = bridged.bridges.iter().zip(bridges).map(|(bridge, ports)| BridgeResults {
+        name: bridge.name.clone(),
+        latency_s: bridge.latency.as_secs_f64(),
+        ageing_s: bridge.ageing.as_secs_f64(),
+        ports,
+    });
+    let buses = bridged.names.iter().cloned().zip(buses).collect();
+    let mut results = BridgedResults {
+        version: VERSION,
+        name: bridged.name.clone(),
+        seed: bridged.seed,
+        buses,
+        bridges: bridges.collect(),
+        crossings: crossings(&bridged.names, &crossed),
+    };
+    for (bridge, plan) in results.bridges.iter_mut().zip(&bridged.bridges) {
+        for (port, plan) in bridge.ports.iter_mut().zip(&plan.ports) {
+            let bus = &results.buses[&port.bus];
+            port.dropped = bus.stations[plan.station.index()].counter("queue_drops");
+        }
+    }
+    results
 }
 
 /// Runs all buses together on up to `threads` threads, each with its observer. `go_on` gets the part that is done, and says
@@ -141,17 +171,20 @@ pub fn run<O: Observer + Send>(
 where
     O::Error: Send,
 {
-    let addresses = Addresses::of(bridged);
+    let (addresses, looks) = (Addresses::of(bridged), looks(bridged));
     let buses = bridged.buses.iter().zip(observers).zip(addresses.clone()).enumerate();
     let buses = buses.map(|(number, ((plan, observer), addresses))| {
         let ear = Ear::new(number, bridged.buses.len(), &plan.medium, addresses.clone());
-        let run = Piecewise::new(plan, Listening(ear, observer))?;
-        Ok(Mutex::new(Bus { run, clock: Clock(plan.medium.rate), addresses, failed: None }))
+        let (mut run, clock) = (Piecewise::new(plan, Listening(ear, observer))?, Clock(plan.medium.rate));
+        if let Some(looks) = &looks {
+            run = run.with_looks(&looks.iter().map(|look| clock.bit(*look).get()).collect::<Vec<u64>>());
+        }
+        Ok(Mutex::new(Bus { run, clock, addresses, failed: None }))
     });
     let buses: Vec<Mutex<Bus<'_, O>>> = buses.collect::<Result<_, RunError<O::Error>>>()?;
     let threads = threads.clamp(1, buses.len());
-    let leader = Mutex::new(Leader::new(bridged, &addresses, go_on));
-    let until = AtomicU64::new(leader.lock().expect(NO_PANIC).window);
+    let leader = Mutex::new(Leader::new(bridged, &addresses, looks.unwrap_or_default(), go_on));
+    let until = AtomicU64::new(leader.lock().expect(NO_PANIC).next(0));
     let work = |bus: usize| buses[bus].lock().expect(NO_PANIC).run_until(until.load(Ordering::Relaxed));
     let meet = || {
         let mut buses: Vec<_> = buses.iter().map(|bus| bus.lock().expect(NO_PANIC)).collect();
@@ -180,13 +213,14 @@ struct Leader<G> {
     begin: u64,
     end: u64,
     heard: Vec<Heard>,
-    looks: u64,
+    /// Instants at which all buses look at what is known, the next one first.
+    looks: VecDeque<u64>,
+    asked: u64,
     go_on: G,
 }
 
 impl<G: FnMut(f64) -> bool> Leader<G> {
-    fn new(bridged: &Bridged, addresses: &[Addresses], go_on: G) -> Leader<G> {
-        let nanos = |span: std::time::Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+    fn new(bridged: &Bridged, addresses: &[Addresses], looks: Vec<u64>, go_on: G) -> Leader<G> {
         let latencies: Vec<u64> = bridged.bridges.iter().map(|bridge| nanos(bridge.latency)).collect();
         let stations = bridged.buses.iter().map(|bus| bus.stations.len() - bus.medium.ports.len()).sum();
         let ports: Vec<Vec<_>> =
@@ -209,7 +243,8 @@ impl<G: FnMut(f64) -> bool> Leader<G> {
             begin: nanos(bridged.run.warmup),
             end: nanos(end),
             heard: Vec::new(),
-            looks: 0,
+            looks: looks.into(),
+            asked: 0,
             go_on,
         }
     }
@@ -223,19 +258,38 @@ impl<G: FnMut(f64) -> bool> Leader<G> {
         heard.drain(..).for_each(|heard| self.forward(&heard, buses));
         self.heard = heard;
         let (ended, failed) = (nanos >= self.end, buses.iter().any(|bus| bus.failed.is_some()));
-        if ended || failed || !self.look(nanos) {
+        if ended || failed || self.is_enough(nanos, buses) || !self.ask(nanos) {
             return None;
         }
-        Some(nanos.saturating_add(self.window))
+        Some(self.next(nanos))
+    }
+
+    /// The end of the piece of time that begins at `nanos`.
+    fn next(&self, nanos: u64) -> u64 {
+        let end = nanos.saturating_add(self.window);
+        self.looks.front().map_or(end, |look| end.min(*look))
+    }
+
+    /// Whether the run ends here, since the metric is known well enough on each bus on which frames get through.
+    fn is_enough<O: Observer>(&mut self, nanos: u64, buses: &mut [MutexGuard<'_, Bus<'_, O>>]) -> bool {
+        if self.looks.pop_front_if(|look| *look == nanos).is_none() {
+            return false;
+        }
+        let mut sending = buses.iter().filter(|bus| bus.run.has_sent()).peekable();
+        if sending.peek().is_some() && sending.all(|bus| bus.run.is_enough()) {
+            return true;
+        }
+        buses.iter_mut().for_each(|bus| bus.run.go_on());
+        false
     }
 
     /// Whether to continue, asked a thousand times in a run.
-    fn look(&mut self, nanos: u64) -> bool {
+    fn ask(&mut self, nanos: u64) -> bool {
         let part = nanos as f64 / self.end as f64;
-        if part * (LOOKS as f64) < self.looks as f64 {
+        if part * (ASKED as f64) < self.asked as f64 {
             return true;
         }
-        self.looks += 1;
+        self.asked += 1;
         (self.go_on)(part)
     }
 
@@ -271,19 +325,19 @@ impl<G: FnMut(f64) -> bool> Leader<G> {
                 port.highest_queue = ears[plan.bus].highest_queue(plan.station);
             }
         }
-        Ok(BridgedRun { buses: measured, bridges, crossings: crossings(bridged, &ears) })
+        Ok(BridgedRun { buses: measured, bridges, crossed: ears.into_iter().map(|ear| ear.crossed).collect() })
     }
 }
 
 /// The delays of frames that crossed, for each two buses between which some did.
-fn crossings(bridged: &Bridged, ears: &[Ear]) -> Vec<CrossingResults> {
-    let pairs = (0..ears.len()).flat_map(|from| (0..ears.len()).map(move |to| (from, to)));
+fn crossings(names: &[String], crossed: &[Vec<Delays>]) -> Vec<CrossingResults> {
+    let pairs = (0..names.len()).flat_map(|from| (0..names.len()).map(move |to| (from, to)));
     let crossing = |(from, to): (usize, usize)| {
-        let delays = &ears[to].crossed[from];
+        let delays = &crossed[to][from];
         let [p50, p99] = delays.histogram.quantiles([0.5, 0.99]);
         Some(CrossingResults {
-            from: bridged.names[from].clone(),
-            to: bridged.names[to].clone(),
+            from: names[from].clone(),
+            to: names[to].clone(),
             frames: delays.histogram.total(),
             delay_mean_ns: delays.sum as f64 / delays.histogram.total() as f64,
             delay_p50_ns: p50?,

@@ -132,6 +132,11 @@ fn spans(plan: &Plan) -> (u64, u64) {
     (bits(plan.run.warmup), bits(plan.run.duration).max(1))
 }
 
+/// How often the measured time doubles from the first look at what is known to the end; 0 if there is one look, at the end.
+fn doublings(plan: &Plan, duration: u64) -> u32 {
+    plan.run.until_known().map_or(0, |_| (duration / FIRST_LOOK).max(1).ilog2())
+}
+
 /// The simulator at instant 0, with the faults that stations have from there on.
 fn begun<O: Observer>(plan: &Plan, seed: u64, observer: &mut O) -> Result<Simulator, RunError<O::Error>> {
     let config = Config { seed, ..plan.medium.clone() };
@@ -172,7 +177,7 @@ fn before(at: BitInstant) -> BitInstant {
 }
 
 /// `number` of `of` parts of `whole`, without overflow.
-fn part(whole: u64, number: u64, of: u64) -> u64 {
+pub(super) fn part(whole: u64, number: u64, of: u64) -> u64 {
     (u128::from(whole) * u128::from(number) / u128::from(of)) as u64
 }
 
@@ -198,7 +203,7 @@ impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
         duration: u64,
         measured: &mut Measured,
     ) -> Result<(), RunError<O::Error>> {
-        let doublings = plan.run.until_known().map_or(0, |_| (duration / FIRST_LOOK).max(1).ilog2());
+        let doublings = doublings(plan, duration);
         let boundary = |batch: u64| begin.get() + part(duration, batch, BATCHES << doublings);
         let mut batches = 0..BATCHES;
         for doubled in 0..=doublings {

@@ -42,6 +42,13 @@ impl Delays {
         self.sum += u128::from(delay);
         self.longest = self.longest.max(delay);
     }
+
+    /// Takes in those of another run.
+    pub fn add(&mut self, other: &Delays) {
+        self.histogram.add(&other.histogram);
+        self.sum += other.sum;
+        self.longest = self.longest.max(other.longest);
+    }
 }
 
 /// A port's queue, the frame that is being sent included.

@@ -80,6 +80,15 @@ impl Bridged {
         Ok(Together::new(&root, &reading.source, overrides).plan(drawn_seed)?)
     }
 
+    /// The same with another seed, which is `number` more: one of several independent runs.
+    #[must_use]
+    pub fn replica(&self, number: u64) -> Bridged {
+        let mut replica = Bridged { seed: self.seed.wrapping_add(number), ..self.clone() };
+        let buses = replica.buses.iter_mut().zip(&replica.names);
+        buses.for_each(|(plan, bus)| plan.medium.seed = seed_of(replica.seed, bus));
+        replica
+    }
+
     /// What `of` warns of in each bus, with the bus's name before it.
     pub fn warnings(&self, of: impl Fn(&Plan) -> Vec<String>) -> Vec<String> {
         let named = self.names.iter().zip(&self.buses);
@@ -332,13 +341,9 @@ impl<'a> Together<'a> {
                 return Err(planner.wrong(key, span(given), what));
             }
         }
-        if run.until.is_some() {
-            let what = "a run of several buses ends with its duration: leave `until` out".to_owned();
+        if run.until_collapse() {
+            let what = "`collapse`: users of one bus run away, and the others' do not: name a metric".to_owned();
             return Err(planner.wrong("until", span(&section.until), what));
-        }
-        if run.replications > 1 {
-            let what = "several buses are run once: leave `replications` out, and run them with other seeds".to_owned();
-            return Err(planner.wrong("replications", span(&section.replications), what));
         }
         Ok(run)
     }
