@@ -31,7 +31,7 @@ pub struct Piecewise<'a, O> {
 }
 
 impl<'a, O: Observer> Piecewise<'a, O> {
-    /// `plan` at instant 0. It ends with its duration.
+    /// `plan` at instant 0, which ends with its duration.
     ///
     /// # Errors
     /// As [`run`](super::run).
