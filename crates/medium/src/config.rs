@@ -21,7 +21,7 @@ pub use csma_ca::{CsmaCa, Reach};
 pub use error::{ConfigError, SeatError};
 pub use parameters::Parameters;
 pub use phy::{OfdmRate, Phy, Spans};
-pub use plca::{HostDelay, Plca, PlcaNode, PlcaSettings};
+pub use plca::{Dplca, HostDelay, Plca, PlcaNode, PlcaSettings};
 pub use slotted_aloha::{Control, ControlLimits, SlottedAloha};
 pub use tdma::Tdma;
 

@@ -13,6 +13,9 @@ pub(crate) const HOSTS: u64 = 1 << 34;
 /// The streams of what repeaters add, by repeater and sender. Only CSMA/CD has them, so they are not beside those of hosts.
 pub(crate) const REPEATERS: u64 = 1 << 34;
 
+/// The streams of D-PLCA, by the station.
+pub(crate) const DPLCA: u64 = 1 << 35;
+
 /// The generator of `number` in a stream.
 pub(crate) fn draws(seed: u64, stream: u64, number: u64) -> Generator {
     Generator::stream(Generator::operation(seed, stream).next_u64(), number)

@@ -308,6 +308,14 @@ kinds! {
             /// Which turn: curID.
             id: u32,
         },
+        /// D-PLCA has given the node another id, or the coordinator another number of turns (P802.3da D3.0, 148.4.7). It is
+        /// no frame: its serial is 0.
+        PlcaId = "plca_id" {
+            /// local_nodeID: 0 is the coordinator, 254 a node that has no turn yet.
+            id: u32,
+            /// plca_node_count: it counts at the coordinator alone.
+            count: u32,
+        },
         /// plca_status has changed: with FAIL the station works with plain CSMA/CD. It is no frame: its serial is 0.
         PlcaStatus = "plca_status" {
             /// OK: BEACONs are sent or seen.

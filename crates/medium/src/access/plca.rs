@@ -6,8 +6,8 @@
 //! ```text
 //!   |BEACON 20|turn of 0: 32|turn of 1: COMMIT, frame|turn of 2: 32| … |turn of n − 1|BEACON| …
 //! ```
-//! [`tables`] has the three machines of a node, `node` their variables and timers, `wire` the signals on the line,
-//! `watch` the MAC's view of carrier, `acts` the effects of MAC and machines on each other, `run` the loop, and
+//! [`tables`] has the machines of a node, `node` their variables and timers, `assignment` those of D-PLCA, `wire` the
+//! signals on the line, `watch` the MAC's view of carrier, `acts` the effects of MAC and machines on each other, `run` the loop, and
 //! `follower` the fast path while all nodes are configured consistently. **Empty turns and cycles are computed:** a
 //! node does not step through unused turns, and a bus without traffic does not step through cycles.
 //!
@@ -15,6 +15,7 @@
 //! signal at a place is drawn as the signal begins there (`run`); the wire then counts it as what it sounds like.
 
 mod acts;
+mod assignment;
 mod counters;
 mod cycles;
 mod follower;
@@ -26,7 +27,7 @@ mod wire;
 
 pub use counters::PlcaCounters;
 pub use cycles::PlcaCycles;
-pub use tables::{Control as PlcaControl, Data as PlcaData, Status as PlcaStatus};
+pub use tables::{Assignment as PlcaAssignment, Control as PlcaControl, Data as PlcaData, Status as PlcaStatus};
 
 use super::csma_cd::{Mac, admit};
 use super::{Access, Admitted, FastPath};
@@ -38,6 +39,7 @@ use crate::frame::{Frame, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
+use assignment::Dynamic;
 use cycles::Cycles;
 use follower::{Apart, Follower};
 use node::Node;
@@ -114,7 +116,9 @@ impl Access for Reconciliation {
     }
 
     fn mac(config: &Config, station: StationId) -> Own {
-        let mut node = Node::new(config.plca().nodes[station.index()]);
+        let own = config.plca().nodes[station.index()];
+        let mut node = Node::new(own);
+        node.dynamic = own.dynamic.map(|dynamic| Box::new(Dynamic::new(dynamic, config.seed, station)));
         node.attached = !config.is_seat(station);
         config.plca().settled_turns().into_iter().for_each(|turns| node.settle(turns));
         Own {

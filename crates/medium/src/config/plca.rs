@@ -94,6 +94,37 @@ impl HostDelay {
     }
 }
 
+/// D-PLCA of a node (P802.3da D3.0, 148.4.7): the node finds its own id, and as coordinator the number of turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dplca {
+    /// aDPLCACoordinatorRoleAllowed: without a BEACON the node becomes the coordinator.
+    pub coordinator_allowed: bool,
+    /// aging_cycles: a turn that is not used in as many cycles and one more is free again.
+    pub aging_cycles: u16,
+}
+
+impl Dplca {
+    /// The id of a node that has none yet: its turn is after all others.
+    pub const SEEKING: u8 = 254;
+    /// The turns with which a coordinator begins, and the least that it keeps.
+    pub const LEAST_TURNS: u8 = 8;
+    /// wait_beacon_timer is drawn from this range: 40 to 295 periods of the MII's clock, of 4 BT each.
+    pub(crate) const WAIT_BEACON: (u64, u64) = (160, 1180);
+    /// beacon_timeout_timer: a coordinator that does not hear its own BEACON, since another begins with it, begins anew.
+    pub(crate) const BEACON_TIMEOUT: BitTimes = BitTimes::new(68);
+
+    /// Any node may become the coordinator; claims last as long as in the published test bench.
+    pub const fn new() -> Dplca {
+        Dplca { coordinator_allowed: true, aging_cycles: 32 }
+    }
+}
+
+impl Default for Dplca {
+    fn default() -> Dplca {
+        Dplca::new()
+    }
+}
+
 /// One station's PLCA: its settings, and how its chips and its host apply them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlcaNode {
@@ -114,6 +145,8 @@ pub struct PlcaNode {
     /// by it, in whole bit times of the medium; the remainder accumulates over turns that it counts one after the
     /// other. Its transmitted bits have the medium's rate.
     pub clock_ppm: i32,
+    /// The node finds its own id: that of its settings, and its node count, are what D-PLCA begins with.
+    pub dynamic: Option<Dplca>,
 }
 
 impl PlcaNode {
@@ -127,7 +160,15 @@ impl PlcaNode {
             host_delay: HostDelay::NONE,
             skipped_turns: 0,
             clock_ppm: 0,
+            dynamic: None,
         }
+    }
+
+    /// The same node with D-PLCA.
+    pub const fn dynamic(mut self, own: Dplca) -> PlcaNode {
+        (self.settings.node_id, self.settings.node_count) = (Dplca::SEEKING, Dplca::LEAST_TURNS);
+        (self.more_ids, self.dynamic) = ([PlcaSettings::UNCONFIGURED; 8], Some(own));
+        self
     }
 
     /// Its id and its further ids.
@@ -231,9 +272,16 @@ impl Plca {
         all.nth(1).is_some()
     }
 
-    /// The turns of the cycle that ends at instant 0; `None` after a cold start, and without a coordinator.
+    /// Some node finds its own id.
+    pub fn has_dynamic(&self) -> bool {
+        self.nodes.iter().any(|node| node.dynamic.is_some())
+    }
+
+    /// The turns of the cycle that ends at instant 0; `None` after a cold start, without a coordinator, and with D-PLCA,
+    /// whose nodes have no ids yet.
     pub(crate) fn settled_turns(&self) -> Option<u8> {
-        let mut settings = self.nodes.iter().map(|node| node.settings).filter(|_| !self.cold_start);
+        let is_cold = self.cold_start || self.has_dynamic();
+        let mut settings = self.nodes.iter().map(|node| node.settings).filter(|_| !is_cold);
         settings.find(|node| node.is_on() && node.node_id == 0).map(|coordinator| coordinator.node_count)
     }
 
@@ -245,6 +293,10 @@ impl Plca {
         self.nodes.iter().try_for_each(|node| node.settings.check())?;
         let clocks = self.nodes.iter().all(|node| node.clock_ppm.unsigned_abs() <= MOST_PPM);
         rule(clocks, "clock-ppm", "-100000 to 100000")?;
+        let seeking = |node: &PlcaNode| node.dynamic.is_none_or(|own| *node == node.dynamic(own));
+        rule(self.nodes.iter().all(seeking), "node-id", "none with D-PLCA: the node finds its id")?;
+        let ages = self.nodes.iter().filter_map(|node| node.dynamic).all(|own| own.aging_cycles > 0);
+        rule(ages, "aging-cycles", "1 to 65535")?;
         let hosts = self.nodes.iter().all(|node| node.host_delay.least <= node.host_delay.most);
         rule(hosts, "host-delay", "a range whose first end is no longer than the second")?;
         let least = PREAMBLE_AND_SFD.get() + parameters.min_frame_size.bit_times().get();

@@ -147,6 +147,54 @@ struct Node {
     hysteresis: Option<u64>,
     busy_cycle: bool,
     signal: Option<usize>,
+    search: Search,
+}
+
+/// How a node with D-PLCA finds its id: P802.3da D3.0, figures 148-8 and 148-9, one turn after the other.
+#[derive(Clone)]
+struct Search {
+    state: Assigning,
+    /// The ages in which each turn was last claimed: ages are numbered, and a claim counts in its own age and the next.
+    claims: Vec<Option<u64>>,
+    age: u64,
+    cycles: u64,
+    aging: bool,
+    claim: bool,
+    turns: u8,
+    last_turn: u8,
+    draws: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Assigning {
+    Off,
+    Listening {
+        until: u64,
+    },
+    Coordinator,
+    /// It sends a BEACON, which it has to hear by then, or hears it.
+    Sending {
+        until: u64,
+    },
+    Hearing,
+    Learning,
+    Follower,
+}
+
+impl Search {
+    fn new(draws: u64) -> Search {
+        let state = Assigning::Off;
+        let claims = vec![None; 256];
+        Search { state, claims, age: 0, cycles: 0, aging: false, claim: false, turns: 8, last_turn: 0, draws }
+    }
+
+    fn is_claimed(&self, id: usize) -> bool {
+        self.claims[id].is_some_and(|age| age + 1 >= self.age)
+    }
+
+    fn highest(&self) -> usize {
+        (0..256).filter(|&id| self.is_claimed(id)).max().unwrap_or(0)
+    }
 }
 
 pub struct Model<'a> {
@@ -183,7 +231,8 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
     // Without a cold start a cycle of the coordinator's turns ends as the model begins.
     let is_on = |own: &PlcaNode| own.settings.enabled && own.settings.node_id != 255;
     let coordinator = plca.nodes.iter().find(|own| is_on(own) && own.settings.node_id == 0);
-    let ended = coordinator.filter(|_| !plca.cold_start).map(|own| own.settings.node_count);
+    let is_cold = plca.cold_start || plca.nodes.iter().any(|own| own.dynamic.is_some());
+    let ended = coordinator.filter(|_| !is_cold).map(|own| own.settings.node_count);
     let nodes = (0..plca.nodes.len()).map(|number| Node {
         own: plca.nodes[number],
         attached: true,
@@ -219,6 +268,7 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
         hysteresis: None,
         busy_cycle: false,
         signal: None,
+        search: Search::new(0),
     });
     let mut model = Model {
         config,
@@ -479,7 +529,11 @@ impl Model<'_> {
             }
             Input::SetFault { station, fault } => self.nodes[station.index()].fault = fault,
             Input::SetPlca { station, settings } => {
-                self.nodes[station.index()].own.settings = settings;
+                let own = &mut self.nodes[station.index()].own;
+                own.settings = settings;
+                if own.dynamic.is_some() {
+                    (own.settings.node_id, own.settings.node_count) = (254, 8);
+                }
                 self.reset = true;
                 self.settle(station.index());
                 self.reset = false;
@@ -530,7 +584,14 @@ impl Model<'_> {
         let on_line = self.nodes[station].signal.is_some();
         let powered = self.nodes[station].attached || (self.sends(station) && on_line);
         // A frame that is ready as a turn begins is in time for it.
-        while self.data(station, powered) || self.control(station, powered) || self.status(station, powered) {}
+        while self.data(station, powered)
+            || self.control(station, powered)
+            || self.status(station, powered)
+            || self.assign(station, powered, None)
+        {}
+        let claims = matches!(self.rx(station), Some(What::Commit | What::Frame));
+        let node = &mut self.nodes[station];
+        node.search.claim |= claims && node.control == Control::Receive;
         self.drive(station);
     }
 
@@ -717,7 +778,9 @@ impl Model<'_> {
             Control::SendBeacon { .. } => {
                 (node.command, node.active, node.busy_cycle) = (Some(What::Beacon), true, false);
             }
+            Control::WaitTo { .. } => node.search.claim = false,
             Control::Syncing => {
+                node.search.turns = node.cur_id;
                 (node.cur_id, node.command, node.active) = (0, None, true);
                 node.busy_cycle &= !beacon;
                 if beacon {
@@ -737,8 +800,146 @@ impl Model<'_> {
             }
             Control::Burst { .. } => (node.bc, node.command) = (node.bc + 1, Some(What::Commit)),
             Control::Abort => (node.command, node.committed) = (None, false),
-            Control::Next => (node.cur_id, node.committed) = (node.cur_id.wrapping_add(1), false),
+            Control::Next => {
+                let turn = node.cur_id;
+                (node.cur_id, node.committed) = (turn.wrapping_add(1), false);
+                self.turn_over(station, turn);
+            }
             _ => {}
+        }
+    }
+
+    /// A turn is over: what was claimed in it is noted, and a node with D-PLCA acts on it.
+    fn turn_over(&mut self, station: usize, turn: u8) {
+        let Some(own) = self.nodes[station].own.dynamic else { return };
+        let search = &mut self.nodes[station].search;
+        if !search.aging {
+            return;
+        }
+        let mut new_age = false;
+        if turn == 0 && search.cycles == own.aging_cycles.into() {
+            (search.age, search.cycles, new_age) = (search.age + 1, 0, true);
+        } else if turn == 0 {
+            search.cycles += 1;
+        }
+        if search.claim {
+            search.claims[usize::from(turn)] = Some(search.age);
+        }
+        search.last_turn = turn;
+        self.assign(station, true, Some(new_age));
+    }
+
+    /// One transition of the machine of D-PLCA, if there is one; `over` as a turn is over, and with it perhaps an age.
+    fn assign(&mut self, station: usize, powered: bool, over: Option<bool>) -> bool {
+        let Some(own) = self.nodes[station].own.dynamic else { return false };
+        let (now, on) = (self.now, self.is_on(station, powered));
+        let beacon = self.rx(station) == Some(What::Beacon) && self.nodes[station].signal.is_none();
+        let echo = matches!(self.heard(station)[..], [one] if one.source == station && one.what == What::Beacon);
+        let node = &self.nodes[station];
+        let (search, ok) = (node.search.clone(), node.ok);
+        let (id, count) = (node.own.settings.node_id, node.own.settings.node_count);
+        if !on {
+            let was_on = search.state != Assigning::Off;
+            self.nodes[station].search = Search::new(search.draws);
+            self.take(station, 254, 8);
+            return was_on;
+        }
+        let (is_over, new_age) = (over.is_some(), over == Some(true));
+        let last_used = search.is_claimed(usize::from(count) - 1);
+        match search.state {
+            Assigning::Off => self.listen(station),
+            Assigning::Listening { .. } if ok => self.learn(station),
+            Assigning::Listening { until } if until == now && own.coordinator_allowed => {
+                let search = &mut self.nodes[station].search;
+                (search.state, search.aging) = (Assigning::Coordinator, true);
+                self.take(station, 0, count);
+            }
+            Assigning::Listening { until } if until == now => self.listen(station),
+            Assigning::Coordinator if node.command == Some(What::Beacon) => {
+                let until = now + self.span(station, 68);
+                self.nodes[station].search.state = Assigning::Sending { until };
+            }
+            Assigning::Sending { .. } if echo => self.nodes[station].search.state = Assigning::Hearing,
+            Assigning::Sending { until } if until == now => {
+                self.nodes[station].search = Search::new(search.draws);
+                self.take(station, 254, 8);
+            }
+            Assigning::Hearing if !echo => self.nodes[station].search.state = Assigning::Coordinator,
+            Assigning::Coordinator if beacon || (is_over && search.is_claimed(0)) => self.learn(station),
+            Assigning::Coordinator if new_age && last_used && count < 255 => self.take(station, 0, count + 1),
+            Assigning::Coordinator if new_age && !last_used && count > 8 => {
+                self.take(station, 0, (search.highest() + 2).clamp(8, 255) as u8);
+            }
+            Assigning::Learning | Assigning::Follower if !ok => {
+                self.nodes[station].search = Search::new(search.draws);
+                self.take(station, 254, 8);
+            }
+            Assigning::Learning if new_age => {
+                self.nodes[station].search.state = Assigning::Follower;
+                self.pick(station);
+            }
+            Assigning::Follower if is_over => {
+                let beyond = search.last_turn == 0 && search.turns <= id;
+                if search.is_claimed(id.into()) || beyond || (new_age && usize::from(id) > search.highest()) {
+                    self.pick(station);
+                }
+                return false;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn draw(&mut self, station: usize, count: usize) -> usize {
+        let search = &mut self.nodes[station].search;
+        search.draws += 1;
+        let stream = Generator::operation(self.config.seed, (1 << 35) + station as u64).next_u64();
+        let number = Generator::stream(stream, search.draws).next_u64();
+        ((u128::from(number) * count as u128) >> 64) as usize
+    }
+
+    fn listen(&mut self, station: usize) {
+        let wait = 160 + 4 * self.draw(station, 256) as u64;
+        let until = self.now + self.span(station, wait);
+        let draws = self.nodes[station].search.draws;
+        self.nodes[station].search = Search { state: Assigning::Listening { until }, ..Search::new(draws) };
+        self.take(station, 254, 8);
+    }
+
+    fn learn(&mut self, station: usize) {
+        let search = &mut self.nodes[station].search;
+        (search.state, search.aging) = (Assigning::Learning, true);
+        let count = self.nodes[station].own.settings.node_count;
+        self.take(station, 254, count);
+    }
+
+    /// A free turn: up to the last that is used, or else the present one, or else another of the cycle, or else none.
+    fn pick(&mut self, station: usize) {
+        let search = &self.nodes[station].search;
+        let (highest, turns) = (search.highest(), usize::from(search.turns));
+        let free: Vec<usize> = (1..255).filter(|&id| !search.is_claimed(id)).collect();
+        let among = |from: usize, to: usize| free.iter().copied().filter(move |id| (from..to).contains(id));
+        let PlcaSettings { node_id: present, node_count: count, .. } = self.nodes[station].own.settings;
+        let below: Vec<usize> = among(1, highest + 1).collect();
+        let behind: Vec<usize> = among(highest + 1, turns.max(2)).collect();
+        let id = if !below.is_empty() {
+            below[self.draw(station, below.len())]
+        } else if behind.contains(&usize::from(present)) {
+            usize::from(present)
+        } else if !behind.is_empty() {
+            behind[self.draw(station, behind.len())]
+        } else {
+            254
+        };
+        self.take(station, id as u8, count);
+    }
+
+    fn take(&mut self, station: usize, node_id: u8, node_count: u8) {
+        let settings = &mut self.nodes[station].own.settings;
+        let before = std::mem::replace(settings, PlcaSettings { node_id, node_count, ..*settings });
+        if before != self.nodes[station].own.settings {
+            let kind = Kind::PlcaId { id: node_id.into(), count: node_count.into() };
+            self.emit(station, FrameId { station: id(station), serial: 0 }, kind);
         }
     }
 

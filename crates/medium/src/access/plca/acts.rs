@@ -286,6 +286,7 @@ impl Engine<Reconciliation> {
                 }
                 let (now, own) = (self.core.instant, &mut self.stations[index].mac);
                 own.node.enter_control(to, now, &seen, &self.method.plca, &mut own.counters);
+                self.emit_id(station, host);
                 if to == Control::Commit {
                     self.emit_commit(station, host);
                 }
@@ -296,7 +297,13 @@ impl Engine<Reconciliation> {
                     self.method.cycles.disturb();
                     self.core.emit(station, nameless(station), Kind::PlcaStatus { ok }, host);
                 }
+            } else if let Some(to) = own.node.next_assignment(now, &seen) {
+                // A turn that begins at this instant begins with the id of before.
+                own.node.catch_up(now, false, &mut own.counters);
+                own.node.enter_assignment(to, now);
+                self.emit_id(station, host);
             } else {
+                own.node.hear_claim(heard, line);
                 break;
             }
         }
@@ -352,6 +359,15 @@ impl Engine<Reconciliation> {
         let frame = if this.queue.is_empty() { nameless(station) } else { this.frame() };
         let id = this.mac.node.cur_id.into();
         self.core.emit(station, frame, Kind::Commit { id }, host);
+    }
+
+    /// Reports the id that D-PLCA has given the node, and the number of turns.
+    fn emit_id<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let node = &mut self.stations[station.index()].mac.node;
+        let Some((id, count)) = node.take_assigned() else { return };
+        self.method.plca.nodes[station.index()].settings = node.own.settings;
+        self.method.cycles.disturb();
+        self.core.emit(station, nameless(station), Kind::PlcaId { id: id.into(), count: count.into() }, host);
     }
 
     /// While its frame is on the line, the station hears another: the MAC learns it, if the PHY reports it.
@@ -458,7 +474,7 @@ impl Engine<Reconciliation> {
         own.node.reset = true;
         self.settle_node(station, host);
         self.station_mut(station).mac.node.reset = false;
-        self.method.plca.nodes[station.index()].settings = settings;
+        self.method.plca.nodes[station.index()].settings = self.station(station).mac.node.own.settings;
         self.settle_node(station, host);
     }
 

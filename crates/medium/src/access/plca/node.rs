@@ -5,6 +5,7 @@
 //!
 //! One file above 500 lines because the variables, the timers and the actions of three machines are one node.
 
+use super::assignment::Dynamic;
 use super::counters::PlcaCounters;
 use super::tables::{Control, Data, Seen, Status};
 use super::wire::{Heard, What};
@@ -60,6 +61,8 @@ pub(super) struct Node {
     pub attached: bool,
     /// plca_reset.
     pub reset: bool,
+    /// It finds its own id.
+    pub dynamic: Option<Box<Dynamic>>,
 }
 
 impl Node {
@@ -97,8 +100,9 @@ impl Node {
             busy_cycle: false,
             attached: true,
             reset: false,
+            dynamic: None,
         };
-        node.set(own.settings);
+        node.take_settings(own.settings);
         node
     }
 
@@ -118,8 +122,13 @@ impl Node {
         }
     }
 
-    /// Sets new settings; the machines see them in their next run.
+    /// Sets new settings; the machines see them in their next run. With D-PLCA the id is the node's own affair.
     pub fn set(&mut self, settings: PlcaSettings) {
+        let own = PlcaNode { settings, ..self.own };
+        self.take_settings(own.dynamic.map_or(own, |dynamic| own.dynamic(dynamic)).settings);
+    }
+
+    pub(super) fn take_settings(&mut self, settings: PlcaSettings) {
         self.own.settings = settings;
         self.ids = [0; 4];
         for id in self.own.ids() {
@@ -215,6 +224,8 @@ impl Node {
         let turns = self.passed(now, before).saturating_sub(self.counted);
         // The machine itself handles the end of the last turn.
         let left = u64::from(self.last().saturating_sub(self.cur_id)).saturating_sub(1);
+        // With D-PLCA it also handles the end of turn 0.
+        let left = if self.dynamic.is_some() && self.cur_id == 0 { 0 } else { left };
         let turns = turns.min(left);
         if turns == 0 {
             return;
@@ -265,6 +276,8 @@ impl Node {
             (true, _) | (_, true) => self.next_own(self.cur_id.saturating_add(1), last).unwrap_or(last),
             (false, false) => last,
         };
+        // With D-PLCA claims may expire as turn 0 ends.
+        let next = if self.dynamic.is_some() && self.cur_id == 0 { next.min(1) } else { next };
         let turns = u64::from(next.saturating_sub(self.cur_id)).max(1);
         self.to_end = self.turn_begin(self.counted + turns);
     }
@@ -287,7 +300,8 @@ impl Node {
             | Control::Abort
             | Control::NextTxOpportunity => NEVER,
         };
-        control.min(self.data_end()).min(self.invalid_end).min(self.status_end)
+        let timer_end = self.dynamic.as_ref().map_or(NEVER, |dynamic| dynamic.timer_end());
+        control.min(self.data_end()).min(self.invalid_end).min(self.status_end).min(timer_end)
     }
 
     /// The next event of its data machine itself.
@@ -352,6 +366,7 @@ impl Node {
             crs: heard.count() > 0,
             receiving: others.frames + others.commits > 0,
             beacon: clear && others.beacons == 1,
+            echo: heard.count() == 1 && own == Some(What::Beacon),
             tx_en: self.tx_en(mac_sends),
             on: self.on(),
             coordinator: self.is_coordinator(),
@@ -408,6 +423,7 @@ impl Node {
             Control::Syncing => self.sync(seen, now, plca, counters),
             Control::WaitTo => {
                 self.begin_turn(from, now);
+                self.begin_claims();
                 self.plan();
                 counters.opportunities += u64::from(self.owns(self.cur_id));
             }
@@ -439,12 +455,13 @@ impl Node {
             }
             Control::Abort => (self.command, self.committed, self.burst_end) = (None, false, NEVER),
             Control::NextTxOpportunity => {
-                let is_unused = !matches!(from, Control::Transmit | Control::Abort);
-                self.skips -= u8::from(self.skips > 0 && is_unused && self.owns(self.cur_id));
-                (self.cur_id, self.committed) = (self.cur_id.wrapping_add(1), false);
+                let (is_unused, turn) = (!matches!(from, Control::Transmit | Control::Abort), self.cur_id);
+                self.skips -= u8::from(self.skips > 0 && is_unused && self.owns(turn));
+                (self.cur_id, self.committed) = (turn.wrapping_add(1), false);
                 self.counts_on = matches!(from, Control::WaitTo | Control::Yield);
                 let turns = BitTimes::new((self.counted + 1) * self.to());
                 self.drift = self.counts_on.then(|| (now, self.own.on_medium_from(self.behind, turns).1));
+                self.end_claims(turn, seen, now);
             }
         }
     }
@@ -455,7 +472,8 @@ impl Node {
         match std::mem::take(&mut self.counts_on) {
             true => self.counted += 1,
             false => {
-                let drift = self.drift.take().filter(|_| from == Control::Syncing);
+                let goes_on = from == Control::Syncing && self.is_coordinator();
+                let drift = self.drift.take().filter(|_| goes_on);
                 (self.count_since, self.counted, self.behind) = (now, 0, drift.map_or(0, |(_, behind)| behind));
             }
         }
@@ -486,6 +504,7 @@ impl Node {
         } else if !self.is_coordinator() {
             self.invalid_end = now + self.own.on_medium(plca.invalid_beacon);
         }
+        self.note_turns();
         (self.cur_id, self.command, self.active) = (0, None, true);
         (self.beacon_end, self.detection_end) = (NEVER, NEVER);
     }
@@ -574,11 +593,18 @@ impl Node {
         let to_end = if self.counts_turns() { until } else { NEVER };
         let (turn_since, count_since) = (since(self.turn_since), since(self.count_since));
         let counted = if self.counts_turns() { self.counted } else { 0 };
-        Some(Node { turn_since, count_since, counted, to_end, drift: None, ..self.clone() })
+        let dynamic = match &self.dynamic {
+            Some(dynamic) => Some(Box::new(dynamic.relative(&self.own.settings)?)),
+            None => None,
+        };
+        Some(Node { turn_since, count_since, counted, to_end, drift: None, dynamic, ..self.clone() })
     }
 
-    /// Moves the state forward by `span`, in which cycles passed.
-    pub fn pass(&mut self, span: BitTimes) {
+    /// Moves the state forward by `span`, in which `count` cycles passed.
+    pub fn pass(&mut self, span: BitTimes, count: u64) {
+        if let Some(dynamic) = &mut self.dynamic {
+            dynamic.pass(count);
+        }
         if self.counts_turns() {
             (self.turn_since, self.to_end) = (self.turn_since + span, self.to_end + span);
             self.count_since = self.count_since + span;

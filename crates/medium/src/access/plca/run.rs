@@ -334,7 +334,7 @@ impl Engine<Reconciliation> {
         self.method.cycles.pass(length, count, counted);
         for (index, (this, more)) in self.stations.iter_mut().zip(counted).enumerate() {
             let own = &mut this.mac;
-            own.node.pass(span);
+            own.node.pass(span, count);
             own.watch.pass(span);
             own.counters = own.counters.and(more, count);
             self.method.next[index] = own.mac_at.min(own.node.next());

@@ -1,4 +1,5 @@
-//! The tables of the three machines of clause 148: control (figure 148-3), data (148-4) and status (148-5).
+//! The tables of the three machines of clause 148: control (figure 148-3), data (148-4) and status (148-5), and that of
+//! D-PLCA (figure 148-8 of P802.3da D3.0).
 //!
 //! A machine keeps its state unless a guard of its state is true; if several are true, the first counts. Nothing here
 //! knows a medium: only states, and a node's own variables.
@@ -7,7 +8,7 @@
 macro_rules! machine {
     ($(#[$doc:meta])* $name:ident {
         $($(#[$state_doc:meta])* $state:ident { $($guard:expr => $to:ident,)* })*
-    } with $see:ident) => {
+    } with $see:ident: $seen:ty) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $name {
@@ -21,7 +22,7 @@ macro_rules! machine {
 
             /// The machine's next state; `None` if it stays.
             #[inline(always)]
-            pub(super) fn next(self, $see: &Seen) -> Option<$name> {
+            pub(super) fn next(self, $see: &$seen) -> Option<$name> {
                 match self {
                     $($name::$state => {
                         $(if $guard { return Some($name::$to); })*
@@ -42,6 +43,8 @@ pub(super) struct Seen {
     pub receiving: bool,
     /// rx_cmd is BEACON.
     pub beacon: bool,
+    /// rx_cmd is BEACON, and it is the node's own.
+    pub echo: bool,
     /// TX_EN: the data machine makes the node send a frame.
     pub tx_en: bool,
     /// plca_en, no plca_reset, and an id that is not 255.
@@ -181,7 +184,7 @@ machine! {
             s.last_turn => Resync,
             true => WaitTo,
         }
-    } with s
+    } with s: Seen
 }
 
 machine! {
@@ -249,7 +252,7 @@ machine! {
             !(s.on && s.status) => Normal,
             s.flushed => WaitIdle,
         }
-    } with s
+    } with s: Seen
 }
 
 machine! {
@@ -270,5 +273,101 @@ machine! {
             s.active => Active,
             s.status_done => Inactive,
         }
-    } with s
+    } with s: Seen
+}
+
+/// The inputs of a node's machine of D-PLCA.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Claims {
+    /// plca_en and dplca_en, no plca_reset.
+    pub on: bool,
+    /// plca_status is OK.
+    pub status: bool,
+    /// rx_cmd is BEACON, and it is another node's.
+    pub beacon: bool,
+    /// tx_cmd is BEACON.
+    pub sends_beacon: bool,
+    /// rx_cmd is BEACON, and it is the node's own.
+    pub echo: bool,
+    /// wait_beacon_timer_done.
+    pub wait_done: bool,
+    /// beacon_timeout_timer_done.
+    pub timeout: bool,
+    /// coordinator_role_allowed.
+    pub coordinator_allowed: bool,
+    /// dplca_txop_table_upd: a turn is over, and the table of claims has it.
+    pub turn_over: bool,
+    /// dplca_new_age: claims before the last age have just expired.
+    pub new_age: bool,
+    /// CLAIMING(0).
+    pub first_claimed: bool,
+    /// CLAIMING(plca_node_count - 1).
+    pub last_claimed: bool,
+    /// CLAIMING(local_nodeID), of a follower.
+    pub own_claimed: bool,
+    /// dplca_txop_id is 0, and dplca_txop_node_count is local_nodeID or below.
+    pub beyond: bool,
+    /// local_nodeID is above MAX_CLAIM.
+    pub above: bool,
+    /// plca_node_count.
+    pub count: u8,
+}
+
+machine! {
+    /// States of D-PLCA: how the node finds its id.
+    Assignment {
+        /// D-PLCA is off, or begins again.
+        Disabled {
+            s.on => WaitBeacon,
+        }
+        /// The node listens for a BEACON.
+        WaitBeacon {
+            !s.on => Disabled,
+            s.status => Learning,
+            s.wait_done && s.coordinator_allowed => Coordinator,
+            s.wait_done => Disabled,
+        }
+        /// The node sends BEACONs.
+        Coordinator {
+            !s.on => Disabled,
+            s.sends_beacon => LoopbackTx,
+            s.beacon => Learning,
+            s.turn_over && s.first_claimed => Learning,
+            s.turn_over && s.new_age && s.last_claimed && s.count < 255 => IncreaseNodeCount,
+            s.turn_over && s.new_age && !s.last_claimed && s.count > 8 => ReduceNodeCount,
+        }
+        /// The node sends a BEACON, and waits to hear it.
+        LoopbackTx {
+            !s.on => Disabled,
+            s.echo => LoopbackRx,
+            s.timeout => Disabled,
+        }
+        /// The node hears its BEACON.
+        LoopbackRx {
+            !s.on => Disabled,
+            !s.echo => Coordinator,
+        }
+        /// The last turn is used: there will be one more.
+        IncreaseNodeCount {
+            !s.on => Disabled,
+            !s.new_age => Coordinator,
+        }
+        /// The last turn is unused: no turns follow the one after the last that is used.
+        ReduceNodeCount {
+            !s.on => Disabled,
+            !s.new_age => Coordinator,
+        }
+        /// The node notes which turns are used.
+        Learning {
+            !s.on => Disabled,
+            !s.status => Disabled,
+            s.turn_over && s.new_age => Follower,
+        }
+        /// The node has a turn; entered again, it picks another.
+        Follower {
+            !s.on => Disabled,
+            !s.status => Disabled,
+            s.turn_over && (s.own_claimed || s.beyond || s.new_age && s.above) => Follower,
+        }
+    } with s: Claims
 }

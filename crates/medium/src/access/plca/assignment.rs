@@ -1,0 +1,290 @@
+//! D-PLCA of one node: the table of claims and its aging (P802.3da D3.0, figure 148-9), and what the node's machine does
+//! on entering a state (148.4.7).
+//!
+//! A turn is claimed if another node sent in it: a frame that follows no COMMIT begins with the code of one (147.3.2). The
+//! table of claims is what was claimed in this age and the one before; an age is over as turn 0 ends in the cycle after
+//! aging_cycles others.
+
+use super::node::Node;
+use super::tables::{Assignment, Claims, Control, Seen};
+use super::wire::{Heard, What};
+use crate::config::{Dplca, PlcaSettings};
+use crate::draws::{DPLCA, draws};
+use crate::frame::StationId;
+use crate::time::{BitInstant, BitTimes};
+use crate::timers::NEVER;
+
+/// A bit for each turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Turns([u64; 4]);
+
+impl Turns {
+    fn has(&self, id: u8) -> bool {
+        self.0[usize::from(id) / 64] >> (id % 64) & 1 == 1
+    }
+
+    fn insert(&mut self, id: u8) {
+        self.0[usize::from(id) / 64] |= 1 << (id % 64);
+    }
+
+    /// MAX_CLAIM: the highest of them; 0 if there is none.
+    fn highest(&self) -> u8 {
+        (0..=u8::MAX).rev().find(|&id| self.has(id)).unwrap_or(0)
+    }
+}
+
+/// A node that finds its own id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Dynamic {
+    own: Dplca,
+    seed: u64,
+    station: StationId,
+    state: Assignment,
+    /// wait_beacon_timer, or beacon_timeout_timer.
+    timer_end: BitInstant,
+    /// dplca_aging: the table of claims is kept.
+    aging: bool,
+    /// txop_claim_table, and txop_claim_table_new.
+    claimed: Turns,
+    claimed_anew: Turns,
+    /// aging_cnt.
+    cycles: u16,
+    /// dplca_txop_claim: somebody claims the present turn.
+    claim: bool,
+    /// dplca_txop_id, dplca_txop_node_count.
+    turn: u8,
+    turns: u8,
+    /// A turn is over that the machine has not yet seen, and with it an age.
+    turn_over: bool,
+    new_age: bool,
+    /// The number of draws so far.
+    drawn: u64,
+    /// The id or the number of turns has changed since the last look.
+    changed: bool,
+}
+
+impl Dynamic {
+    pub fn new(own: Dplca, seed: u64, station: StationId) -> Dynamic {
+        Dynamic {
+            own,
+            seed,
+            station,
+            state: Assignment::Disabled,
+            timer_end: NEVER,
+            aging: false,
+            claimed: Turns::default(),
+            claimed_anew: Turns::default(),
+            cycles: 0,
+            claim: false,
+            turn: 0,
+            turns: Dplca::LEAST_TURNS,
+            turn_over: false,
+            new_age: false,
+            drawn: 0,
+            changed: false,
+        }
+    }
+
+    pub fn timer_end(&self) -> BitInstant {
+        self.timer_end
+    }
+
+    /// A number from `least` to `most`, drawn evenly.
+    fn draw(&mut self, least: u64, most: u64) -> u64 {
+        self.drawn += 1;
+        let number = draws(self.seed, DPLCA + self.station.index() as u64, self.drawn).next_u64();
+        least + ((u128::from(number) * u128::from(most - least + 1)) >> 64) as u64
+    }
+
+    /// TXOP_END to NOTIFY of the aging machine: `turn` is over.
+    fn turn_ends(&mut self, turn: u8) {
+        let claim = std::mem::take(&mut self.claim);
+        if !self.aging {
+            return;
+        }
+        (self.turn, self.turn_over, self.new_age) = (turn, true, false);
+        if turn == 0 {
+            self.new_age = self.cycles == self.own.aging_cycles;
+            self.cycles = if self.new_age { 0 } else { self.cycles + 1 };
+        }
+        if self.new_age {
+            self.claimed = std::mem::take(&mut self.claimed_anew);
+        }
+        if claim {
+            self.claimed.insert(turn);
+            self.claimed_anew.insert(turn);
+        }
+    }
+
+    /// PICK_FREE_TXOP: a turn that nobody claims, none after the last claimed one unless all before it are claimed. The
+    /// draft leaves the choice among them to the implementation. Here it is drawn, so that nodes that begin together do
+    /// not pick one turn; after the last claimed turn the node keeps the turn that it has. While the cycle has no free
+    /// turn the node goes without: the turn after the last would begin with the BEACON.
+    fn pick_free(&mut self, present: u8) -> u8 {
+        let (highest, turns) = (self.claimed.highest(), self.turns.max(2));
+        let free = |ids: std::ops::RangeInclusive<u8>| ids.filter(|&id| !self.claimed.has(id)).collect::<Vec<_>>();
+        let below = free(1..=highest);
+        let beyond = free(highest.saturating_add(1)..=turns - 1);
+        let all = match (below.is_empty(), beyond.is_empty()) {
+            (false, _) => below,
+            (true, false) if beyond.contains(&present) => return present,
+            (true, false) => beyond,
+            (true, true) => return Dplca::SEEKING,
+        };
+        all[self.draw(0, all.len() as u64 - 1) as usize]
+    }
+
+    /// Nothing is claimed, and more cycles without traffic leave it so.
+    fn is_steady(&self, settings: &PlcaSettings) -> bool {
+        let nothing = self.claimed == Turns::default() && self.claimed_anew == Turns::default() && !self.claim;
+        let stays = match self.state {
+            Assignment::Coordinator => settings.node_count == Dplca::LEAST_TURNS,
+            Assignment::Follower => settings.node_id < self.turns,
+            Assignment::Disabled => true,
+            Assignment::WaitBeacon
+            | Assignment::LoopbackTx
+            | Assignment::LoopbackRx
+            | Assignment::IncreaseNodeCount
+            | Assignment::ReduceNodeCount
+            | Assignment::Learning => false,
+        };
+        nothing && stays
+    }
+
+    /// The state that repeats in every cycle; `None` if the next cycle will be another.
+    pub fn relative(&self, settings: &PlcaSettings) -> Option<Dynamic> {
+        self.is_steady(settings).then(|| Dynamic { cycles: 0, ..self.clone() })
+    }
+
+    /// `count` cycles pass, all of them alike.
+    pub fn pass(&mut self, count: u64) {
+        if !self.aging {
+            return;
+        }
+        let age = u64::from(self.own.aging_cycles) + 1;
+        self.cycles = ((u64::from(self.cycles) + count % age) % age) as u16;
+    }
+}
+
+/// D-PLCA's part of a node.
+impl Node {
+    /// What the place of the node hears: a COMMIT or a frame of another claims the turn.
+    pub fn hear_claim(&mut self, heard: Heard, own: Option<What>) {
+        let Some(dynamic) = &mut self.dynamic else { return };
+        let is_clear = own.is_none() && heard.count() == 1 && heard.commits + heard.frames == 1;
+        dynamic.claim |= self.control == Control::Receive && is_clear;
+    }
+
+    /// A BEACON ends the cycle.
+    pub fn note_turns(&mut self) {
+        if let Some(dynamic) = &mut self.dynamic {
+            dynamic.turns = self.cur_id;
+        }
+    }
+
+    /// A turn begins that nobody claims yet.
+    pub fn begin_claims(&mut self) {
+        if let Some(dynamic) = &mut self.dynamic {
+            dynamic.claim = false;
+        }
+    }
+
+    /// The turn `turn` is over: the table has it, and the machine acts on it before the next turn begins.
+    pub fn end_claims(&mut self, turn: u8, seen: &Seen, now: BitInstant) {
+        if let Some(dynamic) = &mut self.dynamic {
+            dynamic.turn_ends(turn);
+            while let Some(to) = self.next_assignment(now, seen) {
+                self.enter_assignment(to, now);
+            }
+            let dynamic = self.dynamic.as_mut().expect("it was there");
+            (dynamic.turn_over, dynamic.new_age) = (false, false);
+        }
+    }
+
+    /// The next state of the machine of D-PLCA, if it is to change.
+    #[inline]
+    pub fn next_assignment(&self, now: BitInstant, seen: &Seen) -> Option<Assignment> {
+        let dynamic = self.dynamic.as_deref()?;
+        let PlcaSettings { node_id, node_count, .. } = self.own.settings;
+        dynamic.state.next(&Claims {
+            on: seen.on,
+            status: self.status_ok,
+            beacon: seen.beacon,
+            sends_beacon: self.command == Some(What::Beacon),
+            echo: seen.echo,
+            wait_done: dynamic.timer_end <= now,
+            timeout: dynamic.timer_end <= now,
+            coordinator_allowed: dynamic.own.coordinator_allowed,
+            turn_over: dynamic.turn_over,
+            new_age: dynamic.new_age,
+            first_claimed: dynamic.claimed.has(0),
+            last_claimed: dynamic.claimed.has(node_count.saturating_sub(1)),
+            own_claimed: dynamic.claimed.has(node_id),
+            beyond: dynamic.turn == 0 && dynamic.turns <= node_id,
+            above: node_id > dynamic.claimed.highest(),
+            count: node_count,
+        })
+    }
+
+    /// The actions on entering a state of the machine of D-PLCA.
+    pub fn enter_assignment(&mut self, to: Assignment, now: BitInstant) {
+        let (present, count) = (self.own.settings.node_id, self.own.settings.node_count);
+        let Some(dynamic) = self.dynamic.as_deref_mut() else { return };
+        dynamic.state = to;
+        let (id, count) = match to {
+            Assignment::Disabled => {
+                let Dynamic { own, seed, station, drawn, changed, .. } = *dynamic;
+                *dynamic = Dynamic { drawn, changed, ..Dynamic::new(own, seed, station) };
+                (Dplca::SEEKING, Dplca::LEAST_TURNS)
+            }
+            Assignment::WaitBeacon => {
+                let (least, most) = Dplca::WAIT_BEACON;
+                dynamic.timer_end = now + self.own.on_medium(BitTimes::new(dynamic.draw(least / 4, most / 4) * 4));
+                (Dplca::SEEKING, Dplca::LEAST_TURNS)
+            }
+            Assignment::Coordinator => {
+                (dynamic.aging, dynamic.timer_end) = (true, NEVER);
+                (0, count)
+            }
+            Assignment::LoopbackTx => {
+                dynamic.timer_end = now + self.own.on_medium(Dplca::BEACON_TIMEOUT);
+                (0, count)
+            }
+            Assignment::LoopbackRx => {
+                dynamic.timer_end = NEVER;
+                (0, count)
+            }
+            Assignment::IncreaseNodeCount => (0, count + 1),
+            Assignment::ReduceNodeCount => (0, dynamic.claimed.highest().saturating_add(2).max(Dplca::LEAST_TURNS)),
+            Assignment::Learning => {
+                (dynamic.aging, dynamic.timer_end) = (true, NEVER);
+                (Dplca::SEEKING, count)
+            }
+            Assignment::Follower => (dynamic.pick_free(present), count),
+        };
+        (dynamic.turn_over, dynamic.new_age) = (false, false);
+        self.assign(id, count);
+    }
+
+    /// The node has this id, and as coordinator this number of turns.
+    fn assign(&mut self, id: u8, count: u8) {
+        let settings = PlcaSettings { node_id: id, node_count: count, ..self.own.settings };
+        if settings == self.own.settings {
+            return;
+        }
+        self.take_settings(settings);
+        if let Some(dynamic) = &mut self.dynamic {
+            dynamic.changed = true;
+        }
+        if self.counts_turns() {
+            self.plan();
+        }
+    }
+
+    /// Its id and number of turns, if they have changed since the last look.
+    pub fn take_assigned(&mut self) -> Option<(u8, u8)> {
+        let dynamic = self.dynamic.as_deref_mut()?;
+        let PlcaSettings { node_id, node_count, .. } = self.own.settings;
+        std::mem::take(&mut dynamic.changed).then_some((node_id, node_count))
+    }
+}

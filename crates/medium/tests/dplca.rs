@@ -1,0 +1,262 @@
+//! D-PLCA (P802.3da D3.0, 148.4.7): its table, how ids and the coordinator are found, and the engine against a model that
+//! steps through every bit time.
+//!
+//! `ETHBUS_CASES=10000` runs more cases against the model, `ETHBUS_SEED=2` others.
+
+#[path = "common/agreement.rs"]
+mod agreement;
+mod common;
+#[path = "common/plca.rs"]
+#[allow(dead_code, reason = "the signals of the model are for other tests")]
+mod model;
+#[path = "common/scenario.rs"]
+#[allow(dead_code, reason = "the scenarios of CSMA/CD are for other tests")]
+mod scenario;
+
+use agreement::agreed_events;
+use common::{check_golden, offer, run, station, trace};
+use medium::{
+    BitRate, BitTimes, Config, Destination, Dplca, Event, Frame, Input, Kind, Method, Octets, Plca, PlcaAssignment,
+    PlcaNode, PlcaSettings, StationId, Topology,
+};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use scenario::{Scenario, runner};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn bus_of(nodes: Vec<PlcaNode>, seed: u64) -> Config {
+    let topology = Topology::star(nodes.len(), 0);
+    Config { method: Method::Plca(Plca::new(nodes)), ..Config::new(BitRate::MBIT_10, topology, seed) }
+}
+
+/// All nodes find their ids.
+fn dynamic(stations: usize, own: Dplca) -> Vec<PlcaNode> {
+    vec![PlcaNode::new(PlcaSettings::new(0, 8)).dynamic(own); stations]
+}
+
+/// Each station sends a frame every `period` BT, one station after the other, from `begin` to `end`.
+fn traffic(stations: &[u16], period: u64, begin: u64, end: u64) -> Vec<(u64, Input)> {
+    let count = stations.len() as u64;
+    let frame = |round: u64, (place, &from): (u64, &u16)| {
+        let to = if from == 0 { 1 } else { 0 };
+        offer(begin + round * period + place * period / count, from, to, 64)
+    };
+    (0..(end - begin) / period).flat_map(|round| (0..).zip(stations).map(move |one| frame(round, one))).collect()
+}
+
+/// The last id and number of turns of each node in `events`.
+fn ids(events: &[Event]) -> BTreeMap<StationId, (u32, u32)> {
+    let assigned = |event: &Event| match event.kind {
+        Kind::PlcaId { id, count } => Some((event.station, (id, count))),
+        _ => None,
+    };
+    events.iter().filter_map(assigned).collect()
+}
+
+/// Figure 148-8 as a reviewed snapshot.
+#[test]
+fn the_table_is_that_of_the_draft() {
+    let rows = PlcaAssignment::TABLE.iter();
+    let text: String = rows.map(|(from, when, to)| format!("{from:<17} -> {to:<19} if {when}\n")).collect();
+    check_golden("plca_assignment_table.txt", &text);
+}
+
+/// Nodes without ids elect one coordinator, and each node that sends gets a turn of its own: no frame meets another.
+#[test]
+fn nodes_find_a_coordinator_and_turns_of_their_own() {
+    for seed in 0..20 {
+        let stations: Vec<u16> = (0..6).collect();
+        let inputs = traffic(&stations, 6_000, 15_000, 600_000);
+        let (medium, events) = run(bus_of(dynamic(6, Dplca::new()), seed), &inputs, 600_000);
+        let mut found: Vec<u8> = (0..6).map(|number| medium.plca_settings(station(number)).unwrap().node_id).collect();
+        found.sort_unstable();
+        let coordinators = found.iter().filter(|&&id| id == 0).count();
+        found.dedup();
+        assert_eq!((coordinators, found.len()), (1, 6), "seed {seed}: {found:?}");
+        let late = events.iter().filter(|event| event.at.get() > 300_000);
+        let met = late.filter(|event| matches!(event.kind, Kind::Collision { episode, .. } if episode > 0));
+        assert_eq!(met.count(), 0, "seed {seed}");
+        let done = |number| {
+            let counters = medium.tally().station(station(number));
+            counters.frames_transmitted_ok + counters.discarded()
+        };
+        let left: usize = (0..6).map(|number| medium.queued(station(number))).sum();
+        assert_eq!((0..6).map(done).sum::<u64>() + left as u64, inputs.len() as u64, "seed {seed}");
+    }
+}
+
+/// With more nodes than eight turns, the coordinator adds a turn in each age as long as the last one is used, and takes
+/// them back when nodes fall silent.
+#[test]
+fn the_number_of_turns_follows_the_nodes() {
+    let all: Vec<u16> = (0..14).collect();
+    let mut inputs = traffic(&all, 14_000, 15_000, 1_500_000);
+    let config = bus_of(dynamic(14, Dplca { aging_cycles: 128, ..Dplca::new() }), 3);
+    let (_, busy) = run(config.clone(), &inputs, 1_500_000);
+    inputs.extend(traffic(&[0, 1, 2], 6_000, 1_510_000, 1_900_000));
+    let (_, calm) = run(config, &inputs, 1_900_000);
+    let counts = |events: &[Event]| -> Vec<u32> {
+        let count = |event: &Event| match event.kind {
+            Kind::PlcaId { id: 0, count } => Some(count),
+            _ => None,
+        };
+        events.iter().filter_map(count).collect()
+    };
+    assert_eq!(counts(&busy)[..8], [8, 9, 10, 11, 12, 13, 14, 15]);
+    assert_eq!(counts(&calm).last(), Some(&8), "{:?}", counts(&calm));
+    let distinct: BTreeSet<u32> = ids(&busy).into_values().map(|(id, _)| id).collect();
+    assert!(distinct.len() >= 13, "{:?}", ids(&busy));
+}
+
+/// The coordinator is taken off: plca_status falls after its timer, and another node sends BEACONs after its
+/// wait_beacon_timer, 1,180 BT at most.
+#[test]
+fn another_node_takes_over() {
+    let mut longest = 0;
+    for seed in 0..20 {
+        let config = bus_of(dynamic(5, Dplca::new()), seed);
+        let (medium, _) = run(config.clone(), &[], 40_000);
+        let first = (0..5).find(|&number| medium.plca_settings(station(number)).unwrap().node_id == 0).expect("one");
+        let cut = (40_000, Input::Detach { station: station(first) });
+        let (medium, events) = run(config, &[cut], 500_000);
+        let leads = |event: &&Event| matches!(event.kind, Kind::PlcaId { id: 0, .. }) && event.at.get() > 40_000;
+        let next = events.iter().find(leads).unwrap_or_else(|| panic!("seed {seed}: {}", trace(&events)));
+        assert_ne!(next.station, station(first));
+        let gap = next.at.get() - 40_000;
+        // A follower counts its turns up to curID 255 before it misses the BEACON.
+        let status = Plca::right(1).status.get() + 255 * 32;
+        assert!((status - 276..=status + 1_180).contains(&gap), "seed {seed}: {gap}");
+        longest = longest.max(gap);
+        let on = (0..5).filter(|&number| number != first);
+        let left: Vec<u8> = on.map(|number| medium.plca_settings(station(number)).unwrap().node_id).collect();
+        assert_eq!(left.iter().filter(|&&id| id == 0).count(), 1, "seed {seed}: {left:?}");
+    }
+    println!("a bus without traffic was without BEACONs for {longest} BT at most");
+}
+
+/// Nodes with fixed ids, the coordinator among them, keep them; the others find turns beside them.
+#[test]
+fn fixed_nodes_keep_their_ids() {
+    let mut nodes = dynamic(6, Dplca::new());
+    for (number, id) in [(0, 0), (1, 3)] {
+        nodes[number] = PlcaNode::new(PlcaSettings::new(id, 8));
+    }
+    let inputs = traffic(&[0, 1, 2, 3, 4, 5], 6_000, 15_000, 600_000);
+    let (medium, events) = run(bus_of(nodes, 1), &inputs, 600_000);
+    let settings = |number: u16| medium.plca_settings(station(number)).unwrap();
+    assert_eq!((settings(0).node_id, settings(1).node_id), (0, 3));
+    let mut found: Vec<u8> = (2..6).map(|number| settings(number).node_id).collect();
+    found.sort_unstable();
+    found.dedup();
+    assert!(found.len() == 4 && found.iter().all(|id| !matches!(id, 0 | 3 | 254)), "{found:?}");
+    let late = events.iter().filter(|event| event.at.get() > 300_000);
+    assert_eq!(late.filter(|event| matches!(event.kind, Kind::Collision { episode, .. } if episode > 0)).count(), 0);
+}
+
+/// A node that may not become the coordinator waits for one; alone it stays without a turn.
+#[test]
+fn a_node_without_the_role_waits() {
+    let own = Dplca { coordinator_allowed: false, ..Dplca::new() };
+    let (medium, events) = run(bus_of(dynamic(3, own), 1), &[], 100_000);
+    assert_eq!(events, [], "{}", trace(&events));
+    assert_eq!(medium.plca_settings(station(1)).unwrap().node_id, Dplca::SEEKING);
+}
+
+/// Idle cycles that go by are those that are stepped through, with claims that expire meanwhile.
+#[test]
+fn cycles_that_go_by_are_those_that_are_stepped_through() {
+    let own = Dplca { aging_cycles: 5, ..Dplca::new() };
+    let frames = [offer(30_001, 2, 1, 64), offer(61_234, 3, 1, 64), offer(90_000, 0, 1, 64)];
+    let nudge = |at: u64| (at, Input::SetFault { station: station(1), fault: None });
+    let mut stepped: Vec<_> = (0..1_500).map(|number| nudge(number * 100)).chain(frames).collect();
+    stepped.sort_by_key(|(at, _)| *at);
+    let (passed, events) = run(bus_of(dynamic(5, own), 2), &frames, 150_000);
+    let (other, others) = run(bus_of(dynamic(5, own), 2), &stepped, 150_000);
+    assert_eq!(trace(&events), trace(&others));
+    for number in 0..5 {
+        assert_eq!(passed.plca_counters(station(number)), other.plca_counters(station(number)));
+        assert_eq!(passed.plca_settings(station(number)), other.plca_settings(station(number)));
+    }
+    assert_eq!(passed.plca_cycles(), other.plca_cycles());
+}
+
+fn any_node(count: u8) -> impl Strategy<Value = PlcaNode> {
+    let own = (prop_oneof![4 => Just(true), 1 => Just(false)], prop_oneof![4 => 1..=3_u16, 1 => 1..=40_u16]);
+    let id = prop_oneof![1 => Just(0_u8), 4 => 0..=count, 1 => Just(255)];
+    let clock = prop_oneof![5 => Just(0_i32), 1 => -200..=200_i32, 1 => -100_000..=100_000_i32];
+    let chips = (prop_oneof![6 => Just(0_u8), 1 => 1..=3_u8], clock, prop_oneof![6 => Just(0_u8), 1 => 1..=2_u8]);
+    let on = prop_oneof![8 => Just(true), 1 => Just(false)];
+    let kind = prop_oneof![5 => Just(true), 1 => Just(false)];
+    (own, id, chips, on, kind).prop_map(move |((coordinator_allowed, aging_cycles), id, chips, enabled, is_dynamic)| {
+        let (burst_count, clock_ppm, skipped_turns) = chips;
+        let settings = PlcaSettings { enabled, burst_count, ..PlcaSettings::new(id, count) };
+        let node = PlcaNode { clock_ppm, skipped_turns, ..PlcaNode::new(settings) };
+        if is_dynamic { node.dynamic(Dplca { coordinator_allowed, aging_cycles }) } else { node }
+    })
+}
+
+/// Small buses whose nodes find their ids, with frames in clusters; stations that are taken off or put back, or set anew.
+fn any_dynamic_scenario() -> impl Strategy<Value = Scenario> {
+    let place = prop_oneof![3 => Just(0_u64), 2 => 0..=3_u64];
+    let places = prop_oneof![2 => Just(None), 1 => proptest::collection::vec(place, 6).prop_map(Some)];
+    let phy = prop_oneof![3 => Just((0_u64, 0_u64)), 1 => (0..=4_u64, 0..=4_u64)];
+    let input = (0..24_u8, 0..=30_000_u64, 0..6_u16, 0..7_u16, prop_oneof![3 => Just(64_u32), 1 => 64..=200_u32]);
+    let inputs = proptest::collection::vec((input, any_node(4)), 0..=40);
+    let bus = (1..=6_usize).prop_flat_map(move |stations| {
+        let nodes = proptest::collection::vec(any_node(stations as u8), stations);
+        (nodes, places.clone(), phy.clone(), any::<u64>(), 200..=3_000_u64, any::<bool>())
+    });
+    (bus, inputs).prop_map(|((nodes, places, (on, off), seed, status, cold_start), drawn)| {
+        let stations = nodes.len() as u16;
+        let topology = match places {
+            None => Topology::star(nodes.len(), 0),
+            Some(places) => {
+                Topology::Bus { positions: places[..nodes.len()].iter().map(|&at| BitTimes::new(at)).collect() }
+            }
+        };
+        let (phy_on, phy_off) = (BitTimes::new(on), BitTimes::new(on + off));
+        let plca = Plca { status: BitTimes::new(status), phy_on, phy_off, cold_start, ..Plca::new(nodes) };
+        let config =
+            Config { method: Method::Plca(plca), queue_limit: 4, ..Config::new(BitRate::MBIT_10, topology, seed) };
+        let input = |(what, at, from, to, octets): (u8, u64, u16, u16, u32), settings: PlcaSettings| {
+            let (from, to) = (from % stations, to % (stations + 1));
+            let destination = if to == stations { Destination::All } else { Destination::Station(station(to)) };
+            let input = match what {
+                0 => Input::Detach { station: station(from) },
+                1 => Input::Attach { station: station(from) },
+                2 => Input::SetPlca { station: station(from), settings },
+                _ => Input::Offer { station: station(from), frame: Frame::new(Octets::new(octets), destination) },
+            };
+            (at, from, input)
+        };
+        let mut inputs: Vec<_> = drawn.into_iter().map(|(drawn, node)| input(drawn, node.settings)).collect();
+        inputs.sort_by_key(|&(at, station, _)| (at, station));
+        Scenario { config, inputs: inputs.into_iter().map(|(at, _, input)| (at, input)).collect() }
+    })
+}
+
+/// Against a model without lazy counts of turns, and with another table of claims. Failures are not shrunk.
+#[test]
+fn engine_and_model_agree_whatever_the_nodes_are_told() {
+    let mut runner = runner(60);
+    let mut seen = BTreeMap::<&str, u64>::new();
+    let (mut moved, mut most) = (0, 0);
+    for case in 0..scenario::cases(60) {
+        let scenario = any_dynamic_scenario().new_tree(&mut runner).expect("a scenario").current();
+        match std::panic::catch_unwind(|| agreed_events(&scenario, 40_000, model::run)) {
+            Ok(Ok(events)) => {
+                events.iter().for_each(|event| *seen.entry(event.kind.name()).or_default() += 1);
+                let assigned = |event: &&Event| matches!(event.kind, Kind::PlcaId { id, .. } if (1..254).contains(&id));
+                moved += events.iter().filter(assigned).count();
+                let coordinators = ids(&events).into_values().filter(|(id, _)| *id == 0).count();
+                most = most.max(coordinators);
+            }
+            Ok(Err(failure)) => panic!("case {case}: {scenario:?}{failure}"),
+            Err(_) => panic!("case {case}: {scenario:?}{:?}", scenario.config.method),
+        }
+    }
+    println!("{seen:?}; {moved} ids found, up to {most} coordinators at the end");
+    for kind in ["beacon", "commit", "plca_id", "plca_status", "collision", "delivered"] {
+        assert!(seen.contains_key(kind), "no {kind} in all these scenarios: {seen:?}");
+    }
+}
