@@ -28,6 +28,7 @@ local columns = {
     bits = { "bits", "uint64", "Bits after the SFD" },
     reserves = { "reserves", "uint64", "Bit times that it reserves the medium for" },
     id = { "id", "uint32", "PLCA id" },
+    turns = { "turns", "uint32", "PLCA node count" },
     empty = { "empty", "uint64", "Empty cycles" },
     length = { "length", "uint64", "Cycle in bit times" },
     ok = { "ok", "bool", "plca_status is OK" },

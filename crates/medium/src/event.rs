@@ -314,7 +314,7 @@ kinds! {
             /// local_nodeID: 0 is the coordinator, 254 a node that has no turn yet.
             id: u32,
             /// plca_node_count: it counts at the coordinator alone.
-            count: u32,
+            turns: u32,
         },
         /// plca_status has changed: with FAIL the station works with plain CSMA/CD. It is no frame: its serial is 0.
         PlcaStatus = "plca_status" {

@@ -59,8 +59,13 @@ fn asked(args: &PlcaStationArgs) -> Result<PlcaStation, CommandError> {
 fn set_settings(args: &PlcaSetArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let stations = ask(&lab, &Control::Stats)?.stations;
-    let settings = node(&lab, &stations, &args.station)?.settings;
-    let settings = set(settings.into(), &args.settings).map_err(|what| CommandError::Plca { what })?;
+    let own = node(&lab, &stations, &args.station)?;
+    let before: PlcaSettings = own.settings.into();
+    let settings = set(before, &args.settings).map_err(|what| CommandError::Plca { what })?;
+    if own.dplca && (settings.node_id, settings.node_count) != (before.node_id, before.node_count) {
+        let what = format!("{} finds its id and its node count by D-PLCA: leave them out", args.station);
+        return Err(CommandError::Plca { what });
+    }
     change(&lab, &args.station, Change::Plca(settings.into()))?;
     let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
     let of = |station: &StationResults| station.plca.as_ref().map_or(PlcaSettings::off(), |plca| plca.settings.into());
@@ -72,6 +77,9 @@ fn set_settings(args: &PlcaSetArgs) -> Outcome {
         unwise(Segment { nodes: &nodes, names: &names, round_trip: BitTimes::ZERO })
     };
     let before = told(&before);
+    if stations.iter().any(|station| station.plca.as_ref().is_some_and(|plca| plca.dplca)) {
+        return Ok(ExitCode::SUCCESS);
+    }
     let new = told(&now).into_iter().filter(|warning| !before.contains(warning));
     new.for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(ExitCode::SUCCESS)

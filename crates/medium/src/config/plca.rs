@@ -37,6 +37,12 @@ impl PlcaSettings {
         PlcaSettings { enabled: false, ..PlcaSettings::new(PlcaSettings::UNCONFIGURED, 8) }
     }
 
+    /// The same with the id and the number of turns that D-PLCA has given.
+    pub fn assigned(self, id: u32, count: u32) -> PlcaSettings {
+        let octet = |number: u32| u8::try_from(number).unwrap_or(u8::MAX);
+        PlcaSettings { node_id: octet(id), node_count: octet(count), ..self }
+    }
+
     /// PLCA is on, and the node has an id.
     pub fn is_on(&self) -> bool {
         self.enabled && self.node_id != PlcaSettings::UNCONFIGURED
@@ -169,6 +175,15 @@ impl PlcaNode {
         (self.settings.node_id, self.settings.node_count) = (Dplca::SEEKING, Dplca::LEAST_TURNS);
         (self.more_ids, self.dynamic) = ([PlcaSettings::UNCONFIGURED; 8], Some(own));
         self
+    }
+
+    /// The same node with other settings. With D-PLCA the id is the node's own affair.
+    pub const fn told(mut self, settings: PlcaSettings) -> PlcaNode {
+        self.settings = settings;
+        match self.dynamic {
+            Some(own) => self.dynamic(own),
+            None => self,
+        }
     }
 
     /// Its id and its further ids.

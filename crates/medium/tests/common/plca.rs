@@ -660,7 +660,7 @@ impl Model<'_> {
             enabled && node_id == 0
         };
         let several = self.nodes.iter().filter(on).count() > 1;
-        let chain = node.chain.filter(|_| several && coordinator && node.control == Control::Syncing);
+        let chain = node.chain.filter(|_| coordinator && node.control == Control::Syncing);
         let (since, ahead, turns) = match (follows, chain) {
             (true, _) => node.counts.expect("it counts"),
             (false, Some((done, since, bits))) => (since + now - done, bits, 0),
@@ -710,7 +710,7 @@ impl Model<'_> {
             (Some((since, ahead, turns)), Control::Next) => {
                 Some((now, since, ahead + (turns + 1) * u64::from(settings.to_timer)))
             }
-            (_, Control::SendBeacon { done }) => {
+            (_, Control::SendBeacon { done }) if several => {
                 let (_, since, bits) = node.chain.filter(|(at, ..)| *at == now).unwrap_or((now, now, 0));
                 Some((done, since, bits + beacon_bits))
             }
@@ -817,7 +817,7 @@ impl Model<'_> {
             return;
         }
         let mut new_age = false;
-        if turn == 0 && search.cycles == own.aging_cycles.into() {
+        if turn == 0 && search.cycles == u64::from(own.aging_cycles) {
             (search.age, search.cycles, new_age) = (search.age + 1, 0, true);
         } else if turn == 0 {
             search.cycles += 1;
@@ -938,7 +938,7 @@ impl Model<'_> {
         let settings = &mut self.nodes[station].own.settings;
         let before = std::mem::replace(settings, PlcaSettings { node_id, node_count, ..*settings });
         if before != self.nodes[station].own.settings {
-            let kind = Kind::PlcaId { id: node_id.into(), count: node_count.into() };
+            let kind = Kind::PlcaId { id: node_id.into(), turns: node_count.into() };
             self.emit(station, FrameId { station: id(station), serial: 0 }, kind);
         }
     }

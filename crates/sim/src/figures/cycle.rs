@@ -192,7 +192,8 @@ impl Bus {
         let is_plain = delays == BitTimes::ZERO && !plca.cold_start && usual_line && octets > 0;
         let chips = plca.nodes.iter().all(|node| {
             let host = node.host_delay.is_none() && node.heeds_logical_collisions;
-            host && node.clock_ppm == 0 && node.collision_detection && node.skipped_turns == 0
+            let chip = node.clock_ppm == 0 && node.skipped_turns == 0 && node.dynamic.is_none();
+            host && chip && node.collision_detection
         });
         let right = settings.iter().all(|node| node.is_on() && node.to_timer == first.to_timer);
         let nodes = plca.nodes.iter().zip(settings).map(|(node, settings)| PlcaNode { settings: *settings, ..*node });

@@ -83,7 +83,7 @@ pub struct Header {
     pub placed: Vec<(StationId, Place)>,
 }
 
-fn is_false(checked: &bool) -> bool {
+pub(crate) fn is_false(checked: &bool) -> bool {
     !checked
 }
 

@@ -217,8 +217,9 @@ enum Changes {
     Plca(StationId),
     Cable,
     Queue,
-    /// An event that is a change: plca_status.
+    /// Events that are changes: plca_status, and the id that D-PLCA gives.
     Status(StationId),
+    Id(StationId),
 }
 
 impl Past {
@@ -317,6 +318,7 @@ impl Past {
             Kind::QueueDrop => _ = self.lives.remove(&frame),
             Kind::Beacon { .. } => self.beacon = Some(own),
             Kind::PlcaStatus { .. } => self.change(Changes::Status(event.station), fact),
+            Kind::PlcaId { .. } => self.change(Changes::Id(event.station), fact),
             kind => {
                 let Some(life) = self.lives.get_mut(&frame) else { return };
                 if life.len() >= MOST_OF_A_FRAME {

@@ -74,7 +74,8 @@ impl Signals {
 
     pub(super) fn set_plca(&mut self, _: BitInstant, station: StationId, settings: PlcaSettings) {
         if let Some(line) = &mut self.line {
-            line.plca.nodes[station.index()].settings = settings;
+            let node = &mut line.plca.nodes[station.index()];
+            *node = node.told(settings);
         }
     }
 
@@ -104,6 +105,12 @@ impl Signals {
                 self.begin_other(at, frame, Carried::Beacon, at + span);
             }
             Part::Plca(PlcaKind::PlcaStatus { ok }) => self.status(at, station, ok),
+            Part::Plca(PlcaKind::PlcaId { id, turns: count }) => {
+                if let Some(line) = &mut self.line {
+                    let settings = &mut line.plca.nodes[station.index()].settings;
+                    *settings = settings.assigned(id, count);
+                }
+            }
             Part::Host(_) | Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) => {}
         }
     }

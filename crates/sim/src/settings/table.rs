@@ -339,6 +339,19 @@ macro_rules! settings {
                 /// of one station: further turns, up to eight
                 more_ids = "more-ids": Given<Vec<String>>, Texts(id), "ids in quotes, like `plca.more-ids = [\"5\", \"6\"]`",
                     default "none";
+                /// aDPLCAAdminState: `true`: the node finds its id by D-PLCA (P802.3da D3.0), and as coordinator the node count
+                dplca: Given<bool>, Switch, "`dplca = true` or `dplca = false`",
+                    default "`false`",
+                    option Opt {
+                        long: "dplca", place: 135, on: ALL, of_method: "plca",
+                        help: "Of `plca`: nodes find their ids by D-PLCA", ..Opt::NEW
+                    };
+                /// aDPLCACoordinatorRoleAllowed: `false`: with D-PLCA the node never becomes the coordinator
+                coordinator_role = "coordinator-role": Given<bool>, Switch, "`coordinator-role = false`",
+                    default "`true`";
+                /// with D-PLCA: a turn that is not used in as many cycles and one more is free again
+                aging_cycles = "aging-cycles": Given<u16>, Whole(1, 65_535), "a whole number from 1 to 65535, like `aging-cycles = 32`",
+                    default "32";
                 /// aPLCANodeCount: turns in a cycle; only node 0 needs it
                 node_cnt = "node-cnt": Given<u8>, Whole(1, 255),
                     "a whole number from 1 to 255, like `node-cnt = 8` (802.3, 30.16.1.1.3)",

@@ -430,7 +430,9 @@ impl Observer for Capture {
                 self.row(event)?;
             }
             Kind::Collision { .. } | Kind::Backoff { .. } => self.row(event)?,
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => self.row(event)?,
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } | Kind::PlcaId { .. } => {
+                self.row(event)?
+            }
             Kind::Transmitted { size, access_delay, mac_delay, .. } => {
                 let fate = Fate::Transmitted { access_delay, mac_delay };
                 self.ended(frame, Some((size.get() as usize, fate)), at)?;

@@ -430,7 +430,7 @@ impl Observer for Perfetto {
             Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
                 self.mark(event, Type::Instant, track(event.station, Track::Station), Some(event.kind.name()))
             }
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } | Kind::PlcaId { .. } => {
                 self.mark(event, Type::Instant, track(event.station, Track::Station), Some(event.kind.name()))
             }
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {

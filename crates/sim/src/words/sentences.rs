@@ -9,7 +9,7 @@ mod undetected;
 pub use noticed::{Noticed, Party};
 
 use crate::words::prose::{Prose, tell};
-use medium::{BitInstant, BitRate, BitTimes, Cause, Config, FrameId, Kind, Method, Parameters};
+use medium::{BitInstant, BitRate, BitTimes, Cause, Config, Dplca, FrameId, Kind, Method, Parameters};
 
 /// A space that no line is broken at. A printer replaces it when the lines are made.
 pub const TIED: char = '\u{a0}';
@@ -98,13 +98,19 @@ pub const CYCLE: &str = " A cycle of {span} is over{empty}.";
 pub const CYCLES_EMPTY: &str = ", and {empty} in which nobody sent";
 /// A node's turn.
 pub const COMMIT: &str = "{station} takes the turn of id {id} (148.4.4): COMMIT, or at once its frame.";
+/// D-PLCA gives a node another turn.
+pub const PLCA_ID: &str = "D-PLCA: {station} has the id {id} now{role} (P802.3da D3.0, 148.4.7).";
+/// The node sends BEACONs.
+pub const PLCA_LEADS: &str = ", and sends BEACONs, with {count} turns in a cycle";
+/// The node has no turn.
+pub const PLCA_SEEKS: &str = ", which is no turn: it looks for one";
 /// PLCA works.
 pub const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it keeps to its turns.";
 /// It does not.
 pub const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
 
 /// Every template of 802.3 under its name.
-const ALL: [(&str, &str); 40] = [
+const ALL: [(&str, &str); 43] = [
     ("collision", COLLISION),
     ("met_at_once", MET_AT_ONCE),
     ("met_earlier", MET_EARLIER),
@@ -143,6 +149,9 @@ const ALL: [(&str, &str); 40] = [
     ("cycle", CYCLE),
     ("cycles_empty", CYCLES_EMPTY),
     ("commit", COMMIT),
+    ("plca_id", PLCA_ID),
+    ("plca_leads", PLCA_LEADS),
+    ("plca_seeks", PLCA_SEEKS),
     ("plca_ok", PLCA_OK),
     ("plca_fail", PLCA_FAIL),
 ];
@@ -242,6 +251,7 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, c
         Kind::Commit { id } => {
             tell!(prose, COMMIT, "station" => prose.put(station), "id" => prose.number(id.into()));
         }
+        Kind::PlcaId { id, turns: count } => tell_id(prose, id, count, station),
         Kind::PlcaStatus { ok } => prose.put(if ok { PLCA_OK } else { PLCA_FAIL }),
         Kind::TooLong { size } => {
             tell!(prose, TOO_LONG, "station" => prose.put(station), "size" => prose.number(size.get().into()));
@@ -272,6 +282,19 @@ fn tell_beacon(prose: &mut Prose<'_>, empty: u64, length: BitTimes, station: &st
                     tell!(prose, CYCLES_EMPTY, "empty" => prose.number(empty));
                 },
             );
+        },
+    );
+}
+
+/// D-PLCA's part.
+fn tell_id(prose: &mut Prose<'_>, id: u32, count: u32, station: &str) {
+    tell!(prose, PLCA_ID,
+        "station" => prose.put(station),
+        "id" => prose.number(id.into()),
+        "role" => match id {
+            0 => tell!(prose, PLCA_LEADS, "count" => prose.number(count.into())),
+            _ if id == u32::from(Dplca::SEEKING) => prose.put(PLCA_SEEKS),
+            _ => {}
         },
     );
 }

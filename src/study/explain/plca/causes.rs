@@ -5,7 +5,7 @@
 //! of docs/symptoms.md, in its order. `words/findings.rs` has the sentences.
 
 use super::noise::Noise;
-use super::segment::{Cold, Reset, Segment, Spell};
+use super::segment::{Cold, Found, Reset, Segment, Spell};
 use super::setup::{Meetings, Met, Node, Setup, Why};
 use medium::{BitInstant, Fault, HostDelay, PlcaSettings, StationId};
 use std::collections::BTreeSet;
@@ -69,6 +69,8 @@ pub enum Cause {
     ColdStart { cold: Cold },
     /// 18 to 20. Noise at a node: wrong bits, one that hears nothing, BEACONs and COMMITs that get lost.
     Noise { noise: Noise },
+    /// 21. Nodes that find their ids by D-PLCA, what they found, and how often their frames met on the line.
+    Dynamic { nodes: Vec<StationId>, found: Found, met: u64 },
     /// plca_status fell although a coordinator was there.
     Unreached { nodes: Vec<StationId>, at: BitInstant, cut: Option<BitInstant> },
     /// Frames met in turns, and no setting says why.
@@ -108,6 +110,7 @@ impl Cause {
                 Fault::OneWay => 19,
                 Fault::Signals { .. } | Fault::Deaf | Fault::BadFcs | Fault::Babble => 20,
             },
+            Cause::Dynamic { .. } => 21,
             Cause::Unreached { .. } | Cause::Unexplained { .. } => 0,
         }
     }
@@ -119,6 +122,7 @@ impl Cause {
             Cause::TwoCoordinators { coordinators: nodes, .. }
             | Cause::SameId { nodes, .. }
             | Cause::NoDetection { nodes, .. }
+            | Cause::Dynamic { nodes, .. }
             | Cause::Unreached { nodes, .. }
             | Cause::Unexplained { nodes, .. } => nodes.clone(),
             Cause::AboveTheCount { node, coordinator, .. } | Cause::OtherTimer { node, coordinator, .. } => {
@@ -194,8 +198,10 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     let told: BTreeSet<u64> = told.into_iter().chain(spells.map(|at| at.get())).collect();
     found.extend(segment.resets.iter().filter(|reset| !told.contains(&reset.at.get())).map(reset));
     found.extend(cold_start(segment));
+    found.extend(dynamic(segment));
     found.extend(super::noise::findings(segment));
-    found.extend(status_fell(segment));
+    // With D-PLCA the coordinator may have left by itself.
+    found.extend(status_fell(segment).filter(|_| !segment.plca.has_dynamic()));
     let delays = found.iter().any(|finding| matches!(finding.cause, Cause::PhyDelay { .. } | Cause::LongCable { .. }));
     if !delays && !segment.noises.made_meet() {
         found.extend(unexplained(segment));
@@ -296,7 +302,7 @@ fn in_setup(setup: &Setup, cause: Cause, window: (u64, u64)) -> Finding {
 }
 
 fn two_coordinators(segment: &Segment, setup: &Setup) -> Option<Finding> {
-    let coordinators = nodes(setup, Node::is_coordinator);
+    let coordinators = nodes(setup, |node| node.is_coordinator() && node.is_fixed());
     if coordinators.len() < 2 {
         return None;
     }
@@ -314,7 +320,7 @@ fn twins(setup: &Setup) -> Vec<Finding> {
     let ids: BTreeSet<u8> = setup.nodes.iter().flat_map(Node::ids).collect();
     let mut found = Vec::new();
     for id in ids.into_iter().filter(|&id| id != 0) {
-        let nodes = nodes(setup, |node| node.ids().any(|own| own == id));
+        let nodes = nodes(setup, |node| node.is_fixed() && node.ids().any(|own| own == id));
         if nodes.len() < 2 {
             continue;
         }
@@ -335,7 +341,7 @@ fn sum(met: &[(&[StationId], Met)]) -> u64 {
 fn above_the_count(setup: &Setup, station: StationId) -> Option<Finding> {
     let (first, PlcaSettings { node_count: count, .. }) = setup.coordinator()?;
     let node = setup.node(station);
-    let id = node.ids().find(|&id| id >= count && id != 0)?;
+    let id = node.ids().find(|&id| id >= count && id != 0).filter(|_| node.is_fixed())?;
     let came = [node.counts.turns, node.counts.offered, node.counts.sent, setup.beacons];
     let cause = Cause::AboveTheCount { node: station, id, coordinator: first, count, came };
     let at = node.counts.first_offered.unwrap_or(setup.at);
@@ -358,6 +364,9 @@ fn off(setup: &Setup, station: StationId) -> Option<Finding> {
 
 fn count_too_high(setup: &Setup) -> Option<Finding> {
     let (coordinator, PlcaSettings { node_count: count, to_timer, .. }) = setup.coordinator()?;
+    if !setup.nodes.iter().all(Node::is_fixed) {
+        return None;
+    }
     let ids: BTreeSet<u8> = setup.nodes.iter().flat_map(Node::ids).collect();
     let used = ids.iter().filter(|&&id| id < count).count() as u64;
     // A node that is off, or whose id is wrong, leaves its turn empty: another finding tells that.
@@ -384,6 +393,21 @@ fn other_timer(setup: &Setup, station: StationId) -> Option<Finding> {
     let at = met.first.unwrap_or(setup.at);
     let cause = Cause::OtherTimer { node: station, id, own, coordinator, right, same, met };
     Some(in_setup(setup, cause, window(at, 500, 1_500)))
+}
+
+/// Nodes that find their ids.
+fn dynamic(segment: &Segment) -> Option<Finding> {
+    let is_dynamic = |station: &StationId| segment.plca.nodes[station.index()].dynamic.is_some();
+    let nodes: Vec<StationId> = stations(segment).filter(is_dynamic).collect();
+    let met = segment.setups.iter().flat_map(|setup| setup.met.iter());
+    let met = met.filter(|((_, parties), _)| parties.iter().any(is_dynamic)).map(|(_, met)| met.times).sum();
+    let at = segment.found.coordinators.first().map_or(BitInstant::ZERO, |(at, _)| *at);
+    (!nodes.is_empty()).then_some(Finding {
+        cause: Cause::Dynamic { nodes, found: segment.found.clone(), met },
+        since: BitInstant::ZERO,
+        until: None,
+        window: window(at, 500, 4_000),
+    })
 }
 
 fn cold_start(segment: &Segment) -> Option<Finding> {

@@ -127,7 +127,30 @@ pub struct Segment {
     pub empty: u64,
     pub now: BitInstant,
     pub statistics: Statistics,
+    /// What D-PLCA found.
+    pub found: Found,
     open: VecDeque<Open>,
+}
+
+/// The ids that nodes found by D-PLCA.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Nodes that became the coordinator, and when.
+    pub coordinators: Vec<(BitInstant, StationId)>,
+    /// Turns that followers took, and when the last of them was taken.
+    pub turns: u64,
+    pub last: Option<BitInstant>,
+}
+
+impl Found {
+    /// A node takes an id; it `led` before.
+    fn take(&mut self, at: BitInstant, station: StationId, id: u32, led: bool) {
+        match id {
+            0 if !led => self.coordinators.push((at, station)),
+            0 | 254 => {}
+            _ => (self.turns, self.last) = (self.turns + 1, Some(at)),
+        }
+    }
 }
 
 impl Segment {
@@ -145,7 +168,8 @@ impl Segment {
         let statistics = Statistics::new(&plca);
         let first = Setup::from(BitInstant::ZERO, plca.nodes.iter().map(node).collect());
         let has_coordinator = first.coordinator().is_some();
-        let spells = if has_coordinator { Vec::new() } else { vec![Spell::new(BitInstant::ZERO, None)] };
+        let spells =
+            if has_coordinator || plca.has_dynamic() { Vec::new() } else { vec![Spell::new(BitInstant::ZERO, None)] };
         Segment {
             names: header.seats(),
             config: header.config(),
@@ -163,6 +187,7 @@ impl Segment {
             empty: 0,
             now: BitInstant::ZERO,
             statistics,
+            found: Found::default(),
             open: VecDeque::new(),
         }
     }
@@ -201,7 +226,8 @@ impl Segment {
                 (station, Away::Unplugged)
             }
             Input::SetPlca { station, settings } => {
-                let before = std::mem::replace(&mut next.nodes[node(station)].own.settings, settings);
+                let own = &mut next.nodes[node(station)].own;
+                let before = std::mem::replace(own, own.told(settings)).settings;
                 self.fell_alone.retain(|&fell| fell != (at, station));
                 let last = self.resets.iter_mut().rfind(|reset| reset.station == station);
                 if let Some(last) = last.filter(|last| last.back.is_none()) {
@@ -221,7 +247,9 @@ impl Segment {
             Input::Offer { .. } | Input::SetQueue { .. } => return,
         };
         let without = self.spells.last().is_some_and(|spell| spell.to.is_none());
-        match (without, next.coordinator().is_some()) {
+        // With D-PLCA nodes find another one by themselves.
+        let is_there = next.coordinator().is_some() || self.plca.has_dynamic();
+        match (without, is_there) {
             (false, false) => self.spells.push(Spell::new(at, Some((station, away)))),
             (true, true) => self.spells.last_mut().expect("there is one").to = Some(at),
             (true, false) | (false, true) => {}
@@ -277,8 +305,19 @@ impl Segment {
                 self.empty += empty;
             }
             Part::Plca(PlcaKind::PlcaStatus { ok }) => self.status(at, station, ok),
+            Part::Plca(PlcaKind::PlcaId { id, turns: count }) => self.assigned(at, station, id, count),
             Part::Host(_) | Part::Mac(_) | Part::Receiver(_) | Part::Wireless(_) => {}
         }
+    }
+
+    /// D-PLCA has given a node another id, or a coordinator another number of turns.
+    fn assigned(&mut self, at: BitInstant, station: StationId, id: u32, count: u32) {
+        let mut next = Setup::from(at, self.setup().nodes.clone());
+        let settings = &mut next.nodes[station.index()].own.settings;
+        let led = std::mem::replace(settings, settings.assigned(id, count)).node_id == 0;
+        self.found.take(at, station, id, led);
+        self.setup().until = Some(at);
+        self.setups.push(next);
     }
 
     /// A frame is out of its queue: it may have collided before plca_status rose.

@@ -64,6 +64,11 @@ impl Node {
         self.is_on() && self.own.settings.node_id == 0
     }
 
+    /// Its id is not its own affair.
+    pub fn is_fixed(&self) -> bool {
+        self.own.dynamic.is_none()
+    }
+
     /// The ids of its turns.
     pub fn ids(&self) -> impl Iterator<Item = u8> + use<> {
         self.own.ids().filter(|_| self.is_on()).collect::<Vec<_>>().into_iter()

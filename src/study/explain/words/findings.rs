@@ -3,7 +3,7 @@
 //! One file above 500 lines because each cause has its sentences, and all are read beside each other.
 
 use super::super::plca::causes::{Cause, Finding, FreeIds};
-use super::super::plca::segment::{Away, Carried, Cold, Reset, Segment, Spell};
+use super::super::plca::segment::{Away, Carried, Cold, Found, Reset, Segment, Spell};
 use super::super::plca::setup::{Counts, Meetings};
 use super::super::plca::{Diagnosis, Told};
 use super::{list, wrap};
@@ -43,6 +43,7 @@ pub fn sentences(finding: &Finding, segment: &Segment) -> [String; 3] {
         Cause::NoCoordinator { .. }
             | Cause::Reset { .. }
             | Cause::ColdStart { .. }
+            | Cause::Dynamic { .. }
             | Cause::Unreached { .. }
             | Cause::Unexplained { .. }
     );
@@ -88,8 +89,34 @@ fn at_any_time(cause: &Cause, segment: &Segment) -> [String; 3] {
         Cause::Reset { reset: own } => reset(segment, own),
         Cause::ColdStart { cold } => cold_start(segment, cold),
         Cause::Noise { noise } => super::noise::sentences(segment, noise),
+        Cause::Dynamic { nodes, found, met } => dynamic(segment, nodes, found, *met),
         Cause::Unreached { .. } | Cause::Unexplained { .. } => without_a_number(segment, cause),
     }
+}
+
+/// Nodes that find their ids by D-PLCA.
+fn dynamic(segment: &Segment, nodes: &[StationId], found: &Found, met: u64) -> [String; 3] {
+    let led =
+        |(at, station): &(BitInstant, StationId)| format!("{} from t = {}", segment.name(*station), group(at.get()));
+    const MOST: usize = 6;
+    let coordinators: Vec<String> = found.coordinators.iter().take(MOST).map(led).collect();
+    let rest = found.coordinators.len().saturating_sub(MOST);
+    let more = if rest == 0 { String::new() } else { format!(", and {rest} more after that") };
+    let coordinator = match coordinators.as_slice() {
+        [] => "No node of them became the coordinator.".to_owned(),
+        some => format!("The coordinator was {}{more}.", list(some)),
+    };
+    let turns = match found.last {
+        None => " No node took a turn.".to_owned(),
+        Some(last) => format!(" Turns were taken {}, the last at t = {}.", times(found.turns), group(last.get())),
+    };
+    [
+        format!("{} find their ids by D-PLCA (P802.3da D3.0, 148.4.7).", names(segment, nodes)),
+        format!("{coordinator}{turns} Their frames met on the line {}.", times(met)),
+        "A turn that is not used in aging-cycles + 1 cycles is free again, and two nodes may take it: raise aging-cycles \
+         for nodes that send seldom, or give them a `node-id`."
+            .to_owned(),
+    ]
 }
 
 /// How often.

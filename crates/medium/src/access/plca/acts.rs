@@ -367,7 +367,7 @@ impl Engine<Reconciliation> {
         let Some((id, count)) = node.take_assigned() else { return };
         self.method.plca.nodes[station.index()].settings = node.own.settings;
         self.method.cycles.disturb();
-        self.core.emit(station, nameless(station), Kind::PlcaId { id: id.into(), count: count.into() }, host);
+        self.core.emit(station, nameless(station), Kind::PlcaId { id: id.into(), turns: count.into() }, host);
     }
 
     /// While its frame is on the line, the station hears another: the MAC learns it, if the PHY reports it.

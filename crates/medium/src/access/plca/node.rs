@@ -122,10 +122,9 @@ impl Node {
         }
     }
 
-    /// Sets new settings; the machines see them in their next run. With D-PLCA the id is the node's own affair.
+    /// Sets new settings; the machines see them in their next run.
     pub fn set(&mut self, settings: PlcaSettings) {
-        let own = PlcaNode { settings, ..self.own };
-        self.take_settings(own.dynamic.map_or(own, |dynamic| own.dynamic(dynamic)).settings);
+        self.take_settings(self.own.told(settings).settings);
     }
 
     pub(super) fn take_settings(&mut self, settings: PlcaSettings) {

@@ -233,7 +233,9 @@ fn took_effect(at: BitInstant, input: &Input, event: &Event) -> bool {
         Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Transmitted { .. } => false,
         Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack => false,
         Kind::Beacon { .. } | Kind::Commit { .. } => false,
-        Kind::PlcaStatus { .. } => matches!(input, Input::SetPlca { station, .. } if *station == event.station),
+        Kind::PlcaStatus { .. } | Kind::PlcaId { .. } => {
+            matches!(input, Input::SetPlca { station, .. } if *station == event.station)
+        }
     };
     !is_offer(input) && (at < event.at || at == event.at && after_arrivals)
 }

@@ -46,6 +46,7 @@ fn one_of_each() -> Vec<Event> {
         Kind::Beacon { empty: 7, length: BitTimes::new(276) },
         Kind::Commit { id: 254 },
         Kind::PlcaStatus { ok: true },
+        Kind::PlcaId { id: 254, turns: 8 },
     ];
     let discards = causes.map(|cause| Kind::Discarded { cause, attempts: 16 });
     let event = |(at, kind): (u64, Kind)| match kind {
@@ -56,7 +57,8 @@ fn one_of_each() -> Vec<Event> {
         Kind::Damaged { .. } | Kind::TooLong { .. } => (at, 0, 1, kind),
         Kind::Rts { .. } | Kind::Data { .. } => (at, 1, 1, kind),
         Kind::Cts { .. } | Kind::Ack | Kind::Duplicate { .. } => (at, 0, 1, kind),
-        Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => (at, 1, 1, kind),
+        Kind::Beacon { .. } | Kind::Commit { .. } => (at, 1, 1, kind),
+        Kind::PlcaStatus { .. } | Kind::PlcaId { .. } => (at, 1, 1, kind),
     };
     let events = (5..).zip(kinds.into_iter().chain(discards)).map(event);
     events

@@ -77,6 +77,7 @@ columns! {
     empty: u64,
     length: u64,
     id: u32,
+    turns: u32,
     ok: bool,
     |
     destination: To,

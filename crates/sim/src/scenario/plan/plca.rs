@@ -5,7 +5,7 @@ use crate::scenario::file::{BitTimesText, Given, PlcaSection, StationSection, sp
 use crate::settings::keys::PLCA;
 use crate::settings::overrides::option_at;
 use crate::words::plca::{Segment, number, unwise};
-use medium::{BitTimes, Config, Input, Method, Plca, PlcaNode, PlcaSettings, StationId};
+use medium::{BitTimes, Config, Dplca, Input, Method, Plca, PlcaNode, PlcaSettings, StationId};
 use toml::Spanned;
 
 fn bits(given: &Given<BitTimesText>) -> Option<BitTimes> {
@@ -37,10 +37,8 @@ impl Planner<'_> {
             let settings = changed(node.settings, common);
             let node = PlcaNode { settings, ..*node };
             let node = Self::told(node, common);
-            self.told_ids(
-                Self::told(PlcaNode { settings: changed(settings, &section.plca), ..node }, &section.plca),
-                section,
-            )
+            let node = Self::told(PlcaNode { settings: changed(settings, &section.plca), ..node }, &section.plca);
+            self.told_dynamic(self.told_ids(node, section)?, section)
         }))?;
         let standard = Plca::new(nodes);
         Ok(Plca {
@@ -90,6 +88,32 @@ impl Planner<'_> {
         Ok(node)
     }
 
+    /// D-PLCA, for all nodes or for this one.
+    fn told_dynamic(&self, node: PlcaNode, section: &StationSection) -> Result<PlcaNode, PlanError> {
+        let (own, common) = (&section.plca, &self.scenario.plca);
+        let either = |own: &Given<bool>, common: &Given<bool>| value(own).or(value(common));
+        if either(&own.dplca, &common.dplca) != Some(true) {
+            return Ok(node);
+        }
+        let fixed = [
+            ("node-id", span(&own.node_id)),
+            ("more-ids", span(&own.more_ids)),
+            ("node-cnt", span(&own.node_cnt)),
+            ("node-cnt", span(&common.node_cnt)),
+        ];
+        if let Some((key, span)) = fixed.into_iter().find_map(|(key, span)| Some((key, span?))) {
+            let what =
+                "with D-PLCA the node finds it: leave it out, or write `plca.dplca = false` in its `[[station]]`";
+            return Err(self.wrong(key, Some(span), what.to_owned()));
+        }
+        let usual = Dplca::new();
+        Ok(node.dynamic(Dplca {
+            coordinator_allowed: either(&own.coordinator_role, &common.coordinator_role)
+                .unwrap_or(usual.coordinator_allowed),
+            aging_cycles: value(&own.aging_cycles).or(value(&common.aging_cycles)).unwrap_or(usual.aging_cycles),
+        }))
+    }
+
     /// What an `[[at]]` section tells the PLCA of `station`: all that it does not say stays as it was at first.
     pub(super) fn set_plca(
         &self,
@@ -101,7 +125,12 @@ impl Planner<'_> {
             let what = "only a bus with PLCA has it: choose `method = \"plca\"` in `[access]`".to_owned();
             return Err(self.at("plca", section, what));
         };
-        let settings = changed(plca.nodes[station.index()].settings, section.get_ref());
+        let node = &plca.nodes[station.index()];
+        let settings = changed(node.settings, section.get_ref());
+        if node.told(settings).settings != settings {
+            let what = "with D-PLCA the node finds its id and the node count: leave them out".to_owned();
+            return Err(self.at("plca", section, what));
+        }
         settings.check().map_err(|error| self.at("plca", section, error.to_string()))?;
         Ok(Input::SetPlca { station, settings })
     }
@@ -128,6 +157,11 @@ impl Planner<'_> {
 /// What is legal with PLCA but unwise, and what it costs in bit times.
 pub(super) fn plca_warnings(medium: &Config, names: &[&str]) -> Vec<String> {
     let Method::Plca(plca) = &medium.method else { return Vec::new() };
+    if plca.has_dynamic() {
+        let leads = |node: &PlcaNode| node.settings.node_id == 0 || node.dynamic.is_some_and(|own| own.coordinator_allowed);
+        let none = "no node has id 0, and coordinator-role = false holds for all others: no BEACON ever comes";
+        return if plca.nodes.iter().any(leads) { Vec::new() } else { vec![none.to_owned()] };
+    }
     let nodes: Vec<(PlcaSettings, &[u8])> = plca.nodes.iter().map(|node| (node.settings, &node.more_ids[..])).collect();
     let round_trip = medium.topology.round_trip() + plca.phy_on;
     unwise(Segment { nodes: &nodes, names, round_trip })

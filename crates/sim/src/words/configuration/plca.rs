@@ -1,7 +1,7 @@
 //! PLCA's part of a configuration in writing.
 
 use super::{bit_times, is_so, yes};
-use medium::{BitTimes, HostDelay, Plca, PlcaNode, PlcaSettings};
+use medium::{BitTimes, Dplca, HostDelay, Plca, PlcaNode, PlcaSettings};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -48,6 +48,32 @@ struct PlcaNodeMirror {
     skipped_turns: u8,
     #[serde(default, skip_serializing_if = "is_right")]
     clock_ppm: i32,
+    #[serde(default, with = "dplca", skip_serializing_if = "Option::is_none")]
+    dynamic: Option<Dplca>,
+}
+
+/// D-PLCA of a node; files of before have none.
+mod dplca {
+    use medium::Dplca;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Written {
+        coordinator_allowed: bool,
+        aging_cycles: u16,
+    }
+
+    pub fn serialize<S: Serializer>(own: &Option<Dplca>, serializer: S) -> Result<S::Ok, S::Error> {
+        own.map(|Dplca { coordinator_allowed, aging_cycles }| Written { coordinator_allowed, aging_cycles })
+            .serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dplca>, D::Error> {
+        let written = Option::<Written>::deserialize(deserializer)?;
+        let own = |Written { coordinator_allowed, aging_cycles }| Dplca { coordinator_allowed, aging_cycles };
+        Ok(written.map(own))
+    }
 }
 
 /// A chip that skips no turns is not written down: files of before have none.
