@@ -138,6 +138,48 @@ fn without_its_coordinator_the_bus_goes_on_as_csma_cd_and_comes_back() {
     assert!(told.contains("A coordinator was there again"), "{told}");
 }
 
+/// Nodes find their ids by D-PLCA, and one of them sends BEACONs. It is taken off the running bus: another one takes over,
+/// and frames get through before, meanwhile and after. The record gives the same run again, and `explain` names both.
+#[test]
+fn another_node_takes_over_by_d_plca() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let [events, record, again] = ["run.events", "run.record", "again.events"].map(|name| path(&folder, name));
+    let files = ["--events", &events, "--record", &record];
+    let mut lab = Lab::up(&[&["--access", "plca", "--dplca", "--stations", "4"], &files[..]].concat());
+    let names = ["st1", "st2", "st3", "st4"];
+    let leads = |lab: &Lab, station: &&&str| {
+        let command = ethbus(["plca", "get", "--name", &lab.name, station]);
+        run(command).succeeded().stdout.contains("(coordinator)")
+    };
+    let first = || names.iter().find(|station| leads(&lab, station));
+    wait_until(PATIENCE, "a coordinator", || first().is_some());
+    let first = *first().expect("a coordinator");
+    let others: Vec<&str> = names.into_iter().filter(|station| *station != first).collect();
+    run(ethbus(["plca", "set", "--name", &lab.name, first, "node-id", "7"]))
+        .failed_with(1, &["finds its id and its node count by D-PLCA"]);
+    let ping = |lab: &Lab| {
+        let ping = ["ping", "-c", "5", "-i", "0.05", "-W", "5", &lab.ipv4(others[1])];
+        assert!(run(lab.exec(others[0], &ping)).succeeded().stdout.contains("5 received"));
+    };
+    ping(&lab);
+    run(lab.ethbus("fault", &[first, "detach"])).succeeded();
+    ping(&lab);
+    wait_until(PATIENCE, "another coordinator", || others.iter().any(|station| leads(&lab, &station)));
+    ping(&lab);
+    let results = lab.settled_stats();
+    lab.down().succeeded();
+    check(&results);
+    run(ethbus(["replay", &record, "--events", &again])).succeeded();
+    assert!(medium_layer(&events) == medium_layer(&again), "the record gives another run");
+    let told = run(ethbus(["explain", &events, "--segment"])).unwrapped();
+    assert!(told.contains(&format!("The coordinator was {first} from t = ")), "{told}");
+    assert!(told.contains("find their ids by D-PLCA (P802.3da D3.0, 148.4.7)"), "{told}");
+}
+
 /// BEACONs without an observer cost nothing: there are 36,000 a second on a silent bus of 8. The processor time of the
 /// idle lab is printed.
 #[test]

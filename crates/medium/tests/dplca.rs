@@ -10,7 +10,6 @@ mod common;
 #[allow(dead_code, reason = "the signals of the model are for other tests")]
 mod model;
 #[path = "common/scenario.rs"]
-#[allow(dead_code, reason = "the scenarios of CSMA/CD are for other tests")]
 mod scenario;
 
 use agreement::agreed_events;

@@ -1,9 +1,10 @@
 //! A bus with PLCA: what goes wrong on the segment and why, and the line while one frame lived.
 //!
-//! `segment` folds a log into setups, with what each node did and met in each; `causes` finds what is wrong in it; `turns` has what was
+//! `segment` folds a log into setups, with what each node did and met in each; `causes` finds what is wrong in it, `dynamic` what D-PLCA found; `turns` has what was
 //! on the line in a stretch of time; `rows` and `picture` draw that; `statistics` has INET's names.
 
 pub(super) mod causes;
+pub(super) mod dynamic;
 pub(super) mod noise;
 mod picture;
 pub(super) mod rows;

@@ -55,7 +55,7 @@ pub struct PlcaStation {
     /// plca_status: BEACONs are sent or seen.
     pub status: bool,
     /// It finds its id by D-PLCA.
-    #[serde(default, skip_serializing_if = "crate::files::event_log::is_false")]
+    #[serde(default, skip_serializing_if = "crate::words::configuration::is_false")]
     pub dplca: bool,
     /// Its settings, under the kernel's names.
     #[serde(flatten)]

@@ -70,7 +70,7 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_from_bt: Option<u64>,
     /// The log proves that it is whole, with lines of the layer `check`.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::words::configuration::is_false")]
     pub checked: bool,
     /// What follows the header is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,10 +81,6 @@ pub struct Header {
     /// The places of stations that join in this file at places of their own.
     #[serde(skip)]
     pub placed: Vec<(StationId, Place)>,
-}
-
-pub(crate) fn is_false(checked: &bool) -> bool {
-    !checked
 }
 
 /// A header's first two fields, which every version has.

@@ -42,6 +42,9 @@ class UpOptions(TypedDict, total=False):
     node_count: Value
     """Of `plca`: turns in a cycle, 1 to 255 [default: stations]"""
 
+    dplca: bool
+    """Of `plca`: nodes find their ids by D-PLCA"""
+
     to_timer: Value
     """Of `plca`: how long a turn is, 1 to 255 BT [default: 32]"""
 
@@ -202,6 +205,9 @@ class SimOptions(TypedDict, total=False):
     node_count: Value
     """Of `plca`: turns in a cycle, 1 to 255 [default: stations]"""
 
+    dplca: bool
+    """Of `plca`: nodes find their ids by D-PLCA"""
+
     to_timer: Value
     """Of `plca`: how long a turn is, 1 to 255 BT [default: 32]"""
 
@@ -355,6 +361,9 @@ class SweepOptions(TypedDict, total=False):
 
     node_count: Value
     """Of `plca`: turns in a cycle, 1 to 255 [default: stations]"""
+
+    dplca: bool
+    """Of `plca`: nodes find their ids by D-PLCA"""
 
     to_timer: Value
     """Of `plca`: how long a turn is, 1 to 255 BT [default: 32]"""

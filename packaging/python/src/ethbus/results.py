@@ -709,6 +709,9 @@ class PlcaStation(Record):
     counters: dict[str, int]
     """What it counted."""
 
+    dplca: bool
+    """It finds its id by D-PLCA."""
+
     enabled: bool
     """PLCA is on."""
 

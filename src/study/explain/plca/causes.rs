@@ -3,9 +3,12 @@
 //! The causes are read off what nodes were told; the log says what came of them. A finding holds for an interval of
 //! time, its counts are those of the interval, and each collision has one cause ([`Why`]). One function for each entry
 //! of docs/symptoms.md, in its order. `words/findings.rs` has the sentences.
+//!
+//! One file above 500 lines because the causes and what shows each of them are one table.
 
+use super::dynamic::Found;
 use super::noise::Noise;
-use super::segment::{Cold, Found, Reset, Segment, Spell};
+use super::segment::{Cold, Reset, Segment, Spell};
 use super::setup::{Meetings, Met, Node, Setup, Why};
 use medium::{BitInstant, Fault, HostDelay, PlcaSettings, StationId};
 use std::collections::BTreeSet;
@@ -198,7 +201,7 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     let told: BTreeSet<u64> = told.into_iter().chain(spells.map(|at| at.get())).collect();
     found.extend(segment.resets.iter().filter(|reset| !told.contains(&reset.at.get())).map(reset));
     found.extend(cold_start(segment));
-    found.extend(dynamic(segment));
+    found.extend(super::dynamic::finding(segment));
     found.extend(super::noise::findings(segment));
     // With D-PLCA the coordinator may have left by itself.
     found.extend(status_fell(segment).filter(|_| !segment.plca.has_dynamic()));
@@ -270,7 +273,7 @@ fn propose_ids(segment: &Segment, found: &mut [Finding]) {
     }
 }
 
-fn stations(segment: &Segment) -> impl Iterator<Item = StationId> + use<> {
+pub(super) fn stations(segment: &Segment) -> impl Iterator<Item = StationId> + use<> {
     (0..segment.names.len() as u16).map(StationId::new)
 }
 
@@ -281,7 +284,7 @@ fn nodes(setup: &Setup, is_it: impl Fn(&Node) -> bool) -> Vec<StationId> {
 }
 
 /// The stretch of time round `at`.
-fn window(at: BitInstant, before: u64, after: u64) -> (u64, u64) {
+pub(super) fn window(at: BitInstant, before: u64, after: u64) -> (u64, u64) {
     (at.get().saturating_sub(before), at.get() + after)
 }
 
@@ -393,21 +396,6 @@ fn other_timer(setup: &Setup, station: StationId) -> Option<Finding> {
     let at = met.first.unwrap_or(setup.at);
     let cause = Cause::OtherTimer { node: station, id, own, coordinator, right, same, met };
     Some(in_setup(setup, cause, window(at, 500, 1_500)))
-}
-
-/// Nodes that find their ids.
-fn dynamic(segment: &Segment) -> Option<Finding> {
-    let is_dynamic = |station: &StationId| segment.plca.nodes[station.index()].dynamic.is_some();
-    let nodes: Vec<StationId> = stations(segment).filter(is_dynamic).collect();
-    let met = segment.setups.iter().flat_map(|setup| setup.met.iter());
-    let met = met.filter(|((_, parties), _)| parties.iter().any(is_dynamic)).map(|(_, met)| met.times).sum();
-    let at = segment.found.coordinators.first().map_or(BitInstant::ZERO, |(at, _)| *at);
-    (!nodes.is_empty()).then_some(Finding {
-        cause: Cause::Dynamic { nodes, found: segment.found.clone(), met },
-        since: BitInstant::ZERO,
-        until: None,
-        window: window(at, 500, 4_000),
-    })
 }
 
 fn cold_start(segment: &Segment) -> Option<Finding> {

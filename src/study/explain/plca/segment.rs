@@ -128,29 +128,8 @@ pub struct Segment {
     pub now: BitInstant,
     pub statistics: Statistics,
     /// What D-PLCA found.
-    pub found: Found,
+    pub found: super::dynamic::Found,
     open: VecDeque<Open>,
-}
-
-/// The ids that nodes found by D-PLCA.
-#[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// Nodes that became the coordinator, and when.
-    pub coordinators: Vec<(BitInstant, StationId)>,
-    /// Turns that followers took, and when the last of them was taken.
-    pub turns: u64,
-    pub last: Option<BitInstant>,
-}
-
-impl Found {
-    /// A node takes an id; it `led` before.
-    fn take(&mut self, at: BitInstant, station: StationId, id: u32, led: bool) {
-        match id {
-            0 if !led => self.coordinators.push((at, station)),
-            0 | 254 => {}
-            _ => (self.turns, self.last) = (self.turns + 1, Some(at)),
-        }
-    }
 }
 
 impl Segment {
@@ -187,7 +166,7 @@ impl Segment {
             empty: 0,
             now: BitInstant::ZERO,
             statistics,
-            found: Found::default(),
+            found: Default::default(),
             open: VecDeque::new(),
         }
     }

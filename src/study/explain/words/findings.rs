@@ -3,7 +3,8 @@
 //! One file above 500 lines because each cause has its sentences, and all are read beside each other.
 
 use super::super::plca::causes::{Cause, Finding, FreeIds};
-use super::super::plca::segment::{Away, Carried, Cold, Found, Reset, Segment, Spell};
+use super::super::plca::dynamic::Found;
+use super::super::plca::segment::{Away, Carried, Cold, Reset, Segment, Spell};
 use super::super::plca::setup::{Counts, Meetings};
 use super::super::plca::{Diagnosis, Told};
 use super::{list, wrap};

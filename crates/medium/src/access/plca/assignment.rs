@@ -116,7 +116,7 @@ impl Dynamic {
         }
     }
 
-    /// PICK_FREE_TXOP: a turn that nobody claims, none after the last claimed one unless all before it are claimed. The
+    /// PICK_FREE_TXOP: a free turn, none after the last claimed one unless all before it are claimed. The
     /// draft leaves the choice among them to the implementation. Here it is drawn, so that nodes that begin together do
     /// not pick one turn; after the last claimed turn the node keeps the turn that it has. While the cycle has no free
     /// turn the node goes without: the turn after the last would begin with the BEACON.
@@ -182,7 +182,7 @@ impl Node {
         }
     }
 
-    /// A turn begins that nobody claims yet.
+    /// A turn begins, which is not claimed yet.
     pub fn begin_claims(&mut self) {
         if let Some(dynamic) = &mut self.dynamic {
             dynamic.claim = false;

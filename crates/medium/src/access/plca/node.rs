@@ -422,7 +422,6 @@ impl Node {
             Control::Syncing => self.sync(seen, now, plca, counters),
             Control::WaitTo => {
                 self.begin_turn(from, now);
-                self.begin_claims();
                 self.plan();
                 counters.opportunities += u64::from(self.owns(self.cur_id));
             }
@@ -468,6 +467,7 @@ impl Node {
     /// A turn begins, by the clock or with what was heard.
     fn begin_turn(&mut self, from: Control, now: BitInstant) {
         (self.turn_since, self.detection_end) = (now, NEVER);
+        self.begin_claims();
         match std::mem::take(&mut self.counts_on) {
             true => self.counted += 1,
             false => {

@@ -158,7 +158,8 @@ impl Planner<'_> {
 pub(super) fn plca_warnings(medium: &Config, names: &[&str]) -> Vec<String> {
     let Method::Plca(plca) = &medium.method else { return Vec::new() };
     if plca.has_dynamic() {
-        let leads = |node: &PlcaNode| node.settings.node_id == 0 || node.dynamic.is_some_and(|own| own.coordinator_allowed);
+        let leads =
+            |node: &PlcaNode| node.settings.node_id == 0 || node.dynamic.is_some_and(|own| own.coordinator_allowed);
         let none = "no node has id 0, and coordinator-role = false holds for all others: no BEACON ever comes";
         return if plca.nodes.iter().any(leads) { Vec::new() } else { vec![none.to_owned()] };
     }
