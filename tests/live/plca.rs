@@ -166,7 +166,7 @@ fn another_node_takes_over_by_d_plca() {
         assert!(run(lab.exec(others[0], &ping)).succeeded().stdout.contains("5 received"));
     };
     ping(&lab);
-    run(lab.ethbus("fault", &[first, "detach"])).succeeded();
+    run(lab.ethbus("unplug", &[first])).succeeded();
     ping(&lab);
     wait_until(PATIENCE, "another coordinator", || others.iter().any(|station| leads(&lab, &station)));
     ping(&lab);
