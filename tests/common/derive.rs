@@ -6,6 +6,7 @@
 //!   attempt ─ collision ─ jam 32 BT ─ jam_end ─ backoff: slots < 2^n ─ next attempt not before
 //!   any end ─ 96 BT gap ─ attempt                       but for carrier that began in the last third of the gap
 //! ```
+//! Gaps and slots are by the clock of the station.
 
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -55,6 +56,25 @@ struct Rules {
     backoff_limit: u64,
     jam: u64,
     queue_limit: usize,
+    /// By how many parts per million the clocks of the first stations are fast; those of the others are right.
+    clocks: Vec<i64>,
+}
+
+impl Rules {
+    /// Ticks of the clock of `station` in a million bit times.
+    fn pace(&self, station: usize) -> u64 {
+        1_000_000_u64.saturating_add_signed(self.clocks.get(station).copied().unwrap_or(0))
+    }
+
+    /// The end of a timer of `span` ticks that `station` starts at `at`, with the nearest tick.
+    fn later(&self, station: usize, at: u64, span: u64) -> u64 {
+        let nearest = |count: u64, by: u64, of: u64| {
+            ((u128::from(count) * u128::from(by) + u128::from(of / 2)) / u128::from(of)) as u64
+        };
+        let pace = self.pace(station);
+        let tick = nearest(at, pace, 1_000_000) + span;
+        if span == 0 { at } else { nearest(tick, 1_000_000, pace).max(at + 1) }
+    }
 }
 
 struct Log {
@@ -162,6 +182,9 @@ impl Log {
             backoff_limit: of("backoff_limit"),
             jam: of("jam_size_bt"),
             queue_limit: number(configuration, "queue_limit") as usize,
+            clocks: configuration["clocks_ppm"]
+                .as_array()
+                .map_or(Vec::new(), |all| all.iter().map(|ppm| ppm.as_i64().expect("parts per million")).collect()),
         };
         let list = header["stations"].as_array().expect("names");
         let names = list.iter().map(|name| name.as_str().expect("a name").to_owned()).zip(0..).collect();
@@ -255,11 +278,14 @@ impl Log {
     /// back.
     fn defers(&self, at: u64, from: usize, burst: bool) -> Result<(), String> {
         let Some(places) = self.places.as_ref().filter(|_| !burst) else { return Ok(()) };
-        let (gap, part_2) = (self.rules.gap, self.rules.gap - self.rules.part_1);
+        let rules = &self.rules;
+        // The gap began some bit times ago; to within one of them, its second part is as long as it is for the clock.
+        let off = rules.pace(from) != 1_000_000;
+        let part_2 = (rules.gap - rules.part_1) * 1_000_000 / rules.pace(from) + 2 * u64::from(off);
         let heard = self.signals.iter().filter(|signal| signal.station != from).find(|signal| {
             let distance = places[from][signal.station];
             let (begin, end) = (signal.begin + distance, signal.end.map_or(u64::MAX, |end| end + distance));
-            begin < at && end + gap > at && begin + part_2 < at
+            begin < at && rules.later(from, end.min(at), rules.gap) > at && begin + part_2 < at
         });
         must(heard.is_none(), || format!("{heard:?} is heard in the gap"))
     }
@@ -287,7 +313,7 @@ impl Log {
         self.is_at_head(from, serial)?;
         let (slots, station) = (number(event, "slots"), &mut self.stations[from]);
         let bound = 1 << station.attempts.min(self.rules.backoff_limit);
-        station.not_before = station.not_before.max(at + slots * self.rules.slot);
+        station.not_before = station.not_before.max(self.rules.later(from, at, slots * self.rules.slot));
         must(slots < bound, || format!("{slots} slots of {bound}"))
     }
 
@@ -351,9 +377,10 @@ impl Log {
     fn ends(&mut self, at: u64, from: usize) {
         let signal = self.signals.iter_mut().rev().find(|signal| signal.station == from);
         signal.expect("it was begun").end = Some(at);
+        let gap_end = self.rules.later(from, at, self.rules.gap);
         let station = &mut self.stations[from];
         station.sends = None;
-        station.not_before = if station.began_deaf { at } else { at + self.rules.gap };
+        station.not_before = if station.began_deaf { at } else { gap_end };
     }
 
     fn leaves(&mut self, from: usize) -> Result<(), String> {

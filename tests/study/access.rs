@@ -36,6 +36,25 @@ fn what_runs_in_virtual_time_only_is_refused_in_a_sentence() {
     }
 }
 
+/// In the example the clock of st2 walks through the guard time of 100 BT in 0.2 s, and `explain` names it.
+#[test]
+fn a_clock_that_is_off_brings_a_frame_of_tdma_into_the_slot_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let events = folder.path().join("run.events");
+    let events = events.to_str().expect("UTF-8");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/clock-off.toml");
+    run(ethbus(["sim", example, "--events", events])).succeeded();
+    let log = std::fs::read_to_string(events).expect("a log");
+    let collision = log.lines().find(|line| line.contains("\"collision\"")).expect("a collision");
+    let collision: serde_json::Value = serde_json::from_str(collision).expect("JSON");
+    let at = collision["t"].as_u64().expect("an instant");
+    assert!((2_010_000..2_013_000).contains(&at), "{collision}");
+    let told = run(ethbus(["explain", events, "--frame", "st1#1488"])).unwrapped();
+    for words in ["the clock of st2 is fast by 50 ppm", "The slots of other stations begin by other clocks"] {
+        assert!(told.contains(words), "no `{words}` in {told}");
+    }
+}
+
 /// A backlog that cannot but grow is said once before the run, and again under its results; a load that fits is not.
 #[test]
 fn a_backlog_without_end_is_said() {

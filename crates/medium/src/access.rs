@@ -9,6 +9,7 @@ pub(crate) mod contenders;
 pub(crate) mod csma;
 pub(crate) mod csma_ca;
 pub(crate) mod csma_cd;
+pub(crate) mod own_slots;
 pub(crate) mod plca;
 pub(crate) mod slotted_aloha;
 pub(crate) mod tdma;

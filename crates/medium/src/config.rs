@@ -11,6 +11,7 @@ mod parameters;
 mod phy;
 mod plca;
 mod slotted_aloha;
+mod station_clock;
 mod tdma;
 
 pub use aloha::{Aloha, Population};
@@ -23,6 +24,7 @@ pub use parameters::Parameters;
 pub use phy::{OfdmRate, Phy, Spans};
 pub use plca::{Dplca, HostDelay, Plca, PlcaNode, PlcaSettings};
 pub use slotted_aloha::{Control, ControlLimits, SlottedAloha};
+pub use station_clock::Clock;
 pub use tdma::Tdma;
 
 use crate::frame::{Addressed, Destination, StationId};
@@ -77,6 +79,9 @@ pub struct Config {
     pub ports: Vec<usize>,
     /// The number of free seats: the last stations of the topology, which are off the medium until they are attached.
     pub seats: usize,
+    /// By how many parts per million the clock of each station is fast, in order of number; those of further stations are
+    /// right.
+    pub clocks_ppm: Vec<i32>,
     /// The source of every random draw, one stream a station.
     pub seed: u64,
     /// Keep events for [`Medium::poll_event`](crate::Medium::poll_event). The tally works without them.
@@ -102,6 +107,7 @@ impl Config {
             queue_limit: Config::DEFAULT_QUEUE_LIMIT,
             ports: Vec::new(),
             seats: 0,
+            clocks_ppm: Vec::new(),
             seed,
             keep_events: true,
             keep_outputs: true,
@@ -158,6 +164,7 @@ impl Config {
             rule(self.topology.fits(), "distance", "at most 2^31 BT"),
             rule(self.queue_limit > 0, "queue_limit", "at least 1 frame"),
             rule(self.seats <= stations, "seats", "at most the number of stations"),
+            rule(self.are_clocks_right(), "clock", "-100000 to 100000 ppm, for each station at most once"),
             rule(
                 self.are_ports_right(),
                 "ports",
@@ -168,6 +175,8 @@ impl Config {
         let Config { parameters, topology, .. } = self;
         let is_steady = topology.jitter() == BitTimes::ZERO || self.method == Method::CsmaCd;
         rule(is_steady, "jitter", "0 BT with PLCA, and with every access method but CSMA/CD")?;
+        let shares_slots = matches!(&self.method, Method::SlottedAloha(own) if own.control.is_some());
+        rule(!(shares_slots && self.has_wrong_clocks()), "clock", "0 ppm with control, which needs slots in common")?;
         match &self.method {
             Method::CsmaCd => parameters.check(topology),
             Method::SlottedAloha(own) => own.check(parameters, topology),
@@ -186,6 +195,32 @@ impl Config {
         let is_ethernet = matches!(self.method, Method::CsmaCd | Method::Plca(_));
         let fit = self.ports.len() <= self.topology.stations() && self.ports.iter().all(|limit| *limit > 0);
         self.ports.is_empty() || (is_ethernet && fit && self.seats == 0)
+    }
+
+    fn are_clocks_right(&self) -> bool {
+        let are_allowed = self.clocks_ppm.iter().all(|ppm| Clock::new(*ppm).is_allowed());
+        are_allowed && self.clocks_ppm.len() <= self.topology.stations()
+    }
+
+    /// The clock of `station`.
+    #[inline]
+    pub fn clock(&self, station: StationId) -> Clock {
+        self.clocks_ppm.get(station.index()).map_or(Clock::RIGHT, |ppm| Clock::new(*ppm))
+    }
+
+    /// The clock of some station is off.
+    pub fn has_wrong_clocks(&self) -> bool {
+        self.clocks_ppm.iter().any(|ppm| *ppm != 0)
+    }
+
+    /// At most how long the inter-packet gap of any station lasts.
+    pub fn longest_gap(&self) -> BitTimes {
+        self.slowest_clock().longest(self.parameters.inter_packet_gap)
+    }
+
+    /// The clock by which timers last longest: that of the slowest station, or one that is right.
+    pub(crate) fn slowest_clock(&self) -> Clock {
+        Clock::new(self.clocks_ppm.iter().copied().min().unwrap_or(0).min(0))
     }
 
     /// The stations that are ports of bridges.

@@ -55,8 +55,8 @@ pub use config::{
     Aloha, Capture, Csma, CsmaCa, Dplca, HostDelay, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings,
     Population,
 };
+pub use config::{Clock, Spans, Tdma};
 pub use config::{Config, ConfigError, Control, ControlLimits, Method, Parameters, Reach, SeatError, SlottedAloha};
-pub use config::{Spans, Tdma};
 pub use event::{Cause, Event, Kind, KindError, Shape, Value, Visitor};
 pub use event::{HostKind, MacKind, Part, PlcaKind, ReceiverKind, WirelessKind};
 pub use frame::{Destination, FCS, Frame, FrameId, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId};

@@ -4,6 +4,7 @@ use crate::access::aloha::PureAloha;
 use crate::access::csma::CarrierSense;
 use crate::access::csma_ca::Dcf;
 use crate::access::csma_cd::CsmaCd;
+use crate::access::own_slots::OwnSlots;
 use crate::access::plca::{PlcaCounters, PlcaCycles, Reconciliation};
 use crate::access::slotted_aloha::Contention;
 use crate::access::tdma::Frames;
@@ -36,6 +37,8 @@ enum AnyEngine {
     Csma(Box<Engine<CarrierSense>>),
     CsmaCa(Box<Engine<Dcf>>),
     Plca(Box<Engine<Reconciliation>>),
+    /// Slotted ALOHA and TDMA where clocks are off.
+    OwnSlots(Box<Engine<OwnSlots>>),
 }
 
 /// Does the same with each engine.
@@ -49,6 +52,7 @@ macro_rules! with {
             AnyEngine::Csma($this) => $what,
             AnyEngine::CsmaCa($this) => $what,
             AnyEngine::Plca($this) => $what,
+            AnyEngine::OwnSlots($this) => $what,
         }
     };
 }
@@ -87,6 +91,9 @@ impl Medium {
     pub fn new(config: Config) -> Result<Medium, ConfigError> {
         let engine = match config.method {
             Method::CsmaCd => AnyEngine::CsmaCd(Box::new(Engine::new(config)?)),
+            Method::SlottedAloha(_) | Method::Tdma(_) if config.has_wrong_clocks() => {
+                AnyEngine::OwnSlots(Box::new(Engine::new(config)?))
+            }
             Method::SlottedAloha(_) => AnyEngine::SlottedAloha(Box::new(Engine::new(config)?)),
             Method::Tdma(_) => AnyEngine::Tdma(Box::new(Engine::new(config)?)),
             Method::Aloha(_) => AnyEngine::Aloha(Box::new(Engine::new(config)?)),
@@ -211,6 +218,7 @@ impl Medium {
             AnyEngine::Tdma(engine) => engine.oldest(),
             AnyEngine::Aloha(engine) => engine.oldest(),
             AnyEngine::Csma(engine) => engine.oldest(),
+            AnyEngine::OwnSlots(engine) => engine.oldest(),
             AnyEngine::CsmaCd(_) | AnyEngine::CsmaCa(_) | AnyEngine::Plca(_) => None,
         }
     }
@@ -273,7 +281,7 @@ impl Medium {
         match &self.engine {
             AnyEngine::Plca(engine) => Some(engine),
             AnyEngine::CsmaCd(_) | AnyEngine::SlottedAloha(_) | AnyEngine::Aloha(_) => None,
-            AnyEngine::Csma(_) | AnyEngine::CsmaCa(_) | AnyEngine::Tdma(_) => None,
+            AnyEngine::Csma(_) | AnyEngine::CsmaCa(_) | AnyEngine::Tdma(_) | AnyEngine::OwnSlots(_) => None,
         }
     }
 

@@ -104,13 +104,14 @@ impl Config {
     /// How long after its signal a sender learns at the latest that no acknowledgement comes; `None` if senders detect
     /// collisions.
     pub fn answer_within(&self) -> Option<BitTimes> {
+        let longest = |span| self.slowest_clock().longest(span);
         match &self.method {
             Method::CsmaCd | Method::Plca(_) => None,
-            Method::SlottedAloha(own) => Some(own.slot * u64::from(own.ack_delay + 2)),
-            Method::Tdma(own) => Some(own.slot * u64::from(own.ack_delay + 2)),
+            Method::SlottedAloha(own) => Some(longest(own.slot * u64::from(own.ack_delay + 2))),
+            Method::Tdma(own) => Some(longest(own.slot * u64::from(own.ack_delay + 2))),
             Method::Aloha(own) => Some(own.slot * u64::from(own.ack_delay)),
             Method::Csma(own) => Some(own.slot * u64::from(own.ack_delay)),
-            Method::CsmaCa(own) => Some(own.phy.spans().timeout),
+            Method::CsmaCa(own) => Some(longest(own.phy.spans().timeout)),
         }
     }
 
@@ -142,17 +143,36 @@ impl Config {
         draws.then(|| 1_u64.checked_shl(exponent).map_or(u64::MAX, |range| range - 1))
     }
 
-    /// When a backoff that is drawn at `at` is over, if nothing that happens meanwhile can move that: a station of
-    /// CSMA/CA counts its slots only while the medium is silent.
-    pub fn backoff_end(&self, at: BitInstant, slots: u64) -> Option<BitInstant> {
+    /// When a backoff that `station` draws at `at` is over, by its clock, if nothing that happens meanwhile can move that:
+    /// a station of CSMA/CA counts its slots only while the medium is silent.
+    pub fn backoff_end(&self, station: StationId, at: BitInstant, slots: u64) -> Option<BitInstant> {
+        let (clock, slot) = (self.clock(station), self.backoff_slot());
         match self.method {
             Method::CsmaCa(_) => None,
+            Method::SlottedAloha(_) | Method::Tdma(_) if self.has_wrong_clocks() => {
+                Some(clock.slot_begin(clock.next_slot(at, slot).saturating_add(slots), slot))
+            }
             Method::CsmaCd
             | Method::Plca(_)
             | Method::SlottedAloha(_)
             | Method::Tdma(_)
             | Method::Aloha(_)
-            | Method::Csma(_) => Some(at + BitTimes::new(slots.saturating_mul(self.backoff_slot().get()))),
+            | Method::Csma(_) => Some(clock.after(at, BitTimes::new(slots.saturating_mul(slot.get())))),
+        }
+    }
+
+    /// The end of the inter-packet gap of `station` after a silence that began at `since`, by its clock. With PLCA the gap
+    /// has the medium's bits.
+    pub fn gap_end(&self, station: StationId, since: BitInstant) -> BitInstant {
+        let gap = self.parameters.inter_packet_gap;
+        match self.method {
+            Method::Plca(_) => since + gap,
+            Method::CsmaCd
+            | Method::SlottedAloha(_)
+            | Method::Tdma(_)
+            | Method::Aloha(_)
+            | Method::Csma(_)
+            | Method::CsmaCa(_) => self.clock(station).after(since, gap),
         }
     }
 
@@ -196,9 +216,10 @@ impl Span {
         self.end.is_none_or(|end| end > now) && self.begin <= now
     }
 
-    /// It is there at `now`, or was until less than `gap` ago, as decisions see it: just before that instant.
-    pub fn matters(&self, now: BitInstant, gap: BitTimes) -> bool {
-        self.begin < now && self.end.is_none_or(|end| end + gap > now)
+    /// It is there at `now`, or the gap after it, whose end `gap_end` gives, is not over, as decisions see it: just before
+    /// that instant.
+    pub fn matters(&self, now: BitInstant, gap_end: impl Fn(BitInstant) -> BitInstant) -> bool {
+        self.begin < now && self.end.is_none_or(|end| gap_end(end) > now)
     }
 
     /// `other` spoils this packet where both are.

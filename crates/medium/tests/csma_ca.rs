@@ -16,7 +16,7 @@ use medium::{
     Medium, Method, Octets, OfdmRate, Phy, Reach, Topology,
 };
 use proptest::prelude::*;
-use scenario::{Scenario, cut_scenario, faulty_scenario, noisy_scenario, some_capture};
+use scenario::{Scenario, cut_scenario, faulty_scenario, noisy_scenario, some_capture, with_clocks_off};
 use std::num::NonZeroU32;
 
 const LONG: u64 = 1 << 30;
@@ -258,6 +258,12 @@ fn engine_and_model_agree() {
 fn engine_and_model_agree_in_one_place() {
     let star = (any_phy(), 1..=6_usize).prop_map(|(phy, stations)| (phy, Topology::star(stations, 0), None));
     agree("one place", 250, faulty_scenario(configured(star)));
+}
+
+/// Also where each station times its gaps and slots by a clock of its own.
+#[test]
+fn engine_and_model_agree_with_clocks_that_are_off() {
+    agree("clocks", 250, with_clocks_off(faulty_scenario(configured(any_air()))));
 }
 
 /// Also where noise spoils RTS, CTS, ACK, and what a station overhears, in one place and in many.

@@ -206,7 +206,8 @@ impl Coordinator {
         let timeline = Timeline::new(begin, setup.pace.rate(config.rate));
         let now = monotonic_nanos();
         let farthest = config.topology.longest_distance().get();
-        let notice = timeline.span(BitTimes::new(shortest_notice(&config.parameters).saturating_sub(farthest)));
+        let notice = timeline
+            .span(BitTimes::new(shortest_notice(&config.parameters, config.longest_gap()).saturating_sub(farthest)));
         let ports = Ports::new(setup.ports, &config.topology);
         let (way, filter) = (delivery.way(), delivery.filter.choice());
         let emulator = Emulator::new(precedence.name(), setup.pace.time_scale, way, filter);
@@ -453,11 +454,11 @@ impl Coordinator {
 
 /// How many bit times before a delivery is due the medium gives it out, where no other station is away from the sender.
 ///
-/// The shortest packet has preamble, SFD and min_frame_size; its deliveries are settled inter_packet_gap after its first
-/// bit. That is 480 BT where min_frame_size is 64 octets, and 112 BT where it is 18.
-fn shortest_notice(parameters: &Parameters) -> u64 {
+/// The shortest packet has preamble, SFD and min_frame_size; its deliveries are settled the longest gap after its
+/// first bit. With clocks that are right that is 480 BT where min_frame_size is 64 octets, and 112 BT where it is 18.
+fn shortest_notice(parameters: &Parameters, gap: BitTimes) -> u64 {
     let packet = PREAMBLE_AND_SFD + parameters.min_frame_size.bit_times();
-    packet.get().saturating_sub(parameters.inter_packet_gap.get())
+    packet.get().saturating_sub(gap.get())
 }
 
 #[cfg(test)]
@@ -468,10 +469,10 @@ mod tests {
     #[test]
     fn notice_of_a_delivery_follows_from_the_shortest_packet() {
         let mut parameters = Parameters::at(BitRate::MBIT_10);
-        assert_eq!(shortest_notice(&parameters), 480);
+        assert_eq!(shortest_notice(&parameters, parameters.inter_packet_gap), 480);
         parameters.min_frame_size = Octets::new(18);
-        assert_eq!(shortest_notice(&parameters), 112);
+        assert_eq!(shortest_notice(&parameters, parameters.inter_packet_gap), 112);
         parameters.inter_packet_gap = BitTimes::new(400);
-        assert_eq!(shortest_notice(&parameters), 0);
+        assert_eq!(shortest_notice(&parameters, parameters.inter_packet_gap), 0);
     }
 }

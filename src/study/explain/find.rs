@@ -321,8 +321,8 @@ impl Life {
 /// CSMA/CD: signals at the station's place, or there until less than a gap ago, as decisions see them just before `at`.
 fn hears(event: &Event, scene: &Scene) -> Setting {
     let (station, at, config) = (event.station, event.at, &scene.config);
-    let gap = config.parameters.inter_packet_gap;
-    let here = |one: &(u64, &Signal)| one.1.at(station, config).matters(at, gap);
+    let gap_end = |end| config.gap_end(station, end);
+    let here = |one: &(u64, &Signal)| one.1.at(station, config).matters(at, gap_end);
     let (heard, mut missed): (Vec<Sent>, Vec<Sent>) =
         scene.signals.numbered().filter(here).map(Sent::new).partition(|one| one.is_heard(station, config));
     // A station misses neither a signal of its own nor one that is over.

@@ -51,7 +51,8 @@ impl Hearing {
 
     /// It draws a number of slots for its frame.
     pub fn backs_off(&mut self, frame: FrameId, at: BitInstant, slots: u64, scene: &Scene) {
-        self.ready = at + BitTimes::new(scene.config.backoff_slot().get().saturating_mul(slots));
+        let by_itself = at + BitTimes::new(scene.config.backoff_slot().get().saturating_mul(slots));
+        self.ready = scene.config.backoff_end(self.station, at, slots).unwrap_or(by_itself);
         let other = |(_, one): &(u64, &Signal)| one.frame != frame && one.source != frame.station;
         let heard =
             scene.signals.numbered().filter(other).map(|one| (Sent::new(one), scene.addressee(one.1))).collect();

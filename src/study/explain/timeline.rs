@@ -145,7 +145,7 @@ pub fn life(story: &Story) -> Option<String> {
         match kind {
             Kind::Defer { .. } => paint(at, until(at), 'd'),
             Kind::Backoff { slots, .. } => {
-                paint(at, story.config.backoff_end(at, slots).unwrap_or(to).min(to), 'b');
+                paint(at, story.config.backoff_end(story.frame.station, at, slots).unwrap_or(to).min(to), 'b');
             }
             _ => {}
         }

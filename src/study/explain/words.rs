@@ -14,7 +14,7 @@ use super::plca::draw_life;
 use super::story::{Step, Story};
 use super::{ToldLife, ToldStep, diagram};
 use crate::show::terminal::output_columns;
-use medium::{BitInstant, BitTimes, Destination, Method};
+use medium::{BitInstant, BitTimes, Destination, Method, StationId};
 use sim::words::configuration::kind;
 use sim::words::sentences::{self, TIED};
 use sim::words::units::group;
@@ -148,14 +148,30 @@ impl Story {
     fn medium(&self) -> String {
         let topology = &self.config.topology;
         format!(
-            "{}, {} of {} stations, at most {} from one to another, seed {}; 1 BT is {}",
+            "{}, {} of {} stations, at most {} from one to another, seed {}; 1 BT is {}{}",
             self.config.rate,
             kind(topology),
             topology.stations(),
             self.span(topology.longest_distance()),
             self.config.seed,
             sentences::real(BitTimes::new(1), self.config.rate),
+            self.clocks(),
         )
+    }
+
+    /// The stations whose clocks are off: `; the clock of st2 is fast by 50 ppm`.
+    fn clocks(&self) -> String {
+        let off = || (0..).zip(&self.config.clocks_ppm).filter(|(_, ppm)| **ppm != 0);
+        match off().count() {
+            many @ 5.. => format!("; the clocks of {many} stations are off"),
+            _ => off()
+                .map(|(number, ppm)| {
+                    let how = if *ppm > 0 { "fast" } else { "slow" };
+                    let station = self.station(StationId::new(number));
+                    format!("; the clock of {station} is {how} by {} ppm", group(ppm.unsigned_abs().into()))
+                })
+                .collect(),
+        }
     }
 
     /// Whom it is for, if the log says so: ` for st2`.

@@ -323,6 +323,7 @@ fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn:
         },
         "rate": config.rate.get(),
         "slot": config.parameters.slot_time.get(),
+        "clocks": config.has_wrong_clocks().then_some(&config.clocks_ppm),
         "jam": config.parameters.jam_size.get(),
         "clause": config.clause_of_sending(),
         "attempt_limit": config.attempt_limit().map(std::num::NonZeroU32::get),

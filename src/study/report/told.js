@@ -154,12 +154,23 @@ const Ethbus = (() => {
     return f.episode ? fill(template, { episode: f.episode, attempt: f.attempt, station }) : words.told_to_wait;
   }
 
-  const until = (run, slots, t) => slots === 0 ? run.words.backoff_none : fill(run.words.backoff_until,
-    { slots, slot: group(run.slot), delay: span(run, run.slot * slots), t: group(t + run.slot * slots) });
+  // When a timer ends that a station starts at t, by its clock, as `Clock::after` in crates/medium.
+  function later(run, station, t, bits) {
+    const ppm = run.clocks?.[station], million = 1000000n;
+    if (!ppm || !bits) return t + bits;
+    const nearest = (count, by, of) => (count * by * 2n + of) / (of * 2n), rate = million + BigInt(ppm);
+    return Math.max(t + 1, Number(nearest(nearest(BigInt(t), rate, million) + BigInt(bits), million, rate)));
+  }
+
+  function until(run, slots, t, station) {
+    if (slots === 0) return run.words.backoff_none;
+    const end = later(run, station, t, run.slot * slots);
+    return fill(run.words.backoff_until, { slots, slot: group(run.slot), delay: span(run, end - t), t: group(end) });
+  }
 
   // A backoff that is not the standard's.
-  const ofPolicy = (run, f, t) => fill(run.words.backoff_of_policy, { attempt: f.attempt, slots: group(f.slots),
-    until: until(run, f.slots, t) });
+  const ofPolicy = (run, f, t, station) => fill(run.words.backoff_of_policy, { attempt: f.attempt, slots: group(f.slots),
+    until: until(run, f.slots, t, station) });
 
   // An event in a sentence.
   function sentence(run, events, scene, i) {
@@ -178,10 +189,10 @@ const Ethbus = (() => {
       }
       case "backoff": {
         if (!run.detects) return fill(words.backoff, { station, slots: group(f.slots), unit: f.slots === 1 ? words.unit : words.units });
-        if (run.policy) return ofPolicy(run, f, t);
+        if (run.policy) return ofPolicy(run, f, t, events.at[i]);
         const exponent = Math.min(f.attempt, run.backoff_limit);
         return fill(words.backoff, { attempt: f.attempt, exponent, most: group(2 ** exponent - 1), slots: f.slots,
-          limited: exponent < f.attempt ? words.backoff_limited : "", until: until(run, f.slots, t) });
+          limited: exponent < f.attempt ? words.backoff_limited : "", until: until(run, f.slots, t, events.at[i]) });
       }
       case "transmitted": return fill(words.transmitted, { station, size: f.size, attempts: f.attempts,
         extended: f.extension ? fill(words.extended, { span: span(run, f.extension) }) : "",

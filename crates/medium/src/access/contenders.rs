@@ -14,7 +14,7 @@ mod slots;
 use self::due::{Due, Entry, Key, key};
 pub(crate) use self::in_one_place::InOnePlace;
 use super::Access;
-use crate::config::Population;
+use crate::config::{Clock, Population};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -49,6 +49,12 @@ pub(crate) trait Contends: Access {
     #[inline]
     fn await_draw(_: &mut Engine<Self>, _: usize) -> bool {
         false
+    }
+
+    /// When a wait of `slots` ends that a station with this `clock` begins now.
+    #[inline]
+    fn wait_ends(&mut self, clock: Clock, now: BitInstant, slots: u64) -> BitInstant {
+        clock.after(now, self.contenders().slot * slots)
     }
 
     /// A contender's wait is over: it goes out, or senses the medium first.
@@ -373,7 +379,7 @@ impl<A: Contends> Engine<A> {
     }
 
     /// How many slots to wait after one failure more.
-    fn draw(&mut self, index: usize) -> u64 {
+    pub(super) fn draw(&mut self, index: usize) -> u64 {
         let contenders = self.method.contenders();
         let contender = &mut contenders.all[index];
         contender.failures += 1;
@@ -384,8 +390,10 @@ impl<A: Contends> Engine<A> {
 
     fn wait(&mut self, index: usize, slots: u64) {
         let now = self.core.instant;
-        let contenders = self.method.contenders();
-        contenders.expect(now, index, now + contenders.slot * slots, State::Waiting);
+        let station = self.contender(index).frame.station;
+        let clock = self.core.config.clock(station);
+        let at = A::wait_ends(&mut self.method, clock, now, slots);
+        self.method.contenders().expect(now, index, at, State::Waiting);
     }
 
     /// The medium has finished with a contender; the next frame of its station's queue contends.

@@ -17,7 +17,7 @@ mod one_place;
 
 use super::contenders::{self, Contender, Contenders, Contends, Fate, InOnePlace, State};
 use super::{Access, Admitted, Begun, FastPath};
-use crate::config::{CERTAIN, Config, Csma, Persistence};
+use crate::config::{CERTAIN, Clock, Config, Csma, Persistence};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -36,7 +36,7 @@ use one_place::OnePlace;
 pub(crate) struct CarrierSense {
     persistence: Persistence,
     /// A slot of the line.
-    line_slot: u64,
+    line_slot: BitTimes,
     /// When a sender knows the fate of its frame.
     known: contenders::Known,
     contenders: Contenders,
@@ -69,7 +69,7 @@ impl Access for CarrierSense {
         let round_trip = config.topology.round_trip();
         CarrierSense {
             persistence: *persistence,
-            line_slot: round_trip.get() / 2 + 1,
+            line_slot: BitTimes::new(round_trip.get() / 2 + 1),
             known: contenders::Known::new(round_trip, *slot * u64::from(*ack_delay), *holds_sender),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
             group: Vec::new(),
@@ -123,8 +123,8 @@ impl Access for CarrierSense {
         if !engine.core.is_silent(station) {
             return;
         }
-        let now = engine.core.instant;
-        let at = engine.method.next_look(now);
+        let (now, clock) = (engine.core.instant, engine.core.config.clock(station));
+        let at = engine.method.next_look(now, clock);
         let mut sensing = std::mem::take(&mut engine.station_mut(station).mac.sensing);
         for index in sensing.drain(..) {
             engine.method.contenders.expect(now, index, at, State::Sensing);
@@ -253,11 +253,12 @@ impl CarrierSense {
         }
     }
 
-    /// The line falls silent at `now`: the instant at which waiting contenders sense it.
-    fn next_look(&self, now: BitInstant) -> BitInstant {
+    /// The line falls silent at `now`: the instant at which waiting contenders of a station with this `clock` sense it.
+    fn next_look(&self, now: BitInstant, clock: Clock) -> BitInstant {
+        let next = now + BitTimes::new(1);
         match self.persistence {
-            Persistence::One | Persistence::Non => now + BitTimes::new(1),
-            Persistence::Millionths(_) => BitInstant::new((now.get() / self.line_slot + 1) * self.line_slot),
+            Persistence::One | Persistence::Non => next,
+            Persistence::Millionths(_) => clock.slot_begin(clock.next_slot(next, self.line_slot), self.line_slot),
         }
     }
 }
@@ -280,13 +281,13 @@ impl Engine<CarrierSense> {
     fn sense<H: Host>(&mut self, index: usize, host: &mut H) {
         let now = self.core.instant;
         let persistence = self.method.persistence;
-        if let Persistence::Millionths(_) = persistence
-            && !now.get().is_multiple_of(self.method.line_slot)
-        {
-            let at = self.method.next_look(now);
-            return self.method.contenders.expect(now, index, at, State::Waiting);
-        }
         let station = self.contender(index).frame.station;
+        if let Persistence::Millionths(_) = persistence {
+            let at = self.next_line_slot(station);
+            if at > now {
+                return self.method.contenders.expect(now, index, at, State::Waiting);
+            }
+        }
         let here = &self.method.here;
         if !(if here.holds { here.was_busy(now) } else { self.core.line.was_busy(station, now) }) {
             return match persistence {
@@ -310,6 +311,12 @@ impl Engine<CarrierSense> {
         }
     }
 
+    /// The first instant from now on at which a slot of the line begins, by the clock of `station`.
+    fn next_line_slot(&self, station: StationId) -> BitInstant {
+        let (clock, slot) = (self.core.config.clock(station), self.method.line_slot);
+        clock.slot_begin(clock.next_slot(self.core.instant, slot), slot)
+    }
+
     fn defer<H: Host>(&mut self, index: usize, host: &mut H) {
         let contender = self.contender(index);
         let (frame, attempt) = (contender.frame, contender.attempts + 1);
@@ -329,7 +336,8 @@ impl Engine<CarrierSense> {
         if slots == 0 {
             return self.attempt(index, host);
         }
-        let at = BitInstant::new(now.get() + slots * self.method.line_slot);
+        let (clock, slot) = (self.core.config.clock(station), self.method.line_slot);
+        let at = clock.slot_begin(clock.next_slot(now, slot) + slots, slot);
         self.method.contenders.expect(now, index, at, State::Counting);
         if self.method.here.holds {
             return self.method.here.count(now, index);

@@ -139,8 +139,9 @@ impl Access for Dcf {
     fn new(config: &Config) -> Dcf {
         let own = config.csma_ca().clone();
         let spans = own.phy.spans();
-        let longest_wait = spans.eifs + spans.slot * u64::from(own.most_window) + spans.timeout;
-        let air = Air::new(&config.topology, &own, spans.eifs, longest_wait);
+        let longest = |span| config.slowest_clock().longest(span);
+        let longest_wait = longest(spans.eifs + spans.slot * u64::from(own.most_window) + spans.timeout);
+        let air = Air::new(&config.topology, &own, longest(spans.eifs), longest_wait);
         let here = OnePlace::new(config, spans);
         let shortest = spans.ack.min(spans.cts).min(own.phy.frame_time(Octets::new(0)));
         Dcf { alike: !air.has_hidden(), here, own, spans, shortest, air, episodes: 0, room: Vec::new() }

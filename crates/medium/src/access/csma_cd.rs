@@ -24,7 +24,7 @@ use one_place::OnePlace;
 pub use tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 
 use super::{Access, Admitted, Begun, FastPath};
-use crate::config::Config;
+use crate::config::{Clock, Config};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -85,6 +85,8 @@ pub(crate) struct Mac {
     /// A collision of the frame at the head was late.
     pub(super) late: bool,
     pub(super) transmission: Option<TransmissionId>,
+    /// What times its gaps and its backoff.
+    pub(super) clock: Clock,
 }
 
 impl Access for CsmaCd {
@@ -167,7 +169,7 @@ impl Access for CsmaCd {
 
     /// A station that heard it in part 2 of a gap may begin until the end of the gap.
     fn exposed(config: &Config) -> Option<BitTimes> {
-        Some(config.parameters.inter_packet_gap)
+        Some(config.longest_gap())
     }
 }
 
@@ -237,6 +239,7 @@ impl Mac {
             burst_open_at: BitInstant::ZERO,
             late: false,
             transmission: None,
+            clock: config.clock(station),
         }
     }
 

@@ -5,7 +5,7 @@
 //!   of st2 ..|.............|frame  |guard|
 //!                          └ attempt     └ transmitted, or lost: known `ack_delay` slots later, backoff to the next own slot
 //! ```
-//! Clocks of stations agree, which the method assumes. Guard time lasts as long as the farthest way, so no two signals
+//! Clocks of stations agree here; where one is off, `own_slots` has the method. Guard time lasts as long as the farthest way, so no two signals
 //! meet at any place, and no frame collides. A frame is lost if its addressee does not hear it whole: off the medium,
 //! beyond a cut, or with a bad FCS. Its sender learns that from the acknowledgement, which takes nothing of the medium.
 //!
@@ -29,8 +29,6 @@ use backoff::{Generator, Policy};
 #[derive(Debug)]
 pub(crate) struct Frames {
     slot: BitTimes,
-    /// The slots of a frame.
-    slots: u64,
     /// From the end of a slot to when its sender knows.
     known: Known,
     /// How long a frame with its preamble may be: a slot without its guard time.
@@ -44,20 +42,39 @@ pub(crate) struct Frames {
 /// A station's part.
 #[derive(Debug)]
 pub(crate) struct Mac {
-    /// The station's slots in a frame, ascending.
-    own: Box<[u64]>,
+    turns: Turns,
     /// Contenders have one. No draw is taken from it.
     generator: Generator,
 }
 
-impl Mac {
+/// The slots of a station.
+#[derive(Debug)]
+pub(super) struct Turns {
+    /// Those in a frame, ascending.
+    own: Box<[u64]>,
+    /// The slots of a frame.
+    slots: u64,
+}
+
+/// No frame draws a wait: this policy is none.
+pub(super) fn no_draws() -> Policy {
+    Policy::aloha_uniform(crate::SlottedAloha::SLOT, 1)
+}
+
+impl Turns {
+    pub fn of(tdma: &Tdma, station: StationId) -> Turns {
+        let owners = tdma.owners.iter();
+        let own = owners.zip(0..).filter(|(owner, _)| **owner == station).map(|(_, slot)| slot).collect();
+        Turns { own, slots: tdma.owners.len() as u64 }
+    }
+
     /// How many slots after slot number `slot`, counted from the medium's first, the station's next slot is; 0 if that
     /// slot is its own.
-    fn wait(&self, slot: u64, slots: u64) -> u64 {
-        let place = slot % slots;
+    pub fn wait(&self, slot: u64) -> u64 {
+        let place = slot % self.slots;
         match self.own.get(self.own.partition_point(|&own| own < place)) {
             Some(next) => next - place,
-            None => slots - place + self.own[0],
+            None => self.slots - place + self.own[0],
         }
     }
 }
@@ -68,24 +85,22 @@ impl Access for Frames {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> Frames {
-        let Tdma { slot, guard, owners, ack_delay, attempt_limit } = config.tdma();
-        // No frame draws a wait: this policy is none.
-        let no_draws = Policy::aloha_uniform(crate::SlottedAloha::SLOT, 1);
+        let Tdma { slot, guard, owners: _, ack_delay, attempt_limit } = config.tdma();
         Frames {
             slot: *slot,
-            slots: owners.len() as u64,
             known: Known::new(BitTimes::ZERO, *slot * u64::from(*ack_delay), false),
             longest: BitTimes::new(slot.get() - guard.get()),
-            contenders: Contenders::new(*slot, &no_draws, *attempt_limit, Population::Stations),
+            contenders: Contenders::new(*slot, &no_draws(), *attempt_limit, Population::Stations),
             now: BitInstant::ZERO,
             sending: None,
         }
     }
 
     fn mac(config: &Config, station: StationId) -> Mac {
-        let owners = config.tdma().owners.iter();
-        let own = owners.zip(0..).filter(|(owner, _)| **owner == station).map(|(_, slot)| slot).collect();
-        Mac { own, generator: Generator::stream(config.seed, station.index() as u64) }
+        Mac {
+            turns: Turns::of(config.tdma(), station),
+            generator: Generator::stream(config.seed, station.index() as u64),
+        }
     }
 
     /// A frame leaves the guard time of its slot free, also if its station has a fault.
@@ -143,7 +158,7 @@ impl Engine<Frames> {
     /// From the slot that begins now, or else the next one, to the station's own.
     fn slots_to_own(&self, station: StationId) -> u64 {
         let next = self.core.instant.get().div_ceil(self.method.slot.get());
-        self.station(station).mac.wait(next, self.method.slots)
+        self.station(station).mac.turns.wait(next)
     }
 
     /// The next frame of `station` waits for a slot; it goes out at this instant if that is the first of an own slot.
@@ -199,13 +214,13 @@ mod tests {
     use crate::topology::Topology;
 
     /// Slots 0 and 3 of 5.
-    fn mac() -> Mac {
-        Mac { own: [0, 3].into(), generator: Generator::stream(1, 0) }
+    fn turns() -> Turns {
+        Turns { own: [0, 3].into(), slots: 5 }
     }
 
     #[test]
     fn the_next_own_slot_is_in_this_frame_or_the_next() {
-        let waits: Vec<u64> = (0..7).map(|slot| mac().wait(slot, 5)).collect();
+        let waits: Vec<u64> = (0..7).map(|slot| turns().wait(slot)).collect();
         assert_eq!(waits, [0, 2, 1, 0, 1, 0, 2]);
     }
 

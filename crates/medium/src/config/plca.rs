@@ -2,6 +2,7 @@
 
 use super::error::{ConfigError, rule};
 use super::parameters::Parameters;
+use super::station_clock::Clock;
 use crate::draws::{HOSTS, draws};
 use crate::frame::{FrameId, PREAMBLE_AND_SFD};
 use crate::time::{BitRate, BitTimes};
@@ -57,11 +58,6 @@ impl PlcaSettings {
         rule(self.to_timer > 0, "to-tmr", "1 to 255 BT (802.3, 30.16.1.1.5)")
     }
 }
-
-/// A million: parts per million of a whole.
-const MILLION: u32 = 1_000_000;
-/// The largest error of a clock, in parts per million.
-const MOST_PPM: u32 = 100_000;
 
 /// How long a host takes to hand over a frame at the head of the queue: the same for each frame, or drawn evenly from a
 /// range.
@@ -202,13 +198,7 @@ impl PlcaNode {
     /// a bit time, of which a bit time has as many as its clock has ticks in a million of the medium's bits.
     #[inline]
     pub(crate) fn on_medium_from(&self, behind: i64, span: BitTimes) -> (BitTimes, i64) {
-        if self.clock_ppm == 0 {
-            return (span, behind);
-        }
-        let rate = i64::from(MILLION.saturating_add_signed(self.clock_ppm));
-        let parts = span.get() as i64 * i64::from(MILLION) + behind;
-        let bits = ((parts + rate / 2) / rate).max(0);
-        (BitTimes::new(bits as u64), parts - bits * rate)
+        Clock::new(self.clock_ppm).span_from(behind, span)
     }
 }
 
@@ -306,7 +296,7 @@ impl Plca {
         rule(parameters.burst_limit == BitTimes::ZERO, "burst_limit", "0 with PLCA: bursts are PLCA's own")?;
         rule(self.nodes.len() == stations, "nodes", "one for each station")?;
         self.nodes.iter().try_for_each(|node| node.settings.check())?;
-        let clocks = self.nodes.iter().all(|node| node.clock_ppm.unsigned_abs() <= MOST_PPM);
+        let clocks = self.nodes.iter().all(|node| Clock::new(node.clock_ppm).is_allowed());
         rule(clocks, "clock-ppm", "-100000 to 100000")?;
         let seeking = |node: &PlcaNode| node.dynamic.is_none_or(|own| *node == node.dynamic(own));
         rule(self.nodes.iter().all(seeking), "node-id", "none with D-PLCA: the node finds its id")?;

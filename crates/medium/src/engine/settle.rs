@@ -17,7 +17,10 @@ impl Core {
     /// Schedules a call for the instant at which every station that could still disturb the transmission has begun or
     /// defers.
     pub fn expect_settled<A: Access>(&mut self, id: TransmissionId) {
-        let Some(exposed) = A::exposed(&self.config).filter(|_| self.config.keep_outputs) else { return };
+        if !self.config.keep_outputs {
+            return;
+        }
+        let Some(exposed) = A::exposed(&self.config) else { return };
         let transmission = self.line.get(id);
         let (source, begin) = (transmission.source(), transmission.begin);
         self.agenda.settled.push(begin + self.line.farthest(source) + exposed, source, id);

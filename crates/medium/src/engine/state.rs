@@ -9,7 +9,7 @@ use crate::line::{Carrier, Line, Transmission};
 use crate::noise::Noise;
 use crate::outputs::Output;
 use crate::tally::Tally;
-use crate::time::BitInstant;
+use crate::time::{BitInstant, BitTimes};
 use crate::topology::segments::Place;
 use std::collections::VecDeque;
 
@@ -47,12 +47,7 @@ impl Core {
     pub fn new(config: Config, timers: usize) -> Core {
         Core {
             agenda: Agenda::new(timers, config.parameters.slot_time),
-            line: Line::new(
-                config.topology.clone(),
-                config.seed,
-                config.parameters.inter_packet_gap,
-                config.capture().cloned(),
-            ),
+            line: Line::new(config.topology.clone(), config.seed, memory(&config), config.capture().cloned()),
             cut: None,
             noise: Noise::new(config.seed, config.topology.stations()),
             instant: BitInstant::ZERO,
@@ -104,6 +99,13 @@ impl Core {
     pub fn release(&mut self, frame: FrameId) {
         self.give_out(Output::Released { frame });
     }
+}
+
+/// How long an ended signal still matters to a station: for a gap, or, with clocks that are off, as long as a gap may run
+/// on after the fragment that came in it.
+fn memory(config: &Config) -> BitTimes {
+    let gap = config.longest_gap();
+    if config.has_wrong_clocks() { gap * 2 } else { gap }
 }
 
 /// The operations of a method on signals.

@@ -15,7 +15,7 @@ use medium::{
     BitInstant, BitTimes, Cause, Config, CsmaCa, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Phy,
     Place, Reach, StationId,
 };
-use signal::{distances, id, is_captured, is_hit, same_side};
+use signal::{distances, id, is_captured, is_hit, later, same_side};
 use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,10 +66,10 @@ enum Phase {
         look: u64,
         heard: bool,
     },
-    /// Counts slots: the remaining ones, and bit times of the present one.
+    /// Counts slots: the remaining ones, and since the present gap was over, bit times and slots.
     Counting {
         slots: u64,
-        passed: u64,
+        passed: (u64, u64),
         not_before: u64,
     },
     Asking {
@@ -302,17 +302,17 @@ impl Model {
             sound.reaches[place] && !sound.unheard[place] && begin <= now && now < end
         };
         let carrier = self.live(now).any(is_on);
-        let times = (self.times.slot, self.times.difs, self.times.eifs);
+        let (gap_is_over, slot) = (self.gap_is_over(now, place), self.times.slot);
+        let config = &self.config;
         let station = &mut self.stations[place];
         let reserved = station.nav > now;
         if let Phase::Counting { slots, passed, not_before } = &mut station.phase {
-            let over = station.free >= times.1 && !(station.spoilt && station.silent < times.2) && now >= *not_before;
-            if carrier || reserved || !over {
-                *passed = 0;
+            if carrier || reserved || !gap_is_over || now < *not_before {
+                *passed = (0, 0);
             } else if *slots > 0 {
-                *passed += 1;
-                if *passed == times.0 {
-                    (*slots, *passed) = (*slots - 1, 0);
+                passed.0 += 1;
+                if later(config, place, now + 1 - passed.0, (passed.1 + 1) * slot) <= now + 1 {
+                    (*slots, passed.1) = (*slots - 1, passed.1 + 1);
                 }
             }
         }
@@ -323,9 +323,20 @@ impl Model {
         station.free = if carrier || reserved { 0 } else { station.free + 1 };
     }
 
-    fn gap_is_over(&self, station: usize) -> bool {
+    fn gap_is_over(&self, now: u64, station: usize) -> bool {
+        self.gap_end(now, station) <= now
+    }
+
+    /// When the gap is over by the clock of the station, if its place stays silent.
+    fn gap_end(&self, now: u64, station: usize) -> u64 {
         let (this, times) = (&self.stations[station], &self.times);
-        this.free >= times.difs && !(this.spoilt && this.silent < times.eifs)
+        let end = later(&self.config, station, now - this.free, times.difs);
+        let after_spoilt = later(&self.config, station, now - this.silent, times.eifs);
+        if this.spoilt { end.max(after_spoilt) } else { end }
+    }
+
+    fn later(&self, station: usize, at: u64, span: u64) -> u64 {
+        later(&self.config, station, at, span)
     }
 
     fn decides(&mut self, now: u64, station: usize) {
@@ -356,8 +367,12 @@ impl Model {
     fn hears_answer(&mut self, now: u64, station: usize, wants: What, coming: Option<usize>) {
         match coming.filter(|_| self.stations[station].attached) {
             None => self.fail(now, station, now),
-            Some(sound) if !self.is_clear(station, sound) => self.fail(now, station, now + self.times.difs),
-            Some(_) if wants == What::Cts => self.stations[station].phase = Phase::Granted(now + self.times.sifs),
+            Some(sound) if !self.is_clear(station, sound) => {
+                self.fail(now, station, self.later(station, now, self.times.difs))
+            }
+            Some(_) if wants == What::Cts => {
+                self.stations[station].phase = Phase::Granted(self.later(station, now, self.times.sifs))
+            }
             Some(_) => self.succeed(now, station),
         }
     }
@@ -365,7 +380,7 @@ impl Model {
     /// All slots are over, and the station may send.
     fn decides_on(&mut self, now: u64, station: usize) {
         let Phase::Counting { slots: 0, not_before, .. } = self.stations[station].phase else { return };
-        if now >= not_before && self.gap_is_over(station) && self.stations[station].sends_until <= now {
+        if now >= not_before && self.gap_is_over(now, station) && self.stations[station].sends_until <= now {
             match self.stations[station].packet {
                 Some(_) => self.attempt(now, station),
                 None => self.stations[station].phase = Phase::Idle,
@@ -384,7 +399,7 @@ impl Model {
 
     fn defer(&mut self, now: u64, station: usize) {
         let slots = self.draw(station);
-        self.stations[station].phase = Phase::Counting { slots, passed: 0, not_before: now };
+        self.stations[station].phase = Phase::Counting { slots, passed: (0, 0), not_before: now };
         self.packet(station).deferred = true;
         let frame = self.packet(station).id;
         self.emit(now, station, frame, Kind::Defer { attempt: 1 });
@@ -464,7 +479,8 @@ impl Model {
 
     fn ask(&mut self, station: usize, sound: usize, wants: What) {
         let end = self.sounds[sound].end;
-        let (by, deadline) = (end + self.times.window, end + self.times.timeout);
+        let (by, deadline) =
+            (self.later(station, end, self.times.window), self.later(station, end, self.times.timeout));
         self.stations[station].phase = Phase::Asking { sound, wants, by, deadline, coming: None };
     }
 
@@ -549,9 +565,10 @@ impl Model {
         }
         let clear = self.is_clear(place, sound);
         let (sifs, cts) = (self.times.sifs, self.times.cts);
+        let answers_at = self.later(place, now, sifs);
         match what {
             What::Rts if clear && self.stations[place].nav <= now => {
-                self.stations[place].answer = Some((now + sifs, What::Cts, from, frame, reserves - sifs - cts));
+                self.stations[place].answer = Some((answers_at, What::Cts, from, frame, reserves - sifs - cts));
             }
             What::Rts => {}
             What::Data => {
@@ -563,7 +580,7 @@ impl Model {
                 };
                 self.emit(now, place, frame, kind);
                 if clear && alone {
-                    self.stations[place].answer = Some((now + sifs, What::Ack, from, frame, 0));
+                    self.stations[place].answer = Some((answers_at, What::Ack, from, frame, 0));
                 }
             }
             What::Cts | What::Ack => {}
@@ -607,7 +624,7 @@ impl Model {
         this.window = (2 * this.window).min(self.own.most_window);
         let slots = self.draw(station);
         self.emit(now, station, frame, Kind::Backoff { attempt, slots });
-        self.stations[station].phase = Phase::Counting { slots, passed: 0, not_before };
+        self.stations[station].phase = Phase::Counting { slots, passed: (0, 0), not_before };
         if not_before == now {
             self.decides_on(now, station);
         }
@@ -653,8 +670,8 @@ impl Model {
             self.emit(now, station, next.id, Kind::Backoff { attempt: 0, slots });
             self.stations[station].packet = Some(next);
         }
-        let not_before = now + self.times.difs;
-        self.stations[station].phase = Phase::Counting { slots, passed: 0, not_before };
+        let not_before = self.later(station, now, self.times.difs);
+        self.stations[station].phase = Phase::Counting { slots, passed: (0, 0), not_before };
     }
 
     fn input(&mut self, now: u64, input: &Input) {
@@ -733,7 +750,7 @@ impl Model {
 
     /// A frame whose turn comes as soon as it is offered.
     fn comes_first(&mut self, now: u64, station: usize, frame: FrameId) {
-        let (difs, eifs) = (self.times.difs, self.times.eifs);
+        let gap_end = self.gap_end(now, station);
         let this = &mut self.stations[station];
         match this.phase {
             Phase::Counting { slots, .. } => {
@@ -744,9 +761,7 @@ impl Model {
                 self.decides_on(now, station);
             }
             Phase::Idle => {
-                let silence = difs.saturating_sub(this.free);
-                let after_spoilt = if this.spoilt { eifs.saturating_sub(this.silent) } else { 0 };
-                let look = (now + silence.max(after_spoilt)).max(this.sends_until);
+                let look = gap_end.max(now).max(this.sends_until);
                 this.phase = Phase::Hoping { look, heard: false };
                 self.decides(now, station);
             }

@@ -21,7 +21,7 @@ use medium::{
     BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Frame, FrameId, Input, Kind, Octets, Parameters,
     Place,
 };
-use signal::{Cut, PREAMBLE_AND_SFD, Signal, distances, id, lateness, same_side};
+use signal::{Cut, PREAMBLE_AND_SFD, Signal, distances, id, lateness, later, same_side};
 use std::collections::VecDeque;
 
 /// The process Deference: the variable `deferring`, and the place in its loop.
@@ -199,7 +199,7 @@ impl Model<'_> {
     /// `deferring := false; while frameWaiting do nothing`, and only then does it look at carrier again.
     fn end_of_gap(&mut self, station: usize) {
         let Deference::Gap { since, .. } = self.stations[station].deference else { return };
-        if self.now < since + self.parameters().inter_packet_gap.get() {
+        if self.now < later(self.config, station, since, self.parameters().inter_packet_gap.get()) {
             return;
         }
         let waits = matches!(self.stations[station].transmit, Transmit::Waiting { .. });
@@ -346,7 +346,8 @@ impl Model<'_> {
         if slots == 0 {
             return self.frame_ready(station);
         }
-        self.stations[station].transmit = Transmit::BackingOff { until: now + slots * slot_time };
+        self.stations[station].transmit =
+            Transmit::BackingOff { until: later(self.config, station, now, slots * slot_time) };
     }
 
     fn give_up(&mut self, station: usize, cause: Cause) {
@@ -532,6 +533,7 @@ impl Model<'_> {
     /// One turn of the process Deference.
     fn watch_carrier(&mut self, station: usize) {
         let (now, part_1) = (self.now, self.parameters().inter_packet_gap_part_1.get());
+        let part_1_end = |since| later(self.config, station, since, part_1);
         // Fault::Deaf also ignores the station's own transmission.
         let transmitting = self.sends(station) && !self.own_signal(station).unheard[station];
         let carrier = self.carrier(station, now);
@@ -542,7 +544,7 @@ impl Model<'_> {
                 Deference::Busy { was_transmitting: was_transmitting || transmitting }
             }
             Deference::Busy { was_transmitting } => Deference::Gap { since: now, was_transmitting },
-            Deference::Gap { since, was_transmitting: false } if carrier && now < since + part_1 => {
+            Deference::Gap { since, was_transmitting: false } if carrier && now < part_1_end(since) => {
                 Deference::Busy { was_transmitting: false }
             }
             same @ (Deference::Free | Deference::Gap { .. }) => same,

@@ -110,6 +110,25 @@ pub fn with_jitter(config: impl Strategy<Value = Config>) -> impl Strategy<Value
     })
 }
 
+/// Each station of the scenario gets a clock: right, a little off, or as far off as allowed.
+pub fn with_clocks_off(scenarios: impl Strategy<Value = Scenario>) -> impl Strategy<Value = Scenario> {
+    (scenarios, any::<u64>()).prop_map(|(scenario, seed)| clocks_off(scenario, seed))
+}
+
+/// The same for one scenario.
+pub fn clocks_off(mut scenario: Scenario, seed: u64) -> Scenario {
+    let mut draws = Generator::stream(seed, 1 << 33);
+    let mut below = |limit: u64| draws.next_u64() % limit;
+    let clock = |_| match below(5) {
+        0 => 0,
+        1 => below(201) as i32 - 100,
+        2 => below(20_001) as i32 - 10_000,
+        _ => below(200_001) as i32 - 100_000,
+    };
+    scenario.config.clocks_ppm = (0..scenario.config.topology.stations()).map(clock).collect();
+    scenario
+}
+
 /// Capture on a bus, in three of four cases: anything else has no places.
 pub fn some_capture(topology: &Topology, seed: u64) -> Option<Capture> {
     let Topology::Bus { positions } = topology else { return None };

@@ -212,6 +212,24 @@ pub fn same_side(topology: &Topology, station: usize, cut: Option<Place>) -> Vec
     (0..topology.stations()).map(reaches).collect()
 }
 
+/// Ticks of the clock of `station` in a bit time of the medium.
+fn pace(config: &Config, station: usize) -> f64 {
+    config.clocks_ppm.get(station).map_or(1.0, |ppm| 1.0 + f64::from(*ppm) / 1e6)
+}
+
+/// The instant of a tick of the clock of `station`; all began to tick at instant 0.
+#[allow(dead_code, reason = "only slots are counted from the beginning")]
+pub fn instant_of(config: &Config, station: usize, tick: u64) -> u64 {
+    (tick as f64 / pace(config, station) + 0.5).floor() as u64
+}
+
+/// The end of a timer of `span` ticks that `station` starts at `at`: it starts with the nearest tick.
+#[allow(dead_code, reason = "the models of slots use the ticks themselves")]
+pub fn later(config: &Config, station: usize, at: u64, span: u64) -> u64 {
+    let tick = (at as f64 * pace(config, station) + 0.5).floor() as u64;
+    if span == 0 { at } else { instant_of(config, station, tick + span).max(at + 1) }
+}
+
 pub fn id(station: usize) -> StationId {
     StationId::new(station as u16)
 }

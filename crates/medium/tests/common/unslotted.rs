@@ -1,8 +1,11 @@
-//! The reference model of pure ALOHA and CSMA on any line: it examines every packet and every place in every bit time.
+//! The reference model of pure ALOHA and CSMA on any line, and of slotted ALOHA and TDMA with slots by each station's
+//! clock: it examines every packet and every place in every bit time.
 //!
 //! Written independently of the engine: it keeps a plain list of packets and a plain list of signals, and goes through
 //! all of them at each bit time. The carrier that a station senses is derived anew from the signals for each bit time;
 //! it has no heap, no listeners, and no scheduled end.
+//!
+//! One file above 500 lines because the methods differ in when a packet goes out, and in nothing else.
 
 #[allow(dead_code, reason = "each model uses its own part of this module")]
 #[path = "signal.rs"]
@@ -11,9 +14,9 @@ mod signal;
 use backoff::{Generator, Policy};
 use medium::{
     BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Persistence,
-    Place, Population, StationId,
+    Place, Population, SlottedAloha, StationId,
 };
-use signal::{distances, id, is_captured, same_side};
+use signal::{distances, id, instant_of, is_captured, later, same_side};
 
 /// The state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +61,17 @@ struct Sound {
     episode: Option<u64>,
 }
 
+/// The slots of slotted ALOHA and TDMA.
+struct Slots {
+    /// Of TDMA: the owner of each slot of a frame.
+    owners: Vec<StationId>,
+    /// The end of a slot that a frame leaves free.
+    guard: u64,
+    /// After how many slots beyond its own a sender knows that its frame arrived, or did not.
+    arrived: u64,
+    lost: u64,
+}
+
 struct Model {
     /// `None` for ALOHA.
     persistence: Option<Persistence>,
@@ -70,6 +84,8 @@ struct Model {
     /// Both take as long.
     holds_sender: bool,
     limit: Option<u32>,
+    /// Packets go out with slots.
+    slots: Option<Slots>,
     finite: bool,
     config: Config,
     distance: Vec<Vec<u64>>,
@@ -108,7 +124,26 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
             let ack = (own.ack_delay, own.holds_sender);
             (Some(own.persistence), own.backoff, own.slot, ack, own.attempt_limit, own.population)
         }
-        _ => panic!("ALOHA or CSMA"),
+        Method::SlottedAloha(own) => {
+            let ack = (own.ack_delay, own.holds_sender);
+            (None, own.backoff, own.slot, ack, own.attempt_limit, own.population)
+        }
+        Method::Tdma(own) => {
+            let never = Policy::aloha_uniform(SlottedAloha::SLOT, 1);
+            (None, never, own.slot, (own.ack_delay, false), own.attempt_limit, Population::Stations)
+        }
+        Method::CsmaCd | Method::CsmaCa(_) | Method::Plca(_) => panic!("no method of this model"),
+    };
+    let slots = match &config.method {
+        Method::SlottedAloha(own) => {
+            let (lost, arrived) = (u64::from(own.ack_delay), u64::from(own.ack_delay) * u64::from(own.holds_sender));
+            Some(Slots { owners: Vec::new(), guard: farthest, arrived, lost })
+        }
+        Method::Tdma(own) => {
+            let (owners, guard) = (own.owners.clone(), own.guard.get());
+            Some(Slots { owners, guard, arrived: 0, lost: own.ack_delay.into() })
+        }
+        _ => None,
     };
     let mut model = Model {
         persistence,
@@ -119,6 +154,7 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
         late: slot.get() * u64::from(ack.0),
         holds_sender: ack.1,
         limit: limit.map(|limit| limit.get()),
+        slots,
         finite: population == Population::Stations,
         config: config.clone(),
         distance,
@@ -197,7 +233,9 @@ impl Model {
             let Some(index) = self.find(frame) else { continue };
             match self.packets[index].phase {
                 Phase::Ready(at) if at == now => self.ready(now, index),
-                Phase::Sensing if self.may_look(now) && !self.is_busy(frame.station.index(), now - 1) => {
+                Phase::Sensing
+                    if self.may_look(now, frame.station.index()) && !self.is_busy(frame.station.index(), now - 1) =>
+                {
                     self.ready(now, index);
                 }
                 Phase::Counting(at) if at == now => self.send(now, index),
@@ -209,14 +247,26 @@ impl Model {
     }
 
     /// A packet that waits for silence looks at each instant, or, if p-persistent, as each slot of the line begins.
-    fn may_look(&self, now: u64) -> bool {
-        !matches!(self.persistence, Some(Persistence::Millionths(_))) || now.is_multiple_of(self.line_slot)
+    fn may_look(&self, now: u64, station: usize) -> bool {
+        !matches!(self.persistence, Some(Persistence::Millionths(_)))
+            || self.slot_of(now, station, self.line_slot).is_some()
+    }
+
+    /// The number of the slot of `length` ticks that begins now by the clock of `station`, counted from the beginning.
+    fn slot_of(&self, now: u64, station: usize, length: u64) -> Option<u64> {
+        let near = now / length;
+        let about = near - near / 8..=near + near / 8 + 1;
+        about.into_iter().find(|number| instant_of(&self.config, station, number * length) == now)
     }
 
     fn ready(&mut self, now: u64, index: usize) {
         let station = self.packets[index].id.station.index();
+        if self.slots.is_some() && !self.owns_a_slot_from(now, station) {
+            self.packets[index].phase = Phase::Ready(now + 1);
+            return;
+        }
         let Some(persistence) = self.persistence else { return self.send(now, index) };
-        if !self.may_look(now) {
+        if !self.may_look(now, station) {
             self.packets[index].phase = Phase::Ready(now + 1);
             return;
         }
@@ -236,7 +286,11 @@ impl Model {
         }
         match slots {
             0 => self.send(now, index),
-            slots => self.packets[index].phase = Phase::Counting(now + slots * self.line_slot),
+            slots => {
+                let present = self.slot_of(now, station, self.line_slot).expect("a slot begins");
+                let at = instant_of(&self.config, station, (present + slots) * self.line_slot);
+                self.packets[index].phase = Phase::Counting(at);
+            }
         }
     }
 
@@ -254,10 +308,45 @@ impl Model {
         law.draw_ns(&mut self.generators[packet.id.station.index()])
     }
 
+    /// A slot begins now by the clock of `station` in which it may send.
+    fn owns_a_slot_from(&self, now: u64, station: usize) -> bool {
+        let number = self.slot_of(now, station, self.slot);
+        number.is_some_and(|number| self.is_owner(station, number))
+    }
+
+    fn is_owner(&self, station: usize, number: u64) -> bool {
+        let owners = self.slots.as_ref().map_or(&[][..], |slots| &slots.owners);
+        owners.is_empty() || owners[number as usize % owners.len()] == id(station)
+    }
+
+    /// The number of the slot that begins now, or next.
+    fn next_slot(&self, now: u64, station: usize) -> u64 {
+        (now..).find_map(|at| self.slot_of(at, station, self.slot)).expect("slots follow each other")
+    }
+
+    /// How many slots to wait after a failure.
+    fn slots_after_failure(&mut self, now: u64, index: usize) -> u64 {
+        let station = self.packets[index].id.station.index();
+        if self.slots.as_ref().is_none_or(|slots| slots.owners.is_empty()) {
+            return self.draw(index);
+        }
+        let next = self.next_slot(now, station);
+        (0..).find(|wait| self.is_owner(station, next + wait)).expect("a slot of its own")
+    }
+
+    fn backoff_end(&self, now: u64, index: usize, slots: u64) -> u64 {
+        let station = self.packets[index].id.station.index();
+        if self.slots.is_some() {
+            return instant_of(&self.config, station, (self.next_slot(now, station) + slots) * self.slot);
+        }
+        later(&self.config, self.packets[index].id.station.index(), now, slots * self.slot)
+    }
+
     fn give_way(&mut self, now: u64, index: usize) {
         let slots = self.draw(index) + 1;
+        let until = self.backoff_end(now, index, slots);
         let packet = &mut self.packets[index];
-        packet.phase = Phase::Ready(now + slots * self.slot);
+        packet.phase = Phase::Ready(until);
         let (frame, attempt) = (packet.id, packet.attempts + 1);
         self.emit(now, frame.station.index(), frame, Kind::Backoff { attempt, slots });
     }
@@ -295,6 +384,9 @@ impl Model {
     fn judged_at(&self, signal: usize) -> u64 {
         let sound = &self.sounds[signal];
         let ways = &self.distance[sound.from];
+        if self.slots.is_some() {
+            return sound.end + ways.iter().max().expect("a place");
+        }
         sound.end + self.addressee(signal).map_or_else(|| *ways.iter().max().expect("a place"), |to| ways[to])
     }
 
@@ -321,7 +413,15 @@ impl Model {
             }
         }
         let late = if arrived && !self.holds_sender { 0 } else { self.late };
-        let at = self.sounds[signal].end + self.ack + late;
+        let at = match &self.slots {
+            Some(slots) => {
+                let Sound { from, begin, .. } = self.sounds[signal];
+                let sent_in = self.slot_of(begin, from, self.slot).expect("it began with a slot");
+                let beyond = if arrived { slots.arrived } else { slots.lost };
+                instant_of(&self.config, from, (sent_in + 1 + beyond) * self.slot).max(now)
+            }
+            None => self.sounds[signal].end + self.ack + late,
+        };
         self.packets[index].phase = Phase::Told { at, signal, arrived, collided };
         if at == now {
             self.told(now, index);
@@ -359,11 +459,11 @@ impl Model {
             self.emit(now, from, frame, Kind::Discarded { cause, attempts });
             return self.done(now, frame);
         }
-        let slots = self.draw(index);
+        let slots = self.slots_after_failure(now, index);
         self.emit(now, from, frame, Kind::Backoff { attempt: attempts, slots });
         match slots {
             0 => self.ready(now, index),
-            slots => self.packets[index].phase = Phase::Ready(now + slots * self.slot),
+            slots => self.packets[index].phase = Phase::Ready(self.backoff_end(now, index, slots)),
         }
     }
 
@@ -403,6 +503,12 @@ impl Model {
         }
     }
 
+    /// A frame leaves the guard time of its slot free.
+    fn fits(&self, size: Octets) -> bool {
+        let padded = u64::from(size.max(self.config.parameters.min_frame_size).get());
+        self.slots.as_ref().is_none_or(|slots| 64 + 8 * padded + slots.guard <= self.slot)
+    }
+
     fn offer(&mut self, now: u64, station: usize, frame: medium::Frame) {
         self.serials[station] += 1;
         let id = FrameId { station: StationId::new(station as u16), serial: self.serials[station] };
@@ -412,7 +518,7 @@ impl Model {
         let longest = self.config.parameters.max_frame_size.get() + if frame.tagged { 4 } else { 0 };
         let refusal = if frame.size.get() < 18 {
             refused(Cause::TooShort)
-        } else if frame.size.get() > longest {
+        } else if frame.size.get() > longest || !self.fits(frame.size) {
             refused(Cause::TooLong)
         } else if !self.attached[station] {
             refused(Cause::Detached)

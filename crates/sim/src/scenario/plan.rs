@@ -7,6 +7,7 @@
 mod access;
 mod at;
 pub mod bridged;
+mod clocks;
 mod csma_ca;
 mod cuts;
 mod deed;
@@ -483,8 +484,7 @@ impl<'a> Planner<'a> {
         let topology =
             rate.and_then(|rate| self.if_sound(&placed).and_then(|()| self.keep(self.topology(&sections, rate))));
         let (run, pace, rate, stations) = (run?, pace?, rate?, stations?);
-        let joiners = self.if_sound(&["at"]).map_or(Ok(Vec::new()), |()| self.joiners(&stations, rate));
-        let joiners = self.keep(joiners)?;
+        let joiners = self.keep(self.if_sound(&["at"]).map_or(Ok(vec![]), |()| self.joiners(&stations, rate)))?;
         let seats = self.keep(self.seats(&sections, &joiners))?;
         let seed = value(&self.scenario.seed).unwrap_or(drawn_seed);
         let (topology, parameters) = (join::with_seats(topology?, seats, self.cable(rate)), parameters?);
@@ -493,8 +493,9 @@ impl<'a> Planner<'a> {
         let (method, backoff) =
             self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&with_seats, &parameters, &topology)))?;
         self.keep(self.check_until(&run, &method));
+        let clocks_ppm = self.keep(self.clocks(&with_seats, &method))?;
         let config = Config { ports: self.keep(self.ports(&method, seats))?, ..Config::new(rate, topology, seed) };
-        let medium = Config { method, backoff, parameters, queue_limit, seats, ..config };
+        let medium = Config { method, backoff, parameters, queue_limit, seats, clocks_ppm, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let slot = slot(&medium.method).unwrap_or(medium.parameters.slot_time);
         let run = self.keep(self.run(slot, medium.rate))?;

@@ -63,7 +63,7 @@ impl Signals {
     pub fn remembering(mut self) -> Signals {
         let frame = self.config.on_air(Carried::Frame, self.config.parameters.max_frame_size);
         let Some(answer) = self.config.answer_within() else {
-            self.memory = self.config.parameters.inter_packet_gap;
+            self.memory = self.config.longest_gap();
             return self;
         };
         self.memory = frame + answer + self.longest * 3;

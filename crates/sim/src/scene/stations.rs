@@ -113,7 +113,7 @@ impl Stations {
             Part::Mac(MacKind::Collision { episode: 0, .. }) => station.doing = Doing::ToldToWait,
             Part::Mac(MacKind::Collision { .. }) if config.detects_collisions() => station.doing = Doing::Jamming,
             Part::Mac(MacKind::Backoff { slots, .. }) => {
-                station.doing = Doing::BackingOff { slots, until: config.backoff_end(at, slots) };
+                station.doing = Doing::BackingOff { slots, until: config.backoff_end(event.station, at, slots) };
             }
             Part::Wireless(WirelessKind::Rts { .. } | WirelessKind::Data { .. }) => station.doing = Doing::Sending,
             Part::Host(HostKind::QueueDrop) => return station.leaves(frame.serial),

@@ -17,7 +17,7 @@ impl Signals {
         if self.is_into_nothing(event) {
             return sentences::jam_into_nothing(parameters, rate);
         }
-        sentences::sentence(&event.kind, event.at, &names[event.station.index()], self.config())
+        sentences::sentence(event, &names[event.station.index()], self.config())
     }
 
     /// Appends the sentence of a collision.
@@ -25,7 +25,7 @@ impl Signals {
         let (parameters, rate) = (&self.config().parameters, self.config().rate);
         match self.notice(event, names) {
             Some(noticed) => noticed.tell(prose, self.parties(event, names), parameters, rate),
-            None => sentences::tell(prose, &event.kind, event.at, &names[event.station.index()], self.config()),
+            None => sentences::tell(prose, event, &names[event.station.index()], self.config()),
         }
     }
 

@@ -396,9 +396,9 @@ macro_rules! settings {
                 /// own turns that pass unused after each turn with a frame: the PHY holds the MAC back by carrier meanwhile
                 skip_turns = "skip-turns": Given<u8>, Whole(0, 255), "a whole number from 0 to 255, like `skip-turns = 2`",
                     default "0";
-                /// how fast the node's clock is: its timers of PLCA run by it
+                /// how fast the clock of the node's PHY is: its timers of PLCA run by it
                 clock: Given<PpmText>, Text(text::<PpmText>), "parts per million in quotes, like `clock = \"-100 ppm\"`",
-                    default "`\"0 ppm\"`";
+                    default "that of the station";
                 /// of all stations: `true` begins as power comes on, before the first BEACON; otherwise it begins at t = 0
                 cold_start = "cold-start": Given<bool>, Switch, "`cold-start = true` or `cold-start = false`",
                     default "`false`",
@@ -684,6 +684,9 @@ macro_rules! settings {
                 /// `"deaf"`, `"bad_fcs"`, `"ber:1e-6"` …; see [fidelity.md](fidelity.md)
                 fault: Given<FaultText>, Text(text::<FaultText>), "a fault in quotes, like `fault = \"deaf\"`",
                     default "`\"none\"`";
+                /// how fast its clock is: its gaps, its backoff and its slots run by it; see [fidelity.md](fidelity.md)
+                clock: Given<PpmText>, Text(text::<PpmText>), "parts per million in quotes, like `clock = \"50 ppm\"`",
+                    default "`\"0 ppm\"`";
                 /// *live*: its IPv4 address with prefix length; `"none"` leaves that to others
                 ipv4: Given<OwnAddress>, Text(text::<OwnAddress>),
                     "`\"none\"`, or an address with prefix length in quotes, like `ipv4 = \"10.77.0.1/16\"`",

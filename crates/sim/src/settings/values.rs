@@ -11,7 +11,7 @@ use crate::words::fault::fault;
 use crate::words::plca;
 use crate::words::units::{self, Length, RunTime};
 use backoff::Policy;
-use medium::{BitInstant, BitRate, BitTimes, Control, Fault, HostDelay, Octets, Persistence, Phy};
+use medium::{BitInstant, BitRate, BitTimes, Clock, Control, Fault, HostDelay, Octets, Persistence, Phy};
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
@@ -402,7 +402,7 @@ impl FromStr for PpmText {
     type Err = String;
     fn from_str(text: &str) -> Result<PpmText, String> {
         let number = text.trim().strip_suffix("ppm").and_then(|number| number.trim().parse::<i32>().ok());
-        number.filter(|ppm| ppm.unsigned_abs() <= 100_000).map(PpmText).ok_or_else(|| {
+        number.filter(|ppm| Clock::new(*ppm).is_allowed()).map(PpmText).ok_or_else(|| {
             format!(
                 "`{text}` is no deviation of a clock: write parts per million, `\"-100000 ppm\"` to `\"100000 ppm\"`"
             )

@@ -209,7 +209,7 @@ impl Perfetto {
     fn backoff(&mut self, event: &Event, slots: u64) -> Result<(), WriteError> {
         self.act(event, "backoff")?;
         // A station of CSMA/CA counts its slots only in silence: its next attempt ends the slice.
-        match self.config.backoff_end(event.at, slots) {
+        match self.config.backoff_end(event.station, event.at, slots) {
             Some(end) => self.end_act(end, event.station, empty()),
             None => Ok(()),
         }

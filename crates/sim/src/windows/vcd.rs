@@ -24,7 +24,7 @@ use crate::words::prose::push_number;
 use agenda::{Agenda, Due, List, Reached, Row};
 use lines::{Change, Lines, Wave, label};
 use medium::{
-    BitInstant, BitTimes, Config, Deference, DeferenceAct, DeferenceInput, Event, Input, MacKind, Method, Part,
+    BitInstant, BitTimes, Clock, Config, Deference, DeferenceAct, DeferenceInput, Event, Input, MacKind, Method, Part,
     PlcaKind, StationId, Transmit,
 };
 use std::fs::File;
@@ -71,6 +71,8 @@ struct OfStation {
     own_last: bool,
     /// The number of its gap, 0 without one: the end of another gap changes nothing.
     gap: u64,
+    /// When its last gap began.
+    gap_since: BitInstant,
 }
 
 /// What a station hears and makes of it. Stations beside each other are often alike.
@@ -81,6 +83,8 @@ struct Place {
     signals: u32,
     attached: bool,
     carrier: bool,
+    /// What times its gaps.
+    clock: Clock,
 }
 
 impl Vcd {
@@ -93,15 +97,20 @@ impl Vcd {
         // Only CSMA/CD holds these to their ranges; a log of another method may have any.
         let [gap, part_1] = [config.parameters.inter_packet_gap, config.parameters.inter_packet_gap_part_1]
             .map(|span| BitTimes::new(span.get().min(LONGEST_GAP)));
-        let silent = |attached| Place { deference: Deference::Free, signals: 0, attached, carrier: false };
-        let station =
-            |attached| OfStation { transmit: Transmit::Idle, place: silent(attached), own_last: false, gap: 0 };
+        let is_plca = matches!(config.method, Method::Plca(_));
+        let station = |number: u16| {
+            let number = StationId::new(number);
+            // With PLCA gaps have the medium's bits.
+            let clock = if is_plca { Clock::RIGHT } else { config.clock(number) };
+            let attached = !config.is_seat(number);
+            let place = Place { deference: Deference::Free, signals: 0, attached, carrier: false, clock };
+            let (gap, gap_since) = (0, BitInstant::ZERO);
+            OfStation { transmit: Transmit::Idle, place, own_last: false, gap, gap_since }
+        };
         let mut vcd = Vcd {
             output: LineWriter::new(file, place, "changes"),
             nanos: Nanos::new(config.rate),
-            stations: (0..known.macs.len() as u16)
-                .map(|number| station(!config.is_seat(StationId::new(number))))
-                .collect(),
+            stations: (0..known.macs.len() as u16).map(station).collect(),
             lines: Lines::all(known.macs.len() as u16, known.header.stations.len() as u16),
             signals: Signals::new(Arc::new(config.clone()), 0),
             next_signal: 0,
@@ -348,11 +357,13 @@ impl Vcd {
         input: DeferenceInput,
     ) -> Result<(), WriteError> {
         let first = &self.stations[usize::from(row.first)];
-        let next = if self.detects { self.next(first, input) } else { None };
-        let gap = next.map(|(_, timer)| timer.map_or(0, |span| self.agenda.expect_gap(at + span, row)));
+        let next = if self.detects { self.next(first, input, at) } else { None };
+        let begins = matches!((first.place.deference, next), (Deference::Busy, Some((_, Some(_)))));
+        let gap = next.map(|(_, timer)| timer.map_or(0, |ends| self.agenda.expect_gap(ends, row)));
         let state = next.map(|(state, _)| state);
         for own in &mut self.stations[row.places()] {
             own.gap = gap.unwrap_or(own.gap);
+            own.gap_since = if begins { at } else { own.gap_since };
             own.place.carrier = carrier.unwrap_or(own.place.carrier);
             own.place.deference = state.unwrap_or(own.place.deference);
         }
@@ -362,16 +373,21 @@ impl Vcd {
         }
     }
 
-    /// The next state of a station's deference machine, if it changes, and how long that state lasts.
-    fn next(&self, station: &OfStation, input: DeferenceInput) -> Option<(Deference, Option<BitTimes>)> {
+    /// The next state of a station's deference machine, if it changes now, and when that state ends.
+    fn next(
+        &self,
+        station: &OfStation,
+        input: DeferenceInput,
+        at: BitInstant,
+    ) -> Option<(Deference, Option<BitInstant>)> {
+        let clock = station.place.clock;
         match station.place.deference.act(input)? {
             DeferenceAct::Stay => None,
             DeferenceAct::Yield => Some((Deference::Busy, None)),
-            DeferenceAct::StartGap if station.own_last => Some((Deference::GapPart2, Some(self.gap))),
-            DeferenceAct::StartGap => Some((Deference::GapPart1, Some(self.part_1))),
+            DeferenceAct::StartGap if station.own_last => Some((Deference::GapPart2, Some(clock.after(at, self.gap)))),
+            DeferenceAct::StartGap => Some((Deference::GapPart1, Some(clock.after(at, self.part_1)))),
             DeferenceAct::StartPart2 => {
-                let rest = self.gap.get().saturating_sub(self.part_1.get());
-                Some((Deference::GapPart2, Some(BitTimes::new(rest))))
+                Some((Deference::GapPart2, Some(clock.after(station.gap_since, self.gap).max(at))))
             }
             // A signal that came in part 2 keeps the station from what follows.
             DeferenceAct::Release if station.place.signals > 0 => Some((Deference::Busy, None)),

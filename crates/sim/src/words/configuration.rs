@@ -106,6 +106,9 @@ struct ConfigMirror {
     /// Left out where no station can join, as files of version 1 do.
     #[serde(default, skip_serializing_if = "is_none")]
     seats: usize,
+    /// Left out where all clocks are right, as files of version 1 do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    clocks_ppm: Vec<i32>,
     seed: u64,
     #[serde(skip)]
     keep_events: bool,
@@ -462,6 +465,7 @@ mod tests {
             queue_limit: 17,
             ports: Vec::new(),
             seats: 0,
+            clocks_ppm: vec![-77, 100_000],
             seed: u64::MAX,
             keep_events: false,
             keep_outputs: false,
@@ -504,7 +508,8 @@ mod tests {
         };
         let controlled =
             SlottedAloha { control: Some(Control::ESTIMATED), capture: None, ack_delay: 0, ..slotted.clone() };
-        let controlled = Config { method: Method::SlottedAloha(controlled), topology: Topology::star(5, 23), ..odd() };
+        let (topology, clocks_ppm) = (Topology::star(5, 23), Vec::new());
+        let controlled = Config { method: Method::SlottedAloha(controlled), topology, clocks_ppm, ..odd() };
         assert_eq!(there_and_back(&controlled), controlled);
         let slotted = Config { method: Method::SlottedAloha(slotted), ..odd() };
         assert_eq!(there_and_back(&slotted), slotted);

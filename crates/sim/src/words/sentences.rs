@@ -9,7 +9,7 @@ mod undetected;
 pub use noticed::{Noticed, Party};
 
 use crate::words::prose::{Prose, tell};
-use medium::{BitInstant, BitRate, BitTimes, Cause, Config, Dplca, FrameId, Kind, Method, Parameters};
+use medium::{BitRate, BitTimes, Cause, Config, Dplca, Event, FrameId, Kind, Method, Parameters};
 
 /// A space that no line is broken at. A printer replaces it when the lines are made.
 pub const TIED: char = '\u{a0}';
@@ -202,13 +202,13 @@ pub fn span(span: BitTimes, rate: BitRate) -> String {
 }
 
 /// Any event in a sentence, a collision of CSMA/CD in short: to say whom it met is [`Noticed`]'s.
-pub fn sentence(kind: &Kind, at: BitInstant, station: &str, config: &Config) -> String {
-    alone(|prose| tell(prose, kind, at, station, config))
+pub fn sentence(event: &Event, station: &str, config: &Config) -> String {
+    alone(|prose| tell(prose, event, station, config))
 }
 
 /// Appends the same.
-pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, config: &Config) {
-    let (parameters, rate) = (&config.parameters, config.rate);
+pub fn tell(prose: &mut Prose<'_>, event: &Event, station: &str, config: &Config) {
+    let (parameters, rate, kind) = (&config.parameters, config.rate, &event.kind);
     if !config.detects_collisions() && undetected::tell(prose, kind, station, config) {
         return;
     }
@@ -233,7 +233,7 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, c
         Kind::Collision { episode: 0, .. } => prose.put(TOLD_TO_WAIT),
         Kind::Collision { attempt, episode, .. } => tell_collision(prose, attempt, episode, station, &config.method),
         Kind::JamEnd { .. } => tell_jam_end(prose, parameters, rate),
-        Kind::Backoff { attempt, slots } => tell_backoff(prose, attempt, slots, at, config),
+        Kind::Backoff { attempt, slots } => tell_backoff(prose, attempt, slots, event, config),
         Kind::Transmitted { .. } => tell_transmitted(prose, kind, station, rate),
         Kind::Discarded { cause, attempts } => {
             tell!(prose, DISCARDED, "attempts" => prose.number(attempts.into()), "cause" => prose.put(why(cause, config)));
@@ -325,18 +325,18 @@ pub fn jam_into_nothing(parameters: &Parameters, rate: BitRate) -> String {
     alone(|prose| tell!(prose, JAM_INTO_NOTHING, "jam" => prose.span(parameters.jam_size, rate)))
 }
 
-/// The draw of a backoff at `at`.
-pub fn backoff(attempt: u32, slots: u64, at: BitInstant, config: &Config) -> String {
-    alone(|prose| tell_backoff(prose, attempt, slots, at, config))
+/// The draw of a backoff, which is the `event`.
+pub fn backoff(attempt: u32, slots: u64, event: &Event, config: &Config) -> String {
+    alone(|prose| tell_backoff(prose, attempt, slots, event, config))
 }
 
-fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, at: BitInstant, config: &Config) {
-    let (parameters, rate) = (&config.parameters, config.rate);
+fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, event: &Event, config: &Config) {
+    let parameters = &config.parameters;
     let Some(most) = config.most_slots(attempt) else {
         tell!(prose, BACKOFF_OF_POLICY,
             "attempt" => prose.number(attempt.into()),
             "slots" => prose.group(slots),
-            "until" => tell_until(prose, slots, at, parameters, rate),
+            "until" => tell_until(prose, slots, event, config),
         );
         return;
     };
@@ -347,20 +347,21 @@ fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, at: BitInstant,
         "most" => prose.group(most),
         "limited" => prose.put(if exponent < attempt { BACKOFF_LIMITED } else { "" }),
         "slots" => prose.number(slots),
-        "until" => tell_until(prose, slots, at, parameters, rate),
+        "until" => tell_until(prose, slots, event, config),
     );
 }
 
-fn tell_until(prose: &mut Prose<'_>, slots: u64, at: BitInstant, parameters: &Parameters, rate: BitRate) {
+fn tell_until(prose: &mut Prose<'_>, slots: u64, event: &Event, config: &Config) {
     if slots == 0 {
         return prose.put(BACKOFF_NONE);
     }
-    let delay = parameters.slot_time * slots;
+    let slot = config.parameters.slot_time;
+    let end = config.backoff_end(event.station, event.at, slots).unwrap_or(event.at + slot * slots);
     tell!(prose, BACKOFF_UNTIL,
         "slots" => prose.number(slots),
-        "slot" => prose.group(parameters.slot_time.get()),
-        "delay" => prose.span(delay, rate),
-        "t" => prose.group((at + delay).get()),
+        "slot" => prose.group(slot.get()),
+        "delay" => prose.span(end.since(event.at), config.rate),
+        "t" => prose.group(end.get()),
     );
 }
 
@@ -391,7 +392,7 @@ fn tell_transmitted(prose: &mut Prose<'_>, kind: &Kind, station: &str, rate: Bit
 #[cfg(test)]
 mod tests {
     use super::*;
-    use medium::{Octets, Topology};
+    use medium::{BitInstant, Octets, StationId, Topology};
 
     #[test]
     fn no_template_is_listed_twice() {
@@ -434,7 +435,8 @@ mod tests {
         for kind in kinds {
             let star = Topology::Star { stations: 2, distance: BitTimes::ZERO };
             let config = Config::new(BitRate::MBIT_10, star, 1);
-            let told = sentence(&kind, BitInstant::new(1_000), "st1", &config);
+            let (at, station) = (BitInstant::new(1_000), StationId::new(0));
+            let told = sentence(&Event { at, station, frame: FrameId { station, serial: 1 }, kind }, "st1", &config);
             assert!(told.ends_with('.') && !told.contains(['{', '}']), "{told}");
         }
         let told = transmitted(&kinds[9], "st1", BitRate::MBIT_10).replace(TIED, " ");

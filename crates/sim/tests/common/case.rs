@@ -29,8 +29,8 @@ use medium::{
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use scenario::{
-    Scenario, any_cable, any_medium, any_policy, any_scenario, any_topology, cut_scenario, faulty_scenario, runner,
-    standard_config,
+    Scenario, any_cable, any_medium, any_policy, any_scenario, any_topology, clocks_off, cut_scenario, faulty_scenario,
+    runner, standard_config,
 };
 use sim::files::event_log::{Entry, EventLogReader, Header};
 use sim::files::json_lines::LineReader;
@@ -93,6 +93,9 @@ impl Case {
         config.check().ok()?;
         let (model, signals): (Vec<Event>, Vec<OnAir>) = match &config.method {
             Method::CsmaCd => model::run_and_signals(config, inputs, until),
+            Method::SlottedAloha(_) | Method::Tdma(_) if config.has_wrong_clocks() => {
+                unslotted::run_and_signals(config, inputs, until)
+            }
             Method::SlottedAloha(_) => slotted::run_and_signals(config, inputs, until),
             Method::Tdma(_) => tdma_model::run_and_signals(config, inputs, until),
             Method::Aloha(_) | Method::Csma(_) => unslotted::run_and_signals(config, inputs, until),
@@ -257,7 +260,10 @@ impl States {
             Some((_, Kind::Collision { episode: 0, .. })) => shown == Doing::ToldToWait,
             Some((_, Kind::Collision { .. })) if case.detects() => shown == Doing::Jamming,
             Some((at, Kind::Backoff { slots, .. })) => {
-                let until = case.slot().map(|slot| BitInstant::new(at + slots * slot));
+                let by_right_clocks = case.slot().map(|slot| BitInstant::new(at + slots * slot));
+                let by_its_clock =
+                    || case.config.backoff_end(StationId::new(station as u16), BitInstant::new(at), slots);
+                let until = if case.config.has_wrong_clocks() { by_its_clock() } else { by_right_clocks };
                 shown == Doing::BackingOff { slots, until }
             }
             Some(_) => shown == Doing::Sending,
@@ -354,15 +360,20 @@ pub fn viewed(case: &Case) -> Result<(Signals, Vec<String>), String> {
     Ok((all, sentences))
 }
 
-/// Draws scenarios, and gives each that can be compared to `each`, with its name.
+/// Draws scenarios, and gives each that can be compared to `each`, with its name. In every third the clocks are off; the
+/// model of PLCA has such clocks of its own.
 fn hold(method: &str, scenarios: impl Strategy<Value = Scenario>, until: u64, each: &mut dyn FnMut(&str, Case)) {
     let mut runner = runner(CASES);
     let (mut kinds, cases) = (BTreeMap::<String, u64>::new(), runner.config().cases);
     for number in 0..cases {
-        let scenario = scenarios.new_tree(&mut runner).expect("a scenario").current();
+        let mut scenario = scenarios.new_tree(&mut runner).expect("a scenario").current();
+        if number % 3 == 2 && !matches!(scenario.config.method, Method::Plca(_)) {
+            scenario = clocks_off(scenario, number.into());
+        }
         let Some(case) = Case::new(&scenario, until) else { continue };
         case.truth.keys().for_each(|(_, what, ..)| *kinds.entry(what.clone()).or_default() += 1);
-        each(&format!("{method}, case {number}: {scenario:?}"), case);
+        let clocks = &scenario.config.clocks_ppm;
+        each(&format!("{method}, case {number}, clocks {clocks:?}: {scenario:?}"), case);
     }
     println!("{method}: signals {kinds:?}");
     assert!(kinds.get("frame").is_some_and(|frames| *frames > u64::from(cases)), "{kinds:?}");

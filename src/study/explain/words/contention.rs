@@ -167,7 +167,7 @@ impl Words<'_> {
 
     /// What every window has for an event.
     pub(super) fn plain(&self, event: &Event) -> String {
-        sentences::sentence(&event.kind, event.at, &self.names[event.station.index()], &self.config)
+        sentences::sentence(event, &self.names[event.station.index()], &self.config)
     }
 
     fn offered(&self, step: &Step, size: u32) -> String {
@@ -225,7 +225,7 @@ impl Words<'_> {
     /// The slot of a fixed frame, by its number from 1.
     fn owns_the_slot(&self, tdma: &Tdma, step: &Step) -> String {
         let (own, slots) = (self.own(), tdma.owners.len() as u64);
-        let slot = step.at.get() / tdma.slot.get() % slots + 1;
+        let slot = self.config.clock(self.frame.station).next_slot(step.at, tdma.slot) % slots + 1;
         format!("Slot {slot} of {slots} begins, and {own}, which owns it, sends")
     }
 
@@ -241,6 +241,11 @@ impl Words<'_> {
         };
         let lasts = self.span(end.since(begin));
         let spoils = match &self.config.method {
+            Method::SlottedAloha(_) | Method::Tdma(_) if self.config.has_wrong_clocks() => format!(
+                "The slots of other stations begin by other clocks: whatever is {place} between t = {} and {} spoils it",
+                group(begin.get()),
+                group(end.get())
+            ),
             Method::SlottedAloha(_) => "Any other frame of this slot spoils it".to_owned(),
             Method::Tdma(_) => "No other station sends in this slot, and guard time keeps the next one off".to_owned(),
             Method::Aloha(_) => format!(
@@ -373,7 +378,7 @@ impl Words<'_> {
     }
 
     fn until(&self, at: BitInstant, slots: u64) -> String {
-        match self.config.backoff_end(at, slots) {
+        match self.config.backoff_end(self.frame.station, at, slots) {
             Some(end) if slots > 0 => format!("{}, up to t = {}", self.span(end.since(at)), group(end.get())),
             Some(_) | None => "it is ready again at once".to_owned(),
         }

@@ -121,7 +121,7 @@ impl Words<'_> {
             }
             Kind::Collision { attempt, late, episode } => self.collision(attempt, at, late, episode, &step.setting),
             Kind::JamEnd { .. } => sentences::jam_end(&self.config.parameters, self.config.rate),
-            Kind::Backoff { attempt, slots } => sentences::backoff(attempt, slots, at, &self.config),
+            Kind::Backoff { attempt, slots } => sentences::backoff(attempt, slots, &event, &self.config),
             Kind::Transmitted { .. } => sentences::transmitted(&kind, station, self.config.rate),
             Kind::Discarded { cause, attempts } => self.discarded(cause, attempts),
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
@@ -250,7 +250,7 @@ impl Words<'_> {
         let why = match (sounding.is_empty(), over.is_empty()) {
             (false, _) => format!("it hears {}", self.all_called(sounding)),
             (true, false) => {
-                let gap = self.span(self.config.parameters.inter_packet_gap);
+                let gap = self.gap();
                 let whom = self.all_called(over.into_iter().filter(|one| end(one) == last));
                 format!("the inter-packet gap of {gap} after {whom} is not over (4.2.3.2.2)")
             }
@@ -266,9 +266,22 @@ impl Words<'_> {
         )
     }
 
+    /// The inter-packet gap, and whose clock it has if that is off.
+    fn gap(&self) -> String {
+        let (gap, clock) = (self.span(self.config.parameters.inter_packet_gap), self.config.clock(self.frame.station));
+        if clock.is_right() { gap } else { format!("{gap} by the clock of {}", self.own()) }
+    }
+
+    /// When the gap began that ends now.
+    fn gap_begin(&self, now: BitInstant) -> BitInstant {
+        let longest = self.config.longest_gap().get();
+        let ends_now = |begin: &BitInstant| self.config.gap_end(self.frame.station, *begin) == now;
+        let begins = (now.get().saturating_sub(longest)..now.get()).rev().map(BitInstant::new);
+        begins.into_iter().find(ends_now).unwrap_or(BitInstant::new(now.get().saturating_sub(longest)))
+    }
+
     /// Why the station may send, or does.
     fn may_send(&self, attempt: u32, at: BitInstant, setting: &Setting) -> String {
-        let gap = self.config.parameters.inter_packet_gap;
         let own = self.frame.station;
         let station = &self.names[own.index()];
         let on_air = self.on_air(at, setting);
@@ -279,18 +292,15 @@ impl Words<'_> {
         match (ready, back) {
             (Some(ready), None) => format!(
                 "Silence at the place of {station} for the inter-packet gap of {} (4.2.3.2.2): after {} of deferring it sends{missed}",
-                self.span(gap),
+                self.gap(),
                 self.span(at.since(ready))
             ),
             (Some(ready), Some(back)) => {
-                // The gap ends now: so it began that long ago.
-                let gap_begin = BitInstant::new(at.get().saturating_sub(gap.get()));
-                let back = BitTimes::new(back.get().saturating_sub(gap_begin.get()));
-                let why = if back >= self.config.parameters.inter_packet_gap_part_1 {
-                    "in its second part"
-                } else {
-                    "but the gap follows a signal of its own"
-                };
+                let gap_begin = self.gap_begin(at);
+                let part_1_end =
+                    self.config.clock(own).after(gap_begin, self.config.parameters.inter_packet_gap_part_1);
+                let (back, is_late) = (back.since(gap_begin), back >= part_1_end);
+                let why = if is_late { "in its second part" } else { "but the gap follows a signal of its own" };
                 format!(
                     "{} came back {} into the inter-packet gap, {why}: the gap runs to its end all the same (4.2.3.2.2), \
                      and after {} of deferring {station} sends{missed}",

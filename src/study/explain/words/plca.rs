@@ -114,7 +114,7 @@ impl Words<'_> {
                 sentences::jam_into_nothing(&self.config.parameters, self.config.rate)
             }
             Kind::Backoff { attempt, slots } => {
-                let drawn = sentences::backoff(attempt, slots, event.at, &self.config);
+                let drawn = sentences::backoff(attempt, slots, event, &self.config);
                 let more =
                     if is_ok(step) { " After it PLCA holds the MAC back with carrier until its turn." } else { "" };
                 drawn + more
@@ -145,7 +145,7 @@ impl Words<'_> {
 
     fn plain(&self, event: &Event) -> String {
         let station = self.station(event.station);
-        sentences::sentence(&event.kind, event.at, station, &self.config)
+        sentences::sentence(event, station, &self.config)
     }
 
     /// When it came to the head of its queue, as its wait and its first turn say.

@@ -13,7 +13,7 @@
 
 use super::CarrierSense;
 use crate::access::contenders::State;
-use crate::config::Config;
+use crate::config::{Clock, Config};
 use crate::engine::Engine;
 use crate::frame::{Queued, StationId};
 use crate::inputs::Host;
@@ -75,7 +75,7 @@ impl OnePlace {
     /// A medium made from `config` before the first signal.
     pub fn new(config: &Config) -> OnePlace {
         OnePlace {
-            holds: star::is_shared(config),
+            holds: star::is_shared(config) && !config.has_wrong_clocks(),
             air: Together::default(),
             begins: false,
             sensing: Vec::new(),
@@ -147,7 +147,7 @@ impl Engine<CarrierSense> {
     /// Contenders that wait for silence look as soon as they can sense it.
     fn fall_silent(&mut self) {
         let now = self.core.instant;
-        let at = self.method.next_look(now);
+        let at = self.method.next_look(now, Clock::RIGHT);
         let CarrierSense { here, contenders, .. } = &mut self.method;
         for index in here.sensing.drain(..) {
             if !here.looks.add(at, index) {

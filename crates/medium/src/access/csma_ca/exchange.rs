@@ -25,6 +25,12 @@ pub(super) fn addressee(destination: Addressed, source: StationId) -> Option<Sta
 
 /// Signals.
 impl Engine<Dcf> {
+    /// When a timer of `station` ends that it starts at `at` for `span`.
+    #[inline]
+    fn later(&self, station: StationId, at: BitInstant, span: BitTimes) -> BitInstant {
+        self.core.config.clock(station).after(at, span)
+    }
+
     /// Sends a signal of `length` bit times; gives its end at its sender's place.
     fn send(
         &mut self,
@@ -126,7 +132,7 @@ impl Engine<Dcf> {
 
     /// The station waits for an answer to its signal that ends at `end`.
     pub(super) fn ask(&mut self, station: StationId, sent: TransmissionId, answer: Content, end: BitInstant) {
-        let deadline = end + self.method.spans.timeout;
+        let deadline = self.later(station, end, self.method.spans.timeout);
         self.has_asked(station, sent, answer, end);
         self.set(station, WAIT, deadline);
     }
@@ -134,7 +140,8 @@ impl Engine<Dcf> {
     /// The station has sent what gets an answer, and no timer runs yet.
     #[inline]
     pub(super) fn has_asked(&mut self, station: StationId, sent: TransmissionId, answer: Content, end: BitInstant) {
-        let question = Question { sent, answer, by: end + self.method.spans.window, coming: None };
+        let by = self.later(station, end, self.method.spans.window);
+        let question = Question { sent, answer, by, coming: None };
         let step = if answer == Content::Cts { DcfStep::SendsRts } else { DcfStep::SendsFrame };
         self.station_mut(station).mac.ask(step, question);
     }
@@ -195,13 +202,13 @@ impl Engine<Dcf> {
             return self.fail(station, question, now, host);
         };
         if !self.is_decoded(id, station) {
-            return self.fail(station, question, now + self.method.spans.difs, host);
+            return self.fail(station, question, self.later(station, now, self.method.spans.difs), host);
         }
         if question.answer == Content::Ack {
             return self.succeed(station, DcfStep::AckArrives, host);
         }
         self.station_mut(station).mac.take(DcfStep::CtsArrives);
-        self.set(station, WAIT, now + self.method.spans.sifs);
+        self.set(station, WAIT, self.later(station, now, self.method.spans.sifs));
     }
 
     /// A signal for the station at `place` has just ended there.
@@ -239,7 +246,7 @@ impl Engine<Dcf> {
     }
 
     pub(super) fn prepare(&mut self, station: StationId, answer: Answer) {
-        let at = self.core.instant + self.method.spans.sifs;
+        let at = self.later(station, self.core.instant, self.method.spans.sifs);
         self.station_mut(station).mac.answer = Some(answer);
         self.set(station, ANSWER, at);
     }
@@ -360,7 +367,7 @@ impl Engine<Dcf> {
         if let Some(next) = self.take_turn(station) {
             self.core.emit(station, next, Kind::Backoff { attempt: 0, slots }, host);
         }
-        let not_before = now + self.method.spans.difs;
+        let not_before = self.later(station, now, self.method.spans.difs);
         self.hear(station, not_before, Some(slots));
         self.station_mut(station).mac.take(step);
         self.look(station, host);

@@ -9,6 +9,7 @@
 
 use super::Spans;
 use super::air::{Air, Arrival, Heard};
+use crate::config::Clock;
 use crate::frame::StationId;
 use crate::noise::Noise;
 use crate::time::{BitInstant, BitTimes};
@@ -31,6 +32,8 @@ pub(super) struct Listening {
     pub slots: Option<u64>,
     /// It could have sent without slots, but heard a signal before.
     pub interrupted: bool,
+    /// What times its gaps and slots.
+    pub clock: Clock,
 }
 
 /// What determines the gap before the next slot.
@@ -45,11 +48,11 @@ pub(super) struct Gap {
 }
 
 impl Gap {
-    /// The end of the gap.
+    /// The end of the gap by `clock`.
     #[inline]
-    pub fn end(&self, spans: &Spans) -> BitInstant {
-        let gap = self.silent.max(self.reserved) + spans.difs;
-        if self.spoilt { gap.max(self.silent + spans.eifs) } else { gap }
+    pub fn end(&self, spans: &Spans, clock: Clock) -> BitInstant {
+        let gap = clock.after(self.silent.max(self.reserved), spans.difs);
+        if self.spoilt { gap.max(clock.after(self.silent, spans.eifs)) } else { gap }
     }
 }
 
@@ -77,6 +80,7 @@ impl Listening {
         not_before: BitInstant::ZERO,
         slots: None,
         interrupted: false,
+        clock: Clock::RIGHT,
     };
 
     /// A station that begins to wait at `now` for `slots`, which it does not count before `not_before`.
@@ -109,12 +113,12 @@ impl Listening {
     /// The end of its gap, when slots begin.
     #[inline]
     pub fn from(&self, spans: &Spans) -> BitInstant {
-        self.gap.end(spans).max(self.not_before)
+        self.gap.end(spans, self.clock).max(self.not_before)
     }
 
     /// When it may send if it hears nothing more.
     pub fn may_send(&self, spans: &Spans) -> BitInstant {
-        self.from(spans) + spans.slot * self.slots.unwrap_or(0)
+        self.clock.after(self.from(spans), spans.slot * self.slots.unwrap_or(0))
     }
 
     /// When it has to look again after `now`, if every signal lasts at least `shortest`: when it may send, or earlier
@@ -122,8 +126,11 @@ impl Listening {
     pub fn looks_at(&self, now: BitInstant, shortest: BitTimes, spans: &Spans) -> BitInstant {
         let at = self.may_send(spans);
         match self.slots {
-            Some(slots) if self.gap.spoilt && now < self.gap.silent + spans.eifs => {
-                at.min(now + shortest + spans.difs + spans.slot * slots)
+            Some(slots) if self.gap.spoilt && now < self.clock.after(self.gap.silent, spans.eifs) => {
+                let slots = self.clock.after(now + shortest, spans.difs + spans.slot * slots);
+                // Gap and slots are rounded one by one, and so may end earlier.
+                let early = if self.clock.is_right() { slots } else { BitInstant::new(slots.get() - 2) };
+                at.min(early)
             }
             Some(_) | None => at,
         }
@@ -142,8 +149,8 @@ impl Listening {
 
     /// The remaining slots at `now`.
     pub fn left(&self, now: BitInstant, spans: &Spans) -> u64 {
-        let passed = now.since(self.from(spans)).get() / spans.slot.get();
-        self.slots.unwrap_or(0) - passed
+        let passed = self.clock.slots_between(self.from(spans), now, spans.slot);
+        self.slots.unwrap_or(0).saturating_sub(passed)
     }
 
     /// Processes the signals that began here before `now`. The result holds as long as no further signal comes; it may
@@ -197,7 +204,7 @@ impl Listening {
         if begin <= self.gap.silent {
             return;
         }
-        let passed = begin.since(self.from(spans)).get() / spans.slot.get();
+        let passed = self.clock.slots_between(self.from(spans), begin, spans.slot);
         self.interrupted |= self.slots.is_none() && begin >= self.not_before;
         // If the gap is not certain, it may be longer, and fewer slots may have passed.
         self.slots = self.slots.map(|slots| slots.saturating_sub(passed));

@@ -22,7 +22,7 @@ mod leaving;
 use super::listening::{Gap, Listening};
 use super::{Dcf, State, WAIT};
 use crate::access::Access;
-use crate::config::{Config, Spans};
+use crate::config::{Clock, Config, Spans};
 use crate::engine::Engine;
 use crate::engine::clock::{Next, Path};
 use crate::frame::{Addressed, StationId, TransmissionId};
@@ -102,7 +102,7 @@ impl OnePlace {
     pub fn new(config: &Config, spans: Spans) -> OnePlace {
         let gap = Gap::default();
         OnePlace {
-            holds: star::is_shared(config) && config.csma_ca().reach.is_none(),
+            holds: star::is_shared(config) && config.csma_ca().reach.is_none() && !config.has_wrong_clocks(),
             spans,
             heard: Heard { gap, exempt: [None; 2], reserved_before: BitInstant::ZERO, tangled: BitInstant::ZERO },
             last: Together::default(),
@@ -110,7 +110,7 @@ impl OnePlace {
             earlier: Vec::new(),
             new: false,
             before_last: 0,
-            from: gap.end(&spans),
+            from: gap.end(&spans, Clock::RIGHT),
             counted: 0,
             crowd: BinaryHeap::new(),
             first: NONE,
@@ -215,7 +215,7 @@ impl OnePlace {
             }
             heard.gap.reserved = heard.gap.reserved.max(until);
         }
-        self.from = heard.gap.end(&self.spans);
+        self.from = heard.gap.end(&self.spans, Clock::RIGHT);
     }
 
     /// Whether a station with this history may join the shared countdown.

@@ -30,6 +30,7 @@ impl Engine<Dcf> {
         }
         let now = self.core.instant;
         let mut listening = Listening::new(&self.method.air, now, not_before, slots);
+        listening.clock = self.core.config.clock(station);
         let heard = self.go_on_hearing(station, &mut listening);
         self.stations[station.index()].mac.listening = listening;
         heard

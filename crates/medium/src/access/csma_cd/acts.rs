@@ -1,6 +1,6 @@
 //! The effects of the two machines of CSMA/CD on the medium: 802.3, 4.2.3.2 and 4.2.8.
 
-use super::deferring::Deferring;
+use super::deferring::{Deferring, Gap};
 use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitInput};
 use super::{Alone, CsmaCd};
 use crate::engine::Engine;
@@ -11,7 +11,7 @@ use crate::inputs::{Fault, Host};
 use crate::line::{Course, Transmission, Worth};
 use crate::receive::Arrival;
 use crate::rules::packet;
-use crate::time::{BitInstant, BitTimes};
+use crate::time::BitTimes;
 
 impl Engine<CsmaCd> {
     /// Passes `input` to the deference machine of `station`, which waits to send.
@@ -48,33 +48,40 @@ impl Engine<CsmaCd> {
         self.core.agenda.timers.stop(station.index());
     }
 
+    /// The inter-packet gap of `station`.
+    #[inline]
+    pub(super) fn gap(&self, station: StationId) -> Gap<'_> {
+        Gap { parameters: &self.core.config.parameters, clock: self.station(station).mac.clock }
+    }
+
     fn deferring(&mut self, station: StationId) -> Deferring {
         let now = self.core.instant;
         if let Some((before, last)) = self.core.line.stretches(station, now) {
-            return Deferring::after(before, last, now, &self.core.config.parameters);
+            return Deferring::after(before, last, now, self.gap(station));
         }
         let mut history = std::mem::take(&mut self.core.history);
         self.core.line.carrier(station, now, &mut history);
-        let deferring = Deferring::from_history(&history, now, &self.core.config.parameters);
+        let deferring = Deferring::from_history(&history, now, self.gap(station));
         self.core.history = history;
         deferring
     }
 
     fn start_gap(&mut self, station: StationId) {
         let (now, was_transmitting) = (self.core.instant, self.station(station).mac.was_transmitting);
-        let deferring = Deferring::in_gap(now, was_transmitting, now, &self.core.config.parameters);
-        self.defer(station, deferring);
+        let has_part_1 = self.core.config.parameters.inter_packet_gap_part_1 > BitTimes::ZERO;
+        let state = if was_transmitting || !has_part_1 { Deference::GapPart2 } else { Deference::GapPart1 };
+        self.defer(station, Deferring { state, gap_since: Some(now), was_transmitting });
     }
 
     pub(super) fn defer(&mut self, station: StationId, deferring: Deferring) {
-        let parameters = &self.core.config.parameters;
-        let part_2 = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
         let mac = &mut self.stations[station.index()].mac;
         mac.deference = deferring.state;
         mac.was_transmitting = deferring.was_transmitting;
-        match deferring.gap_end {
-            Some(gap_end) => {
-                mac.part_1_end = BitInstant::new(gap_end.get() - part_2);
+        match deferring.gap_since {
+            Some(since) => {
+                let gap = Gap { parameters: &self.core.config.parameters, clock: mac.clock };
+                let (part_1_end, gap_end) = gap.ends(since);
+                mac.part_1_end = part_1_end;
                 self.core.agenda.timers.set_soon(station.index(), gap_end);
             }
             None => self.stop_timer(station),

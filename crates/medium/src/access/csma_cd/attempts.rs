@@ -81,8 +81,10 @@ impl<A: Below> Engine<A> {
         if !self.station(station).attached {
             return self.abandon_all(station, host);
         }
-        self.mac(station).transmit = Transmit::BackingOff;
-        A::set_backoff(self, station, now + parameters.slot_time * slots);
+        let mac = self.mac(station);
+        mac.transmit = Transmit::BackingOff;
+        let end = mac.clock.after(now, parameters.slot_time * slots);
+        A::set_backoff(self, station, end);
         self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
     }
 

@@ -103,7 +103,9 @@ impl OnePlace {
         let stations = config.topology.stations();
         OnePlace {
             // Bursts need each signal by itself.
-            holds: star::is_shared(config) && config.parameters.burst_limit == BitTimes::ZERO,
+            holds: star::is_shared(config)
+                && config.parameters.burst_limit == BitTimes::ZERO
+                && !config.has_wrong_clocks(),
             waiting: Crowd::new(stations),
             sending: Vec::new(),
             done: 0,
@@ -411,7 +413,7 @@ impl Engine<CsmaCd> {
             next = self.method.here.waiting.members.next(station.index() + 1);
             let sent = signals.iter().any(|signal| signal.frame.station == station);
             let deferring = match silent {
-                true => Deferring::in_gap(end, sent, now, &self.core.config.parameters),
+                true => Deferring::in_gap(end, sent, now, self.gap(station)),
                 false => Deferring { was_transmitting: sent, ..Deferring::BUSY },
             };
             self.defer(station, deferring);

@@ -36,7 +36,8 @@ impl Planner<'_> {
         let nodes = Self::all(sections.iter().zip(&right.nodes).map(|(section, node)| {
             let settings = changed(node.settings, common);
             let node = PlcaNode { settings, ..*node };
-            let node = Self::told(node, common);
+            let mut node = Self::told(node, common);
+            node.clock_ppm = section.clock.as_ref().map_or(node.clock_ppm, |clock| clock.get_ref().0);
             let node = Self::told(PlcaNode { settings: changed(settings, &section.plca), ..node }, &section.plca);
             self.told_dynamic(self.told_ids(node, section)?, section)
         }))?;

@@ -239,7 +239,7 @@ impl Packets {
     /// Appends an event.
     pub fn event(&self, into: &mut Vec<u8>, event: &Event) {
         let station = self.frames.name(event.station);
-        let say = |prose: &mut Prose<'_>| sentences::tell(prose, &event.kind, event.at, station, &self.config);
+        let say = |prose: &mut Prose<'_>| sentences::tell(prose, event, station, &self.config);
         let row = self.begin_row(into, event.at, event.kind.name().as_bytes(), say);
         write_event(into, &self.names, event);
         self.end_row(into, row);
