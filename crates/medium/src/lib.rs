@@ -52,7 +52,8 @@ pub use access::csma_ca::{DcfPhase, DcfStep};
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 pub use access::plca::{PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaStatus};
 pub use config::{
-    Aloha, Capture, Csma, CsmaCa, HostDelay, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings, Population,
+    Aloha, Capture, Csma, CsmaCa, HostDelay, MacPhy, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings,
+    Population,
 };
 pub use config::{Config, ConfigError, Control, ControlLimits, Method, Parameters, Reach, SeatError, SlottedAloha};
 pub use config::{Spans, Tdma};

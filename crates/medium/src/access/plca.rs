@@ -20,6 +20,7 @@ mod cycles;
 mod follower;
 mod node;
 mod run;
+mod spi;
 mod tables;
 mod watch;
 mod wire;
@@ -41,6 +42,7 @@ use crate::timers::NEVER;
 use cycles::Cycles;
 use follower::{Apart, Follower};
 use node::Node;
+use spi::Spi;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use watch::Watch;
@@ -57,6 +59,8 @@ pub(crate) struct Own {
     mac_at: BitInstant,
     /// The host has not yet handed over the frame at the head.
     handing_over: bool,
+    /// The host's side of a MAC-PHY, if it has one.
+    spi: Option<Box<Spi>>,
     /// The piece of carrier that it sends.
     piece: Option<u64>,
     /// The first bit of its frame on the line. If PLCA lost the MAC's bits: when the MAC began.
@@ -117,6 +121,7 @@ impl Access for Reconciliation {
         let mut node = Node::new(config.plca().nodes[station.index()]);
         node.attached = !config.is_seat(station);
         config.plca().settled_turns().into_iter().for_each(|turns| node.settle(turns));
+        let spi = node.own.macphy.map(|macphy| Box::new(Spi::new(macphy, node.own.host_delay)));
         Own {
             mac: Mac::new(config, station),
             node,
@@ -124,6 +129,7 @@ impl Access for Reconciliation {
             watch: Watch::SILENT,
             mac_at: NEVER,
             handing_over: false,
+            spi,
             piece: None,
             line_begin: BitInstant::ZERO,
             delimited: false,
