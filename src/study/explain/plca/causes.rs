@@ -60,7 +60,7 @@ pub enum Cause {
     /// 13. Signals that take as long as a turn; how often frames met on the line.
     LongCable { longest: u64, turn: u8, met: u64 },
     /// 14. A host that is slow to hand over.
-    SlowHost { node: StationId, delay: HostDelay },
+    SlowHost { node: StationId, delay: HostDelay, over_spi: bool },
     /// 15. A node that was told settings while the bus ran.
     Reset { reset: Reset },
     /// 16. A node whose clock is fast or slow; how far its turn is off; what it met.
@@ -69,6 +69,8 @@ pub enum Cause {
     ColdStart { cold: Cold },
     /// 18 to 20. Noise at a node: wrong bits, one that hears nothing, BEACONs and COMMITs that get lost.
     Noise { noise: Noise },
+    /// 21. A node that skips turns after each with a frame.
+    SkipsTurns { node: StationId, skipped: u8 },
     /// plca_status fell although a coordinator was there.
     Unreached { nodes: Vec<StationId>, at: BitInstant, cut: Option<BitInstant> },
     /// Frames met in turns, and no setting says why.
@@ -108,6 +110,7 @@ impl Cause {
                 Fault::OneWay => 19,
                 Fault::Signals { .. } | Fault::Deaf | Fault::BadFcs | Fault::Babble => 20,
             },
+            Cause::SkipsTurns { .. } => 21,
             Cause::Unreached { .. } | Cause::Unexplained { .. } => 0,
         }
     }
@@ -130,6 +133,7 @@ impl Cause {
             | Cause::Heedless { node }
             | Cause::SeveralIds { node, .. }
             | Cause::SlowHost { node, .. }
+            | Cause::SkipsTurns { node, .. }
             | Cause::OtherClock { node, .. } => vec![*node],
             Cause::Reset { reset } => vec![reset.station],
             Cause::Noise { noise } => vec![noise.node],
@@ -185,8 +189,7 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     found.extend(stations(segment).filter_map(|station| several_ids(segment, station)));
     found.extend(phy_delay(segment));
     found.extend(long_cable(segment));
-    found.extend(stations(segment).filter_map(|station| slow_host(segment, station)));
-    found.extend(stations(segment).filter_map(|station| other_clock(segment, station)));
+    found.extend(super::chips::findings(segment));
     // Another finding has the change of settings with which it began or ended.
     let told: BTreeSet<u64> =
         found.iter().flat_map(|one| [Some(one.since), one.until]).flatten().map(|at| at.get()).collect();
@@ -264,7 +267,7 @@ fn propose_ids(segment: &Segment, found: &mut [Finding]) {
     }
 }
 
-fn stations(segment: &Segment) -> impl Iterator<Item = StationId> + use<> {
+pub(super) fn stations(segment: &Segment) -> impl Iterator<Item = StationId> + use<> {
     (0..segment.names.len() as u16).map(StationId::new)
 }
 
@@ -275,7 +278,7 @@ fn nodes(setup: &Setup, is_it: impl Fn(&Node) -> bool) -> Vec<StationId> {
 }
 
 /// The stretch of time round `at`.
-fn window(at: BitInstant, before: u64, after: u64) -> (u64, u64) {
+pub(super) fn window(at: BitInstant, before: u64, after: u64) -> (u64, u64) {
     (at.get().saturating_sub(before), at.get() + after)
 }
 
@@ -393,7 +396,7 @@ fn cold_start(segment: &Segment) -> Option<Finding> {
 }
 
 /// A finding that holds from the beginning.
-fn from_the_beginning(cause: Cause, window: (u64, u64)) -> Option<Finding> {
+pub(super) fn from_the_beginning(cause: Cause, window: (u64, u64)) -> Option<Finding> {
     Some(Finding { cause, since: BitInstant::ZERO, until: None, window })
 }
 
@@ -447,29 +450,6 @@ fn long_cable(segment: &Segment) -> Option<Finding> {
     let all = segment.whole.met(Why::Unknown, |_| true);
     let (met, at) = (sum(&all), all.iter().map(|(_, met)| met.first).min().unwrap_or(BitInstant::ZERO));
     from_the_beginning(Cause::LongCable { longest, turn, met }, window(at, 500, 1_500))
-}
-
-fn slow_host(segment: &Segment, node: StationId) -> Option<Finding> {
-    let delay = segment.plca.nodes[node.index()].host_delay;
-    if delay.is_none() {
-        return None;
-    }
-    let at = segment.whole.node(node).counts.first_offered.unwrap_or(BitInstant::ZERO);
-    from_the_beginning(Cause::SlowHost { node, delay }, window(at, 200, delay.most.get() + 1_500))
-}
-
-fn other_clock(segment: &Segment, node: StationId) -> Option<Finding> {
-    let own = &segment.plca.nodes[node.index()];
-    if own.clock_ppm == 0 {
-        return None;
-    }
-    let PlcaSettings { to_timer, node_id: id, .. } = own.settings;
-    let right = medium::BitTimes::new(u64::from(to_timer) * u64::from(id));
-    let off = own.on_medium(right).get().abs_diff(right.get());
-    let met = segment.whole.met_by(node, Why::OtherClock);
-    let at = met.first.or(segment.whole.node(node).counts.first_offered).unwrap_or(BitInstant::ZERO);
-    let ppm = own.clock_ppm;
-    from_the_beginning(Cause::OtherClock { node, ppm, to_timer, id, off, met }, window(at, 700, 1_000))
 }
 
 fn reset(reset: &Reset) -> Finding {
