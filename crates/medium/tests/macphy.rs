@@ -4,7 +4,6 @@
 //! `ETHBUS_CASES=10000` runs more cases, `ETHBUS_SEED=2` others.
 
 #[path = "common/scenario.rs"]
-#[allow(dead_code, reason = "other tests draw scenarios")]
 mod scenario;
 
 use backoff::Generator;
