@@ -29,6 +29,8 @@ use std::fmt::Debug;
 pub(crate) struct Admitted {
     /// Padded, or cut to the length that the MAU allows.
     pub size: Octets,
+    /// As the host hands it over.
+    pub unpadded: Octets,
     /// Longer than the standard allows: its station babbles.
     pub too_long: bool,
 }
@@ -159,8 +161,8 @@ pub(crate) struct Begun {
 
 /// An admitted frame as it waits in a queue since `arrived`.
 pub(crate) fn queued(serial: u64, destination: Addressed, admitted: Admitted, arrived: BitInstant) -> Queued {
-    let Admitted { size, too_long } = admitted;
-    Queued { serial, size, destination, arrived, too_long }
+    let Admitted { size, unpadded, too_long } = admitted;
+    Queued { serial, size, unpadded, destination, arrived, too_long }
 }
 
 /// The admission of a MAC that pads short frames and sends no long one, whatever the fault of its station.
@@ -172,5 +174,5 @@ pub(crate) fn admit_honest(config: &Config, frame: Frame) -> Result<Admitted, Ca
     if frame.size > p.frame_size_limit(frame.tagged) {
         return Err(Cause::TooLong);
     }
-    Ok(Admitted { size: frame.size.max(p.min_frame_size), too_long: false })
+    Ok(Admitted { size: frame.size.max(p.min_frame_size), unpadded: frame.size, too_long: false })
 }

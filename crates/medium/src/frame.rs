@@ -155,6 +155,8 @@ impl Frame {
 pub(crate) struct Queued {
     pub serial: u64,
     pub size: Octets,
+    /// As the host hands it over.
+    pub unpadded: Octets,
     pub destination: Addressed,
     pub arrived: BitInstant,
     /// Longer than 802.3 allows: its station babbles.

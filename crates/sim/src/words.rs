@@ -7,6 +7,7 @@ pub mod configuration;
 pub mod contention;
 pub mod fault;
 pub mod interface;
+pub mod macphy;
 pub mod places;
 pub mod plca;
 pub mod program;

@@ -144,6 +144,15 @@ fn turns_of_a_slow_host_pass_although_frames_wait() {
 }
 
 #[test]
+fn skipped_turns_pass_although_frames_wait() {
+    let (results, _) = of("22-skipped-turns");
+    let (used, yielded) = (counter(&results, 2, "used"), counter(&results, 2, "yielded"));
+    assert!(yielded.abs_diff(2 * used) <= 2, "{used} used, {yielded} yielded");
+    assert!(results.stations[2].queued > 0);
+    assert_eq!(results.medium.collision_episodes, 0);
+}
+
+#[test]
 fn a_reset_costs_the_status_once() {
     let (results, _) = of("15-reset");
     assert_eq!(every(&results, "status_losses"), [0, 0, 1, 0]);

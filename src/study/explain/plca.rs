@@ -4,6 +4,7 @@
 //! on the line in a stretch of time; `rows` and `picture` draw that; `statistics` has INET's names.
 
 pub(super) mod causes;
+mod chips;
 pub(super) mod dynamic;
 pub(super) mod noise;
 mod picture;

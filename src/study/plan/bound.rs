@@ -202,7 +202,9 @@ impl<'a> Analysis<'a> {
             return None;
         }
         let host = self.table.messages.iter().map(|message| self.host(message)).max().unwrap_or(0);
-        let around = host + self.turns.line_missed() + GAP + self.turns.to + self.turns.idle_cycle() + self.late;
+        let skipped = self.table.nodes.iter().map(|node| u64::from(node.skipped_turns)).max().unwrap_or(0);
+        let missed = self.turns.line_missed() + GAP + self.turns.to + self.turns.idle_cycle() + self.late;
+        let around = host + (1 + skipped) * missed;
         let cost = |message: &Message| around + self.frame_cost(message);
         let needed = |span: u64| -> u64 {
             let all = self.table.messages.iter();
@@ -220,8 +222,8 @@ impl<'a> Analysis<'a> {
 
     /// How many frames a node sends in a turn while it has some.
     fn frames_a_turn(node: &Node) -> u64 {
-        // A host that is slow, or a timer that is short, ends a burst.
-        let goes_on = !node.is_late() && u64::from(node.burst_timer) > GAP;
+        // A host that is slow, a timer that is short, or turns to skip end a burst.
+        let goes_on = !node.is_late() && node.skipped_turns == 0 && u64::from(node.burst_timer) > GAP;
         if goes_on { 1 + u64::from(node.burst_count) } else { 1 }
     }
 
@@ -265,7 +267,11 @@ impl<'a> Analysis<'a> {
     /// What a first frame waits longer if it is behind an own one: its MAC is ready before the line is.
     fn behind(&self, number: usize) -> u64 {
         let node = &self.table.nodes[number];
-        let deferred = if node.is_late() { 0 } else { self.turns.deferred(node.id.into()) + self.turns.to };
+        let deferred = if node.is_late() || node.skipped_turns > 0 {
+            0
+        } else {
+            self.turns.deferred(node.id.into()) + self.turns.to
+        };
         (self.turns.line() + DELIMITER + self.again()).saturating_sub(deferred)
     }
 
@@ -277,10 +283,12 @@ impl<'a> Analysis<'a> {
         if others_idle < GAP || self.turns.line_missed() > 0 { GAP + self.turns.to } else { 0 }
     }
 
-    /// The own turns in which frames of a node in a backlog are sent. A frame behind an own one may end a burst.
+    /// The own turns that pass until frames of a node in a backlog are sent. A frame behind an own one may end a burst. Before
+    /// each turn with a frame the node may skip some: the last frame before the backlog may just be sent.
     fn turns(node: &Node, Ahead { frames, is_behind, .. }: Ahead) -> u64 {
         let alone = u64::from(is_behind);
-        alone + (frames - alone).div_ceil(Self::frames_a_turn(node))
+        let used = alone + (frames - alone).div_ceil(Self::frames_a_turn(node));
+        used * (1 + u64::from(node.skipped_turns))
     }
 
     /// The wait of the last frame of a node in a backlog, of which those before take `queue`: its first bit, and what comes
@@ -289,8 +297,9 @@ impl<'a> Analysis<'a> {
         let node = &self.table.nodes[number];
         let (id, frames, turns) = (usize::from(node.id), ahead.frames, Self::turns(node, ahead));
         let deferred = self.turns.deferred(id) + self.turns.to;
-        // Where the host is slow, the line is used while it hands a frame over: each frame is the first of a backlog.
-        let begins = if node.is_late() { frames } else { 1 };
+        // Where the host is slow, the line is used while it hands a frame over: each frame is the first of a backlog. So is
+        // each after skipped turns, in which the MAC hears carrier.
+        let begins = if node.is_late() || node.skipped_turns > 0 { frames } else { 1 };
         let behind = if ahead.is_behind { self.behind(number) } else { 0 };
         let blocking = begins * deferred + behind + (turns - 1) * self.again() + turns * self.turns.line_missed();
         let idle = self.turns.idle_cycle() - self.turns.to;

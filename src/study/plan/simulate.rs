@@ -1,6 +1,5 @@
 //! A message table in virtual time: how long each message waits and takes. It must never know a bound.
 
-mod macphy;
 mod nodes;
 mod shaper;
 
@@ -61,7 +60,7 @@ fn once(
     let sources = all_sources(&plan.traffic, &plan.further, &plan.replays, &config, seed)?;
     let sources = sources.into_iter().filter(|source| !source.is_silent());
     let mut sources: Vec<(usize, Source)> = table.sources().zip(sources).collect();
-    let mut host = Nodes::new(table, delays, seed);
+    let mut host = Nodes::new(table, delays);
     let mut medium = Medium::new(config)?;
     let mut arrivals = BinaryHeap::new();
     let mut frames: Vec<Option<Frame>> = vec![None; sources.len()];
@@ -75,7 +74,7 @@ fn once(
         }
         let arrival = arrivals.peek().map(|Reverse(arrival)| *arrival).filter(|(at, _)| *at < end);
         let until = arrival.map_or(end, |(at, _)| at);
-        // Credit may come back sooner, or a transfer end, and a host may begin to wait for that meanwhile.
+        // Credit may come back sooner, and a host may begin to wait for that meanwhile.
         if let Some((at, station)) = host.run(&mut medium, until) {
             let frame = host.wakes(at, station);
             frame.into_iter().for_each(|frame| medium.give(at, Input::Offer { station, frame }, &mut host));

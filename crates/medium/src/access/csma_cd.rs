@@ -214,7 +214,7 @@ pub(super) fn admit(config: &Config, frame: Frame, fault: Option<Fault>) -> Resu
     }
     let cut_off = (p.jabber_limit.get() - PREAMBLE_AND_SFD.get()) / 8;
     let size = frame.size.get().max(p.min_frame_size.get()).min(cut_off as u32);
-    Ok(Admitted { size: Octets::new(size), too_long })
+    Ok(Admitted { size: Octets::new(size), unpadded: frame.size, too_long })
 }
 
 impl Mac {

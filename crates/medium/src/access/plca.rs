@@ -21,6 +21,7 @@ mod cycles;
 mod follower;
 mod node;
 mod run;
+mod spi;
 mod tables;
 mod watch;
 mod wire;
@@ -43,6 +44,7 @@ use assignment::Dynamic;
 use cycles::Cycles;
 use follower::{Apart, Follower};
 use node::Node;
+use spi::Spi;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use watch::Watch;
@@ -59,6 +61,8 @@ pub(crate) struct Own {
     mac_at: BitInstant,
     /// The host has not yet handed over the frame at the head.
     handing_over: bool,
+    /// The host's side of a MAC-PHY, if it has one.
+    spi: Option<Box<Spi>>,
     /// The piece of carrier that it sends.
     piece: Option<u64>,
     /// The first bit of its frame on the line. If PLCA lost the MAC's bits: when the MAC began.
@@ -121,6 +125,7 @@ impl Access for Reconciliation {
         node.dynamic = own.dynamic.map(|dynamic| Box::new(Dynamic::new(dynamic, config.seed, station)));
         node.attached = !config.is_seat(station);
         config.plca().settled_turns().into_iter().for_each(|turns| node.settle(turns));
+        let spi = node.own.macphy.map(|macphy| Box::new(Spi::new(macphy, node.own.host_delay)));
         Own {
             mac: Mac::new(config, station),
             node,
@@ -128,6 +133,7 @@ impl Access for Reconciliation {
             watch: Watch::SILENT,
             mac_at: NEVER,
             handing_over: false,
+            spi,
             piece: None,
             line_begin: BitInstant::ZERO,
             delimited: false,

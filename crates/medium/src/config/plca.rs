@@ -1,11 +1,12 @@
 //! The user's settings of PLCA: those of each node, under ethtool's names, and the timers of clause 148.
 
 use super::error::{ConfigError, rule};
+use super::macphy::MacPhy;
 use super::parameters::Parameters;
 use super::station_clock::Clock;
 use crate::draws::{HOSTS, draws};
 use crate::frame::{FrameId, PREAMBLE_AND_SFD};
-use crate::time::{BitRate, BitTimes};
+use crate::time::{BitRate, BitTimes, Octets};
 
 /// The settings of a node (802.3, 30.16), under ethtool's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +141,9 @@ pub struct PlcaNode {
     pub heeds_logical_collisions: bool,
     /// From when a frame reaches the head of its queue until the host has handed it over.
     pub host_delay: HostDelay,
+    /// Its MAC is behind SPI: then `host_delay` passes before the transfer of each frame, and transfers go on while a frame
+    /// waits for its turn.
+    pub macphy: Option<MacPhy>,
     /// Own turns that pass unused after each turn with a frame: its PHY holds the MAC back by carrier until the last of
     /// them is over. An option of chips, which clause 148 does not have.
     pub skipped_turns: u8,
@@ -160,6 +164,7 @@ impl PlcaNode {
             collision_detection: true,
             heeds_logical_collisions: true,
             host_delay: HostDelay::NONE,
+            macphy: None,
             skipped_turns: 0,
             clock_ppm: 0,
             dynamic: None,
@@ -180,6 +185,16 @@ impl PlcaNode {
             Some(own) => self.dynamic(own),
             None => self,
         }
+    }
+
+    /// Its host may hand a frame over late.
+    pub fn is_late(&self) -> bool {
+        self.macphy.is_some() || !self.host_delay.is_none()
+    }
+
+    /// How long its host takes to hand over a frame of this size, if it has no other.
+    pub fn host_delay_of(&self, size: Octets) -> HostDelay {
+        self.macphy.map_or(self.host_delay, |macphy| macphy.lone(self.host_delay, size))
     }
 
     /// Its id and its further ids.
@@ -304,6 +319,8 @@ impl Plca {
         rule(ages, "aging-cycles", "1 to 65535")?;
         let hosts = self.nodes.iter().all(|node| node.host_delay.least <= node.host_delay.most);
         rule(hosts, "host-delay", "a range whose first end is no longer than the second")?;
+        let longest = parameters.max_frame_size;
+        self.nodes.iter().filter_map(|node| node.macphy).try_for_each(|macphy| macphy.check(longest))?;
         let least = PREAMBLE_AND_SFD.get() + parameters.min_frame_size.bit_times().get();
         let longest = Plca::LONGEST_DELAY_LINE.min(BitTimes::new(least - 1));
         rule(

@@ -86,7 +86,7 @@ impl Transmission {
     /// A transmission that leaves only its carrier, from `begin` to `end`.
     pub fn unheard_of(frame: FrameId, begin: BitInstant, end: BitInstant) -> Transmission {
         let (serial, size, destination) = (frame.serial, Octets::new(0), Addressed::NOBODY);
-        let queued = Queued { serial, size, destination, arrived: begin, too_long: false };
+        let queued = Queued { serial, size, unpadded: size, destination, arrived: begin, too_long: false };
         Transmission::whole(frame, &queued, begin, end, Worth::Good)
     }
 

@@ -191,7 +191,7 @@ impl Bus {
         let usual_line = plca.delay_line == Plca::delay_line_for(&plca.nodes);
         let is_plain = delays == BitTimes::ZERO && !plca.cold_start && usual_line && octets > 0;
         let chips = plca.nodes.iter().all(|node| {
-            let host = node.host_delay.is_none() && node.heeds_logical_collisions;
+            let host = !node.is_late() && node.heeds_logical_collisions;
             let chip = node.clock_ppm == 0 && node.skipped_turns == 0 && node.dynamic.is_none();
             host && chip && node.collision_detection
         });

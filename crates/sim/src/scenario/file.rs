@@ -12,7 +12,7 @@ pub use crate::settings::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, CaptureText, ControlText, DurationText, FaultText,
     HostDelayText, InstantText, LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText,
     PhyText, PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText,
-    SpeedText, TopologyText, UntilText, WindowText,
+    SpeedText, SpiClockText, TopologyText, UntilText, WindowText,
 };
 
 use crate::scenario::check;

@@ -3,20 +3,18 @@
 //! It is TOML, or CSV for the messages alone. Both become entries, a key and a text with its place, so that every value is
 //! checked by the same rule. Quantities are in bit times at 10 Mb/s, the only rate of 10BASE-T1S.
 
-mod macphy;
 mod scenario;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub use macphy::MacPhy;
 pub use text::{DAY, KEYS, Other, TableKey};
 
 use super::file::{ScenarioError, file_text};
 use super::wrong::{Wrong, Wrongs};
 use crate::figures::cycle::PREAMBLE;
 use crate::words::plca::{Segment, unwise};
-use medium::{BitRate, BitTimes, HostDelay, Plca, PlcaNode, PlcaSettings, StationId, Topology};
+use medium::{BitRate, BitTimes, HostDelay, MacPhy, Octets, Plca, PlcaNode, PlcaSettings, StationId, Topology};
 use std::path::Path;
 
 /// The rate of 10BASE-T1S.
@@ -37,6 +35,8 @@ pub struct Node {
     pub host_delay: HostDelay,
     /// Its MAC is behind SPI: then `host_delay` passes before the transfer.
     pub macphy: Option<MacPhy>,
+    /// Own turns that pass unused after each turn with a frame.
+    pub skipped_turns: u8,
 }
 
 impl Node {
@@ -47,11 +47,8 @@ impl Node {
 
     /// How long its host takes to hand over a frame, at most, if it has no other, in bit times.
     pub fn longest_host_delay(&self, octets: u32) -> u64 {
-        let most = match &self.macphy {
-            Some(macphy) => macphy.before(self.host_delay).most + macphy.time(macphy.chunks_to_begin(octets)),
-            None => self.host_delay.most,
-        };
-        most.get()
+        let lone = |macphy: MacPhy| macphy.lone(self.host_delay, Octets::new(octets));
+        self.macphy.map_or(self.host_delay, lone).most.get()
     }
 }
 
@@ -165,8 +162,8 @@ impl MessageTable {
                 burst_timer: node.burst_timer,
                 ..PlcaSettings::new(node.id, self.node_count)
             };
-            let host_delay = if node.macphy.is_some() { HostDelay::NONE } else { node.host_delay };
-            PlcaNode { host_delay, ..PlcaNode::new(settings) }
+            let Node { host_delay, macphy, skipped_turns, .. } = *node;
+            PlcaNode { host_delay, macphy, skipped_turns, ..PlcaNode::new(settings) }
         };
         let plca = Plca::new(self.nodes.iter().map(node).collect());
         Plca { phy_on: BitTimes::new(self.phy_on), phy_off: BitTimes::new(self.phy_off), cold_start: false, ..plca }
@@ -199,12 +196,6 @@ impl MessageTable {
 
     /// Why the table makes no scenario, if it makes none.
     pub fn no_scenario(&self) -> Option<String> {
-        if let Some(node) = self.nodes.iter().find(|node| node.macphy.is_some()) {
-            return Some(format!(
-                "{} has a MAC-PHY behind SPI, which no station has: write a `host-delay` in place of `spi-clock`, or leave this option out",
-                node.name
-            ));
-        }
         let node = self.nodes.iter().enumerate().find(|(number, _)| self.has_classes(*number)).map(|(_, node)| node)?;
         Some(format!(
             "the messages of {} have more than one `priority` or an `idle-slope`, and a station sends in order of release: give them one priority and no slope, or leave this option out",

@@ -6,7 +6,7 @@ use super::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, CaptureText, ControlText, DurationText, FaultText,
     HostDelayText, InstantText, LengthText, MacText, MachineText, Network, OctetsNumber, OwnAddress, PersistenceText,
     PhyText, PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText,
-    SpeedText, TopologyText, UntilText, WindowText,
+    SpeedText, SpiClockText, TopologyText, UntilText, WindowText,
 };
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
 use medium::Parameters;

@@ -393,6 +393,25 @@ macro_rules! settings {
                 host_delay = "host-delay": Given<HostDelayText>, Text(text::<HostDelayText>),
                     "a time up to 1 s or a range, in quotes, like `host-delay = \"40us\"`, `\"400 BT\"` or `\"2us..8us\"`",
                     default "`\"0 BT\"`";
+                /// of a MAC-PHY: the clock of the SPI bus to it, up to 100 MHz; without it there is no MAC-PHY
+                spi_clock = "spi-clock": Given<SpiClockText>, Text(text::<SpiClockText>),
+                    "a clock from 0.1 to 100 MHz in quotes, like `spi-clock = \"25 MHz\"`",
+                    default "none";
+                /// of a MAC-PHY: octets of a frame in a chunk: 8, 16, 32 or 64
+                spi_chunk = "spi-chunk": Given<u8>, Whole(8, 64), "8, 16, 32 or 64 octets, like `spi-chunk = 64`",
+                    default "64";
+                /// of a MAC-PHY: chunks of a transfer that may be under way when the host wants to send
+                spi_transfer = "spi-transfer": Given<u8>, Whole(0, 255), "a whole number from 0 to 255, like `spi-transfer = 48`",
+                    default "0";
+                /// of a MAC-PHY: chunks in its transmit buffer
+                tx_credits = "tx-credits": Given<u8>, Whole(1, 255), "a whole number from 1 to 255, like `tx-credits = 48`",
+                    default "48";
+                /// of a MAC-PHY: credits at which a host that had none goes on
+                tx_threshold = "tx-threshold": Given<u8>, Whole(1, 255), "a whole number from 1 to 255, like `tx-threshold = 4`",
+                    default "1";
+                /// of a MAC-PHY: chunks of a frame from which on the MAC may send it
+                cut_through = "cut-through": Given<u8>, Whole(1, 255), "a whole number from 1 to 255, like `cut-through = 2`",
+                    default "the whole frame";
                 /// own turns that pass unused after each turn with a frame: the PHY holds the MAC back by carrier meanwhile
                 skip_turns = "skip-turns": Given<u8>, Whole(0, 255), "a whole number from 0 to 255, like `skip-turns = 2`",
                     default "0";

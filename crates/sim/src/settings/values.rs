@@ -8,8 +8,8 @@ use crate::words::MacAddr;
 use crate::words::choices::choice;
 use crate::words::contention;
 use crate::words::fault::fault;
-use crate::words::plca;
 use crate::words::units::{self, Length, RunTime};
+use crate::words::{macphy, plca};
 use backoff::Policy;
 use medium::{BitInstant, BitRate, BitTimes, Clock, Control, Fault, HostDelay, Octets, Persistence, Phy};
 use serde::{Deserialize, Deserializer, de};
@@ -394,6 +394,17 @@ impl FromStr for HostDelayText {
     }
 }
 
+/// The clock of an SPI bus in hertz, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpiClockText(pub u64);
+
+impl FromStr for SpiClockText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<SpiClockText, String> {
+        macphy::clock(text).map(SpiClockText)
+    }
+}
+
 /// How fast a clock is, in parts per million, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PpmText(pub i32);
@@ -507,6 +518,7 @@ deserialize_from_text!(
     RetryLimitsText,
     BitTimesText,
     HostDelayText,
+    SpiClockText,
     PpmText,
     PlaceText,
     FaultText,

@@ -63,7 +63,7 @@ pub enum Cause {
     /// 13. Signals that take as long as a turn; how often frames met on the line.
     LongCable { longest: u64, turn: u8, met: u64 },
     /// 14. A host that is slow to hand over.
-    SlowHost { node: StationId, delay: HostDelay },
+    SlowHost { node: StationId, delay: HostDelay, over_spi: bool },
     /// 15. A node that was told settings while the bus ran.
     Reset { reset: Reset },
     /// 16. A node whose clock is fast or slow; how far its turn is off; what it met.
@@ -74,6 +74,8 @@ pub enum Cause {
     Noise { noise: Noise },
     /// 21. Nodes that find their ids by D-PLCA, what they found, and how often their frames met on the line.
     Dynamic { nodes: Vec<StationId>, found: Found, met: u64 },
+    /// 22. A node that skips turns after each with a frame.
+    SkipsTurns { node: StationId, skipped: u8 },
     /// plca_status fell although a coordinator was there.
     Unreached { nodes: Vec<StationId>, at: BitInstant, cut: Option<BitInstant> },
     /// Frames met in turns, and no setting says why.
@@ -114,6 +116,7 @@ impl Cause {
                 Fault::Signals { .. } | Fault::Deaf | Fault::BadFcs | Fault::Babble => 20,
             },
             Cause::Dynamic { .. } => 21,
+            Cause::SkipsTurns { .. } => 22,
             Cause::Unreached { .. } | Cause::Unexplained { .. } => 0,
         }
     }
@@ -137,6 +140,7 @@ impl Cause {
             | Cause::Heedless { node }
             | Cause::SeveralIds { node, .. }
             | Cause::SlowHost { node, .. }
+            | Cause::SkipsTurns { node, .. }
             | Cause::OtherClock { node, .. } => vec![*node],
             Cause::Reset { reset } => vec![reset.station],
             Cause::Noise { noise } => vec![noise.node],
@@ -192,8 +196,7 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     found.extend(stations(segment).filter_map(|station| several_ids(segment, station)));
     found.extend(phy_delay(segment));
     found.extend(long_cable(segment));
-    found.extend(stations(segment).filter_map(|station| slow_host(segment, station)));
-    found.extend(stations(segment).filter_map(|station| other_clock(segment, station)));
+    found.extend(super::chips::findings(segment));
     // Another finding has the change of settings with which it began or ended.
     let told: BTreeSet<u64> =
         found.iter().flat_map(|one| [Some(one.since), one.until]).flatten().map(|at| at.get()).collect();
@@ -405,7 +408,7 @@ fn cold_start(segment: &Segment) -> Option<Finding> {
 }
 
 /// A finding that holds from the beginning.
-fn from_the_beginning(cause: Cause, window: (u64, u64)) -> Option<Finding> {
+pub(super) fn from_the_beginning(cause: Cause, window: (u64, u64)) -> Option<Finding> {
     Some(Finding { cause, since: BitInstant::ZERO, until: None, window })
 }
 
@@ -459,29 +462,6 @@ fn long_cable(segment: &Segment) -> Option<Finding> {
     let all = segment.whole.met(Why::Unknown, |_| true);
     let (met, at) = (sum(&all), all.iter().map(|(_, met)| met.first).min().unwrap_or(BitInstant::ZERO));
     from_the_beginning(Cause::LongCable { longest, turn, met }, window(at, 500, 1_500))
-}
-
-fn slow_host(segment: &Segment, node: StationId) -> Option<Finding> {
-    let delay = segment.plca.nodes[node.index()].host_delay;
-    if delay.is_none() {
-        return None;
-    }
-    let at = segment.whole.node(node).counts.first_offered.unwrap_or(BitInstant::ZERO);
-    from_the_beginning(Cause::SlowHost { node, delay }, window(at, 200, delay.most.get() + 1_500))
-}
-
-fn other_clock(segment: &Segment, node: StationId) -> Option<Finding> {
-    let own = &segment.plca.nodes[node.index()];
-    if own.clock_ppm == 0 {
-        return None;
-    }
-    let PlcaSettings { to_timer, node_id: id, .. } = own.settings;
-    let right = medium::BitTimes::new(u64::from(to_timer) * u64::from(id));
-    let off = own.on_medium(right).get().abs_diff(right.get());
-    let met = segment.whole.met_by(node, Why::OtherClock);
-    let at = met.first.or(segment.whole.node(node).counts.first_offered).unwrap_or(BitInstant::ZERO);
-    let ppm = own.clock_ppm;
-    from_the_beginning(Cause::OtherClock { node, ppm, to_timer, id, off, met }, window(at, 700, 1_000))
 }
 
 fn reset(reset: &Reset) -> Finding {

@@ -72,7 +72,9 @@ fn at_any_time(cause: &Cause, segment: &Segment) -> [String; 3] {
         }
         Cause::OtherTimer { .. } | Cause::OtherClock { .. } => counting(segment, cause),
         Cause::NoDetection { nodes, lost } => no_detection(segment, nodes, *lost),
-        Cause::Heedless { .. } | Cause::SeveralIds { .. } | Cause::SlowHost { .. } => node(segment, cause),
+        Cause::Heedless { .. } | Cause::SeveralIds { .. } | Cause::SlowHost { .. } | Cause::SkipsTurns { .. } => {
+            node(segment, cause)
+        }
         Cause::PhyDelay { coordinator } => phy_delay(segment, *coordinator),
         Cause::LongCable { longest, turn, met } => [
             format!(
@@ -441,12 +443,13 @@ fn node(segment: &Segment, cause: &Cause) -> [String; 3] {
                 "Nothing, if that is meant: the bound of the others grows by as many of its longest turns.".to_owned(),
             ]
         }
-        Cause::SlowHost { node, delay } => {
+        Cause::SlowHost { node, delay, over_spi } => {
             let (name, node) = of(*node);
             let (least, most) = (delay.least.get(), delay.most.get());
             let takes = if least == most { group(most) } else { format!("{} to {}", group(least), group(most)) };
+            let over = if *over_spi { " over SPI" } else { "" };
             [
-                format!("The host of {name} is slow: it takes {takes} BT to hand over a frame."),
+                format!("The host of {name} is slow: it takes {takes} BT to hand over a frame{over}."),
                 format!(
                     "Meanwhile its turns pass unused: it took {} turns in {} cycles, and sent {} of {} frames.",
                     group(node.turns),
@@ -455,6 +458,23 @@ fn node(segment: &Segment, cause: &Cause) -> [String; 3] {
                     group(node.offered)
                 ),
                 format!("Speed the way to its MAC-PHY up (SPI clock, DMA): no setting of PLCA helps {name}."),
+            ]
+        }
+        Cause::SkipsTurns { node, skipped } => {
+            let (name, node) = of(*node);
+            let (turns, cycles) = (if *skipped == 1 { "turn" } else { "turns" }, u64::from(*skipped) + 1);
+            [
+                format!("{name} skips {skipped} {turns} after each turn with a frame."),
+                format!(
+                    "It took {} turns in {} cycles, and sent {} of {} frames: one behind another waits {cycles} cycles.",
+                    group(node.turns),
+                    group(segment.whole.beacons),
+                    group(node.sent),
+                    group(node.offered)
+                ),
+                format!(
+                    "Nothing, if that is meant. Otherwise set the skipped turns of its PHY (PLCATOSKP) to 0: {name} then sends in each cycle."
+                ),
             ]
         }
         _ => Default::default(),

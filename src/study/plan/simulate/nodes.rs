@@ -1,10 +1,9 @@
 //! The hosts of the nodes, and what is seen of their frames.
 //!
 //! A node with classes gives its MAC one frame at a time, when the MAC is done with the last one: the first of the highest
-//! queue (802.1Q, 8.6.8.1) that has credit, if it has a shaper (8.6.8.2). Those with a MAC-PHY give theirs as SPI has
-//! transferred them, and the other nodes as they are released.
+//! queue (802.1Q, 8.6.8.1) that has credit, if it has a shaper (8.6.8.2). The other nodes give theirs as they are released:
+//! what a slow host or a MAC-PHY makes of them is the engine's.
 
-use super::macphy::Spi;
 use super::shaper::Shaper;
 use medium::{BitInstant, Event, Frame, FrameId, Host, Medium, StationId};
 use sim::figures::messages::MessageDelays;
@@ -16,7 +15,7 @@ pub(super) struct Nodes<'a> {
     table: &'a MessageTable,
     delays: MessageDelays,
     hosts: Vec<Queues>,
-    /// When hosts look again whether a class has credit, or what SPI has transferred.
+    /// When hosts look again whether a class has credit.
     wakes: BTreeSet<(BitInstant, StationId)>,
     /// Up to where the medium runs.
     until: BitInstant,
@@ -27,8 +26,6 @@ pub(super) struct Nodes<'a> {
 struct Queues {
     /// Frames go by class.
     has_classes: bool,
-    /// Frames go over SPI.
-    spi: Option<Spi>,
     /// What the MAC has: the frame's priority, and what it takes of the line.
     in_mac: Option<(u8, u64)>,
     /// Frames that the MAC had so far.
@@ -85,12 +82,8 @@ impl Queues {
 }
 
 impl Nodes<'_> {
-    pub fn new(table: &MessageTable, delays: MessageDelays, seed: u64) -> Nodes<'_> {
-        let host = |number: usize| {
-            let node = &table.nodes[number];
-            let spi = node.macphy.map(|macphy| Spi::new(node, macphy, seed));
-            Queues { has_classes: table.has_classes(number), spi, ..Queues::default() }
-        };
+    pub fn new(table: &MessageTable, delays: MessageDelays) -> Nodes<'_> {
+        let host = |number: usize| Queues { has_classes: table.has_classes(number), ..Queues::default() };
         let mut hosts: Vec<Queues> = (0..table.nodes.len()).map(host).collect();
         for message in &table.messages {
             hosts[message.node].classes[usize::from(message.priority)].shaper = message.idle_slope.map(Shaper::new);
@@ -114,11 +107,6 @@ impl Nodes<'_> {
     /// A frame is released. Returns it if the MAC gets it now.
     pub fn release(&mut self, at: BitInstant, station: StationId, message: usize, frame: Frame) -> Option<Frame> {
         let host = &mut self.hosts[station.index()];
-        if let Some(spi) = &mut host.spi {
-            spi.release(at, station, (message, at, frame));
-            self.wakes.extend(spi.due().map(|at| (at, station)));
-            return None;
-        }
         if !host.has_classes {
             return Some(self.hand_over(at, station, (message, at, frame)));
         }
@@ -128,14 +116,9 @@ impl Nodes<'_> {
         self.serve(at, station)
     }
 
-    /// Credit of a class of `station` is back, or SPI has transferred something. Returns the frame that its MAC gets now.
+    /// Credit of a class of `station` is back. Returns the frame that its MAC gets now.
     pub fn wakes(&mut self, at: BitInstant, station: StationId) -> Option<Frame> {
         let host = &mut self.hosts[station.index()];
-        if let Some(spi) = &mut host.spi {
-            let item = spi.go_on(at, station);
-            self.wakes.extend(spi.due().map(|at| (at, station)));
-            return item.map(|item| self.hand_over(at, station, item));
-        }
         host.pass(at);
         self.serve(at, station)
     }
@@ -184,10 +167,6 @@ impl Host for Nodes<'_> {
 
     fn next_frame(&mut self, at: BitInstant, station: StationId) -> Option<Frame> {
         let host = &mut self.hosts[station.index()];
-        if let Some(spi) = &mut host.spi {
-            spi.finished(at);
-            self.wakes.extend(spi.due().map(|at| (at, station)));
-        }
         if !host.has_classes {
             return None;
         }

@@ -203,7 +203,8 @@ impl Engine<CarrierSense> {
         let mut over = Vec::new();
         for sent in &air.signals {
             let Sent { frame, size, destination, end, worth, .. } = *sent;
-            let head = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
+            let head =
+                Queued { serial: frame.serial, size, unpadded: size, destination, arrived: begin, too_long: false };
             let mut transmission = Transmission::whole(frame, &head, begin, end, worth);
             (transmission.course, transmission.episode) = (Course::OnAir { end }, air.episode);
             let id = self.core.line.begin(begin, transmission, &mut self.core.agenda);

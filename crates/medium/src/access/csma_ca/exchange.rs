@@ -62,7 +62,8 @@ impl Engine<Dcf> {
             self.method.here.begin(begin, station, end, good.then_some((to, reserves)));
             (self.method.air.next_id(), None)
         } else {
-            let queued = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
+            let queued =
+                Queued { serial: frame.serial, size, unpadded: size, destination, arrived: begin, too_long: false };
             let id = self.core.send_whole(Transmission::whole(frame, &queued, begin, end, worth));
             (id, self.core.line.get(id).parted.clone())
         };

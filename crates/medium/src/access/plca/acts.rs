@@ -48,6 +48,7 @@ impl Below for Reconciliation {
     }
 
     fn wait<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
+        engine.transfer(station);
         let (now, handed_over) = (engine.core.instant, engine.handed_over(station));
         let own = &mut engine.station_mut(station).mac;
         own.mac.transmit = Transmit::WaitingToSend;
@@ -316,7 +317,21 @@ impl Engine<Reconciliation> {
     #[inline]
     pub(super) fn handed_over(&self, station: StationId) -> BitInstant {
         let this = self.station(station);
-        this.mac.mac.head_since + this.mac.node.own.host_delay.of(self.core.config.seed, this.frame())
+        match &this.mac.spi {
+            Some(spi) => spi.handed_over(),
+            None => this.mac.mac.head_since + this.mac.node.own.host_delay.of(self.core.config.seed, this.frame()),
+        }
+    }
+
+    /// Goes through the transfer of the frame at the head, if it has a MAC-PHY before it.
+    #[inline]
+    fn transfer(&mut self, station: StationId) {
+        let seed = self.core.config.seed;
+        let this = &mut self.stations[station.index()];
+        let (frame, head) = (this.frame(), *this.head());
+        if let Some(spi) = &mut this.mac.spi {
+            spi.transfer(seed, frame, &head, this.mac.mac.head_since);
+        }
     }
 
     pub(super) fn note_change(&mut self, station: StationId) {

@@ -1,7 +1,8 @@
 //! A table of messages as a scenario: the same segment, with a periodic source for each message.
 
-use super::{Message, MessageTable};
+use super::{Message, MessageTable, Node};
 use crate::words::plca::host_delay_text;
+use medium::MacPhy;
 use std::fmt::Write as _;
 
 impl MessageTable {
@@ -23,8 +24,10 @@ impl MessageTable {
     fn write(&self, text: &mut String, queue: u64) -> std::fmt::Result {
         let longest = self.messages.iter().map(|message| message.octets).max().unwrap_or(0);
         writeln!(text, "[access]\nmethod = \"plca\"\n[medium]\ntopology = \"{}\"", self.topology_text())?;
-        if longest > 1518 {
-            writeln!(text, "max_frame_size = {longest}")?;
+        // A transmit buffer has room for the longest frame.
+        let is_small = |node: &Node| node.macphy.is_some_and(|macphy| macphy.longest_frame() < 1518);
+        if longest > 1518 || self.nodes.iter().any(is_small) {
+            writeln!(text, "max_frame_size = {}", longest.max(64))?;
         }
         writeln!(text, "queue = {}", queue.max(100))?;
         writeln!(text, "[plca]\nto-tmr = {}\nnode-cnt = {}", self.to_timer, self.node_count)?;
@@ -33,8 +36,14 @@ impl MessageTable {
         for (number, node) in self.nodes.iter().enumerate() {
             writeln!(text, "[[station]]\nname = \"{}\"\nplca.node-id = {}", node.name, node.id)?;
             writeln!(text, "plca.burst-cnt = {}\nplca.burst-tmr = {}", node.burst_count, node.burst_timer)?;
-            if !node.host_delay.is_none() && node.macphy.is_none() {
+            if !node.host_delay.is_none() {
                 writeln!(text, "plca.host-delay = \"{}\"", host_delay_text(node.host_delay))?;
+            }
+            if node.skipped_turns > 0 {
+                writeln!(text, "plca.skip-turns = {}", node.skipped_turns)?;
+            }
+            if let Some(macphy) = &node.macphy {
+                write_macphy(text, macphy)?;
             }
             for message in self.messages.iter().filter(|message| message.node == number) {
                 source(text, message)?;
@@ -46,6 +55,14 @@ impl MessageTable {
     fn topology_text(&self) -> String {
         if self.cable > 0.0 && self.nodes.len() > 1 { format!("bus:{}m", self.cable) } else { "star:0bt".to_owned() }
     }
+}
+
+/// A MAC-PHY behind SPI.
+fn write_macphy(text: &mut String, macphy: &MacPhy) -> std::fmt::Result {
+    let MacPhy { clock, chunk, transfer, credits, threshold, cut_through } = macphy;
+    writeln!(text, "plca.spi-clock = \"{} MHz\"\nplca.spi-chunk = {chunk}", *clock as f64 / 1e6)?;
+    writeln!(text, "plca.spi-transfer = {transfer}\nplca.tx-credits = {credits}\nplca.tx-threshold = {threshold}")?;
+    cut_through.map_or(Ok(()), |chunks| writeln!(text, "plca.cut-through = {chunks}"))
 }
 
 /// The frames of a message.

@@ -5,7 +5,7 @@ use crate::scenario::file::Scenario;
 use crate::scenario::plan::{Overrides, Plan};
 use crate::words::configuration::WrittenConfig;
 use crate::words::plca::host_delay_text;
-use medium::Method;
+use medium::{MacPhy, Method};
 use std::path::Path;
 
 fn read(name: &str, text: &str) -> Result<MessageTable, String> {
@@ -110,6 +110,50 @@ fn a_table_becomes_a_scenario() {
     let read: WrittenConfig = serde_json::from_str(&written).expect("a configuration");
     assert_eq!(read.config().method, plan.medium.method);
     assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+}
+
+/// A MAC-PHY of a table is that of the scenario, in the engine and in a record. A small buffer has room for the longest frame.
+#[test]
+fn a_mac_phy_becomes_one_of_a_station() {
+    let keys = "spi-clock = \"12.5 MHz\"\nspi-chunk = 32\nspi-transfer = 2\ntx-credits = 9\ntx-threshold = 3\n";
+    let node = format!("[[node]]\nname = \"c\"\nhost-delay = \"2us..8us\"\nskip-turns = 2\n{keys}cut-through = 4\n");
+    let table = read("t.toml", &format!("{HEAD}octets = 100\nperiod = \"5 ms\"\n{node}")).expect("a right table");
+    let (scenario, _) = Scenario::from_text(Path::new("s.toml"), table.scenario(100)).expect("a scenario");
+    let plan = Plan::new(&scenario, None, &Overrides::default(), 1).expect("a plan");
+    let Method::Plca(plca) = &plan.medium.method else { panic!("a bus with PLCA") };
+    assert_eq!(plca.nodes, table.plca().nodes);
+    let macphy =
+        MacPhy { chunk: 32, transfer: 2, credits: 9, threshold: 3, cut_through: Some(4), ..MacPhy::new(12_500_000) };
+    assert_eq!((plca.nodes[1].macphy, plca.nodes[2].macphy, plca.nodes[2].skipped_turns), (None, Some(macphy), 2));
+    plan.medium.check().expect("the engine takes it");
+    let written = serde_json::to_string(&WrittenConfig::from(&plan.medium)).expect("JSON");
+    assert_eq!(written.matches("spi_clock_hz").count(), 1, "{written}");
+    let read: WrittenConfig = serde_json::from_str(&written).expect("a configuration");
+    assert_eq!(read.config().method, plan.medium.method);
+}
+
+/// A station's keys are checked by the rule of a table.
+#[test]
+fn wrong_mac_phys_of_stations_are_named() {
+    for (keys, wrong) in [
+        ("plca.tx-credits = 9", "tx-credits: only a MAC-PHY behind SPI has it: write its `spi-clock` too"),
+        ("plca.spi-clock = \"25\"", "spi-clock: `25`"),
+        ("plca.spi-clock = \"25 MHz\"\nplca.spi-chunk = 63", "spi-chunk: 63: write 8, 16, 32 or 64 octets"),
+        (
+            "plca.spi-clock = \"25 MHz\"\nplca.tx-credits = 23",
+            "tx-credits: 23: a frame of 1518 octets has 24 chunks: write 24 or more",
+        ),
+        ("plca.spi-clock = \"25 MHz\"\nplca.tx-threshold = 49", "tx-threshold: 49: there are 48 credits at most"),
+        ("plca.spi-clock = \"10 MHz\"\nplca.cut-through = 2", "cut-through: a chunk takes 544 BT on SPI and 512 BT"),
+    ] {
+        let text = format!("[access]\nmethod = \"plca\"\n[[station]]\n[[station]]\n{keys}\n");
+        let made = Scenario::from_text(Path::new("s.toml"), text).map_err(|error| error.to_string());
+        let made = made.and_then(|(scenario, _)| {
+            Plan::new(&scenario, None, &Overrides::default(), 1).map_err(|error| error.to_string())
+        });
+        let error = made.err().unwrap_or_default();
+        assert!(error.contains(wrong), "{keys}: {error}");
+    }
 }
 
 /// The chunks of a frame without its FCS, each of 544 clocks, which are 217.6 BT at 25 MHz.

@@ -8,8 +8,8 @@ use super::{Message, MessageTable, Node, RATE, wrong};
 use crate::scenario::file::ScenarioError;
 use crate::scenario::wrong::{FilePlace, Wrong, meant};
 use crate::words::interface::station_name;
-use crate::words::plca;
 use crate::words::units::{self, Length};
+use crate::words::{macphy, plca};
 use medium::{HostDelay, PlcaSettings};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -93,6 +93,8 @@ keys! {
             "aPLCABurstTimer, in bit times", "128";
         "host-delay" Takes::HostDelay, "a time up to 1 s or a range, like `host-delay = \"40 us\"`, `\"400 BT\"` or `\"2us..8us\"`",
             "how long its host takes to hand over the frame at the head of the queue; of a range each frame draws its own", "`0 BT`";
+        "skip-turns" Takes::Whole(0, 255), "a whole number from 0 to 255, like `skip-turns = 2`",
+            "own turns that pass unused after each turn with a frame, an option of chips", "0";
         "spi-clock" Takes::Clock, "a clock from 0.1 to 100 MHz, like `spi-clock = \"25 MHz\"`",
             "of a MAC-PHY: the clock of the SPI bus to it", "no MAC-PHY";
         "spi-chunk" Takes::OneOf(&[8, 16, 32, 64]), "8, 16, 32 or 64 octets, like `spi-chunk = 64`",
@@ -169,7 +171,7 @@ fn number(key: &TableKey, text: &str) -> Result<u64, String> {
             within(digits.parse().ok().filter(|_| is_plain).ok_or_else(refuse)?, least, most)
         }
         Takes::Span(least, most) => within(plca::span(text).map_err(|_| refuse())?.get(), least, most),
-        Takes::Clock => super::macphy::clock(text).ok_or_else(refuse),
+        Takes::Clock => macphy::clock(text).map_err(|_| refuse()),
         Takes::OneOf(all) => {
             let number = text.trim().parse().ok().filter(|number| all.contains(number));
             number.ok_or_else(refuse)
@@ -312,6 +314,7 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
             burst_timer: number(section, "burst-tmr", usual.burst_timer.into()) as u8,
             host_delay: section.host_delay(),
             macphy: section.macphy(wrongs),
+            skipped_turns: number(section, "skip-turns", 0) as u8,
         });
     }
     if nodes.is_empty() {
@@ -320,7 +323,8 @@ fn nodes(path: &Path, sections: &[Section], wrongs: &mut Vec<Wrong>) -> Option<V
             if !name.is_empty() && nodes.iter().all(|node| node.name != name) {
                 let id = nodes.len().min(254) as u8;
                 let PlcaSettings { burst_count, burst_timer, .. } = usual;
-                nodes.push(Node { name, id, burst_count, burst_timer, host_delay: HostDelay::NONE, macphy: None });
+                let host_delay = HostDelay::NONE;
+                nodes.push(Node { name, id, burst_count, burst_timer, host_delay, macphy: None, skipped_turns: 0 });
             }
         }
     }

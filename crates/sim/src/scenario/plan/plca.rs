@@ -4,8 +4,9 @@ use super::{PlanError, Planner};
 use crate::scenario::file::{BitTimesText, Given, PlcaSection, StationSection, span, value};
 use crate::settings::keys::PLCA;
 use crate::settings::overrides::option_at;
+use crate::words::macphy::{self, FURTHER, NO_CLOCK, Written};
 use crate::words::plca::{Segment, number, unwise};
-use medium::{BitTimes, Config, Dplca, Input, Method, Plca, PlcaNode, PlcaSettings, StationId};
+use medium::{BitTimes, Config, Dplca, Input, MacPhy, Method, Plca, PlcaNode, PlcaSettings, StationId};
 use toml::Spanned;
 
 fn bits(given: &Given<BitTimesText>) -> Option<BitTimes> {
@@ -21,6 +22,19 @@ fn changed(mut settings: PlcaSettings, section: &PlcaSection) -> PlcaSettings {
     settings.burst_count = value(&section.burst_cnt).unwrap_or(settings.burst_count);
     settings.burst_timer = value(&section.burst_tmr).unwrap_or(settings.burst_timer);
     settings
+}
+
+/// The keys of a MAC-PHY in a section.
+fn written(section: &PlcaSection) -> Written {
+    let number = |given: &Given<u8>| value(given).map(u64::from);
+    Written {
+        clock: section.spi_clock.as_ref().map(|clock| clock.get_ref().0),
+        chunk: number(&section.spi_chunk),
+        transfer: number(&section.spi_transfer),
+        credits: number(&section.tx_credits),
+        threshold: number(&section.tx_threshold),
+        cut_through: number(&section.cut_through),
+    }
 }
 
 impl Planner<'_> {
@@ -39,7 +53,8 @@ impl Planner<'_> {
             let mut node = Self::told(node, common);
             node.clock_ppm = section.clock.as_ref().map_or(node.clock_ppm, |clock| clock.get_ref().0);
             let node = Self::told(PlcaNode { settings: changed(settings, &section.plca), ..node }, &section.plca);
-            self.told_dynamic(self.told_ids(node, section)?, section)
+            let macphy = self.macphy(&section.plca, common)?;
+            self.told_dynamic(self.told_ids(PlcaNode { macphy, ..node }, section)?, section)
         }))?;
         let standard = Plca::new(nodes);
         Ok(Plca {
@@ -51,6 +66,24 @@ impl Planner<'_> {
             phy_off: bits(&common.phy_off).or(bits(&common.phy_on)).unwrap_or(standard.phy_off),
             ..standard
         })
+    }
+
+    /// The MAC-PHY of a station, if it or all have one.
+    fn macphy(&self, section: &PlcaSection, common: &PlcaSection) -> Result<Option<MacPhy>, PlanError> {
+        let place = |key: &'static str| {
+            let of =
+                |section: &PlcaSection| PLCA.iter().find(|it| it.name == key).and_then(|it| section.place_of(it.field));
+            of(section).or_else(|| of(common))
+        };
+        let Some(macphy) = written(section).or(written(common)).macphy() else {
+            let key = FURTHER.into_iter().find(|key| place(key).is_some());
+            return key.map_or(Ok(None), |key| Err(self.wrong(key, place(key), NO_CLOCK.to_owned())));
+        };
+        let longest = self.scenario.medium.max_frame_size.as_ref().map_or(1518, |size| size.get_ref().0);
+        match macphy::problem(&macphy, longest) {
+            Some((key, what)) => Err(self.wrong(key, place(key).or_else(|| place("spi-clock")), what)),
+            None => Ok(Some(macphy)),
+        }
     }
 
     /// What chips and host make of it.

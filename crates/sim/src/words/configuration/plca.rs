@@ -1,7 +1,7 @@
 //! PLCA's part of a configuration in writing.
 
 use super::{bit_times, is_so, yes};
-use medium::{BitTimes, Dplca, HostDelay, Plca, PlcaNode, PlcaSettings};
+use medium::{BitTimes, Dplca, HostDelay, MacPhy, Plca, PlcaNode, PlcaSettings};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -44,6 +44,9 @@ struct PlcaNodeMirror {
     heeds_logical_collisions: bool,
     #[serde(rename = "host_delay_bt", with = "host_delay")]
     host_delay: HostDelay,
+    /// Left out without one: files of before have none.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "macphy")]
+    macphy: Option<MacPhy>,
     #[serde(default, skip_serializing_if = "is_none")]
     skipped_turns: u8,
     #[serde(default, skip_serializing_if = "is_right")]
@@ -109,6 +112,40 @@ mod host_delay {
             Written::Fixed(delay) => HostDelay::fixed(BitTimes::new(delay)),
             Written::Range([least, most]) => HostDelay { least: BitTimes::new(least), most: BitTimes::new(most) },
         })
+    }
+}
+
+/// A MAC-PHY behind SPI, under the names of its keys.
+mod macphy {
+    use medium::MacPhy;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(remote = "MacPhy", deny_unknown_fields)]
+    struct Mirror {
+        #[serde(rename = "spi_clock_hz")]
+        clock: u64,
+        #[serde(rename = "spi_chunk")]
+        chunk: u64,
+        #[serde(rename = "spi_transfer")]
+        transfer: u64,
+        #[serde(rename = "tx_credits")]
+        credits: u64,
+        #[serde(rename = "tx_threshold")]
+        threshold: u64,
+        cut_through: Option<u64>,
+    }
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct Written(#[serde(with = "Mirror")] MacPhy);
+
+    pub fn serialize<S: Serializer>(macphy: &Option<MacPhy>, serializer: S) -> Result<S::Ok, S::Error> {
+        macphy.map(Written).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MacPhy>, D::Error> {
+        Ok(Option::<Written>::deserialize(deserializer)?.map(|Written(macphy)| macphy))
     }
 }
 

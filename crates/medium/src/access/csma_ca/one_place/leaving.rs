@@ -48,7 +48,8 @@ impl Engine<Dcf> {
         let signals = air.begun_since(here.last.begin).map(|(_, signal)| {
             let Signal { source: station, destination, size, content, about, begin, end, good, .. } = *signal;
             let frame = if content == Content::Data { about } else { FrameId { station, serial: 0 } };
-            let queued = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
+            let queued =
+                Queued { serial: frame.serial, size, unpadded: size, destination, arrived: begin, too_long: false };
             Transmission::whole(frame, &queued, begin, end, if good { Worth::Good } else { Worth::BadFcs })
         });
         let transmissions: Vec<Transmission> = signals.collect();

@@ -1,5 +1,7 @@
-//! A MAC-PHY behind SPI (OPEN Alliance TC6): how long the host takes to hand over a frame. It must never know how a frame
-//! is sent, or what a bound is.
+//! A MAC-PHY behind SPI (OPEN Alliance TC6): how long the host takes to hand over a frame. It must never know when
+//! a frame is sent, or what a bound is.
+//!
+//! Lengths are those that the host hands over: the MAC-PHY pads, and adds the FCS.
 //!
 //! ```text
 //!   host |release |host-delay |transfer under way |chunk|chunk| … |last chunk|
@@ -7,8 +9,10 @@
 //!   MAC                                                 ^ cut-through        ^ store and forward
 //! ```
 
-use super::RATE;
-use medium::{BitTimes, FCS, HostDelay};
+use super::HostDelay;
+use super::error::{ConfigError, rule};
+use crate::frame::FCS;
+use crate::time::{BitRate, BitTimes, Octets};
 
 /// The header of a chunk, in octets.
 const HEADER: u64 = 4;
@@ -24,7 +28,7 @@ pub struct MacPhy {
     pub transfer: u64,
     /// Chunks in the transmit buffer: the most transmit credits (TXC).
     pub credits: u64,
-    /// Credits at which a host that had none goes on (TXCTHRESH).
+    /// Credits at which a host that had none goes on (TXCTHRESH), or fewer if the rest of its frame needs no more.
     pub threshold: u64,
     /// Chunks of a frame from which on the MAC may send it (CTTHR). Otherwise it waits for the whole frame.
     pub cut_through: Option<u64>,
@@ -49,12 +53,19 @@ impl MacPhy {
 
     /// How long chunks take on SPI, each rounded up to a bit time.
     pub fn time(&self, chunks: u64) -> BitTimes {
-        BitTimes::new(chunks * (8 * (HEADER + self.chunk) * RATE.get()).div_ceil(self.clock))
+        BitTimes::new(chunks * (8 * (HEADER + self.chunk) * BitRate::MBIT_10.get()).div_ceil(self.clock))
     }
 
     /// What passes before the first chunk of a frame, where its host needs `host` and the buffer has room.
     pub fn before(&self, host: HostDelay) -> HostDelay {
         HostDelay { most: host.most + self.time(self.transfer), ..host }
+    }
+
+    /// What passes until the MAC may send a frame of this size, where its host needs `host` and has no other.
+    pub fn lone(&self, host: HostDelay, size: Octets) -> HostDelay {
+        let HostDelay { least, most } = self.before(host);
+        let transfer = self.time(self.chunks_to_begin(size.get()));
+        HostDelay { least: least + transfer, most: most + transfer }
     }
 
     /// A chunk takes longer on SPI than its octets on the line: a frame that is sent before it is whole runs dry.
@@ -66,10 +77,15 @@ impl MacPhy {
     pub fn longest_frame(&self) -> u64 {
         self.credits * self.chunk + u64::from(FCS.get())
     }
-}
 
-/// The clock of an SPI bus in hertz, from 0.1 to 100 MHz: `25 MHz`.
-pub(super) fn clock(text: &str) -> Option<u64> {
-    let megahertz: f64 = text.trim().strip_suffix("MHz")?.trim().parse().ok()?;
-    (0.1..=100.0).contains(&megahertz).then(|| (megahertz * 1e6).round() as u64)
+    /// Checks each value against its range, where frames have up to `longest` octets.
+    pub(super) fn check(&self, longest: Octets) -> Result<(), ConfigError> {
+        rule((100_000..=100_000_000).contains(&self.clock), "spi-clock", "0.1 to 100 MHz")?;
+        rule([8, 16, 32, 64].contains(&self.chunk), "spi-chunk", "8, 16, 32 or 64 octets")?;
+        rule(self.transfer <= 255 && self.credits <= 255, "tx-credits", "at most 255 chunks, like spi-transfer")?;
+        rule(self.longest_frame() >= longest.get().into(), "tx-credits", "chunks for the longest frame")?;
+        rule((1..=self.credits).contains(&self.threshold), "tx-threshold", "1 to the number of credits")?;
+        let whole = self.cut_through != Some(0) && !(self.cut_through.is_some() && self.is_slower_than_the_line());
+        rule(whole, "cut-through", "1 or more chunks, behind an SPI bus that is faster than the line")
+    }
 }
