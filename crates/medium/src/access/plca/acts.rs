@@ -313,27 +313,6 @@ impl Engine<Reconciliation> {
         self.look_ahead(station);
     }
 
-    /// When the host has handed over the frame at the head.
-    #[inline]
-    pub(super) fn handed_over(&self, station: StationId) -> BitInstant {
-        let this = self.station(station);
-        match &this.mac.spi {
-            Some(spi) => spi.handed_over(),
-            None => this.mac.mac.head_since + this.mac.node.own.host_delay.of(self.core.config.seed, this.frame()),
-        }
-    }
-
-    /// Goes through the transfer of the frame at the head, if it has a MAC-PHY before it.
-    #[inline]
-    fn transfer(&mut self, station: StationId) {
-        let seed = self.core.config.seed;
-        let this = &mut self.stations[station.index()];
-        let (frame, head) = (this.frame(), *this.head());
-        if let Some(spi) = &mut this.mac.spi {
-            spi.transfer(seed, frame, &head, this.mac.mac.head_since);
-        }
-    }
-
     pub(super) fn note_change(&mut self, station: StationId) {
         let own = &mut self.stations[station.index()].mac;
         if !std::mem::replace(&mut own.changed, true) {

@@ -5,8 +5,10 @@
 //! sent: a logical collision begins it again. Meanwhile the next one is transferred. All that matters of a frame's transfer
 //! has passed, or is certain, as it gets to the head: all frames before it are done. So its transfer is gone through then.
 
+use super::Reconciliation;
 use crate::config::{HostDelay, MacPhy};
-use crate::frame::{FrameId, Queued};
+use crate::engine::Engine;
+use crate::frame::{FrameId, Queued, StationId};
 use crate::time::BitInstant;
 use std::collections::VecDeque;
 
@@ -92,5 +94,29 @@ impl Spi {
         });
         // Without other frames the buffer has room for the whole of this one.
         back.expect("credits come back").0
+    }
+}
+
+/// Frames on their way from the host to the MAC.
+impl Engine<Reconciliation> {
+    /// When the host has handed over the frame at the head.
+    #[inline]
+    pub(super) fn handed_over(&self, station: StationId) -> BitInstant {
+        let this = self.station(station);
+        match &this.mac.spi {
+            Some(spi) => spi.handed_over(),
+            None => this.mac.mac.head_since + this.mac.node.own.host_delay.of(self.core.config.seed, this.frame()),
+        }
+    }
+
+    /// Goes through the transfer of the frame at the head, if it has a MAC-PHY before it.
+    #[inline]
+    pub(super) fn transfer(&mut self, station: StationId) {
+        let seed = self.core.config.seed;
+        let this = &mut self.stations[station.index()];
+        let (frame, head) = (this.frame(), *this.head());
+        if let Some(spi) = &mut this.mac.spi {
+            spi.transfer(seed, frame, &head, this.mac.mac.head_since);
+        }
     }
 }
