@@ -93,7 +93,8 @@ impl Coordinator {
     pub(super) fn offer_next(&mut self) {
         let Some(Reverse(Arrival { at, station, frame, .. })) = self.frames.arrivals.pop() else { return };
         let now = self.medium.now().max(at);
-        if now > at {
+        // What comes in a pause comes at its instant, whenever it was stamped: that is not late.
+        if now > at && self.pause.is_none() {
             let (late, frame) = (self.clocks.timeline.span(now - at), self.medium.next_frame_id(station));
             self.emulator.arrived_late(late);
             self.note(EmulatorKind::LateArrival { frame, ns: late });
