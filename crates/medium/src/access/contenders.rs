@@ -10,11 +10,12 @@
 mod due;
 mod in_one_place;
 mod slots;
+mod unheard;
 
 use self::due::{Due, Entry, Key, key};
 pub(crate) use self::in_one_place::InOnePlace;
 use super::Access;
-use crate::config::{Clock, Population};
+use crate::config::{Clock, Config, Population};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -240,6 +241,11 @@ impl Contenders {
     /// The contender has no next action.
     pub fn hold(&mut self, index: usize, state: State) {
         (self.all[index].state, self.all[index].due) = (state, NOTHING);
+    }
+
+    /// A station with this number of queued frames takes no more, unless each of its frames is a user of its own.
+    pub fn is_full(&self, config: &Config, queued: usize) -> bool {
+        !self.infinite && queued >= config.queue_limit
     }
 
     /// Takes the first contender that acts at `now`.

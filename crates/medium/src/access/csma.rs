@@ -87,7 +87,7 @@ impl Access for CarrierSense {
     }
 
     fn is_full(&self, config: &Config, queued: usize) -> bool {
-        !self.contenders.infinite && queued >= config.queue_limit
+        self.contenders.is_full(config, queued)
     }
 
     fn frame_ready<H: Host>(engine: &mut Engine<CarrierSense>, station: StationId, host: &mut H) {

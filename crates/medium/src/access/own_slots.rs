@@ -95,7 +95,7 @@ impl Access for OwnSlots {
     }
 
     fn is_full(&self, config: &Config, queued: usize) -> bool {
-        !self.contenders.infinite && queued >= config.queue_limit
+        self.contenders.is_full(config, queued)
     }
 
     fn frame_ready<H: Host>(engine: &mut Engine<OwnSlots>, station: StationId, host: &mut H) {
@@ -106,18 +106,7 @@ impl Access for OwnSlots {
     }
 
     fn timer_ends<H: Host>(engine: &mut Engine<OwnSlots>, _: StationId, _: usize, host: &mut H) {
-        let now = engine.core.instant;
-        while let Some(index) = engine.method.contenders.take_due(now) {
-            match engine.contender(index).state {
-                State::Waiting => engine.go_out(index, host),
-                State::Passing(id) => engine.passed(index, id, host),
-                State::Unknown(fate) => engine.learn(index, fate, host),
-                State::Sensing | State::Counting | State::Sending(_) | State::Gone => {
-                    panic!("no station listens, and the fate of a frame is not known before it has passed")
-                }
-            }
-        }
-        engine.await_due();
+        engine.act_unheard(Engine::passed, host);
     }
 
     fn detached<H: Host>(engine: &mut Engine<OwnSlots>, station: StationId, host: &mut H) {

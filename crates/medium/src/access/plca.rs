@@ -19,6 +19,7 @@ mod assignment;
 mod counters;
 mod cycles;
 mod follower;
+mod ids;
 mod node;
 mod run;
 mod spi;

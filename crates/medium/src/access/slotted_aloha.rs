@@ -101,7 +101,7 @@ impl Access for Contention {
 
     fn is_full(&self, config: &Config, queued: usize) -> bool {
         let rejects = self.controlled.as_ref().is_some_and(Controlled::rejects);
-        rejects || (!self.contenders.infinite && queued >= config.queue_limit)
+        rejects || self.contenders.is_full(config, queued)
     }
 
     fn frame_ready<H: Host>(engine: &mut Engine<Contention>, station: StationId, host: &mut H) {

@@ -4,9 +4,10 @@ use super::error::{ConfigError, rule};
 use super::macphy::MacPhy;
 use super::parameters::Parameters;
 use super::station_clock::Clock;
-use crate::draws::{HOSTS, draws};
+use crate::draws::{HOSTS, draw};
 use crate::frame::{FrameId, PREAMBLE_AND_SFD};
 use crate::time::{BitRate, BitTimes, Octets};
+use std::ops::RangeInclusive;
 
 /// The settings of a node (802.3, 30.16), under ethtool's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,9 +92,8 @@ impl HostDelay {
     }
 
     fn drawn(self, seed: u64, frame: FrameId) -> BitTimes {
-        let number = draws(seed, HOSTS + frame.station.index() as u64, frame.serial).next_u64();
-        let span = self.most.get().saturating_sub(self.least.get()) + 1;
-        self.least + BitTimes::new(((u128::from(number) * u128::from(span)) >> 64) as u64)
+        let range = self.least.get()..=self.most.get().max(self.least.get());
+        BitTimes::new(draw(seed, HOSTS + frame.station.index() as u64, frame.serial, range))
     }
 }
 
@@ -111,8 +111,10 @@ impl Dplca {
     pub const SEEKING: u8 = 254;
     /// The turns with which a coordinator begins, and the least that it keeps.
     pub const LEAST_TURNS: u8 = 8;
-    /// wait_beacon_timer is drawn from this range: 40 to 295 periods of the MII's clock, of 4 BT each.
-    pub(crate) const WAIT_BEACON: (u64, u64) = (160, 1180);
+    /// wait_beacon_timer is drawn from this range, in periods of the MII's clock.
+    pub(crate) const WAIT_BEACON: RangeInclusive<u64> = 40..=295;
+    /// A period of the MII's clock.
+    pub(crate) const MII_PERIOD: BitTimes = BitTimes::new(4);
     /// beacon_timeout_timer: a coordinator that does not hear its own BEACON, since another begins with it, begins anew.
     pub(crate) const BEACON_TIMEOUT: BitTimes = BitTimes::new(68);
 

@@ -2,7 +2,7 @@
 
 use super::causes::{Cause, Finding, stations, window};
 use super::segment::Segment;
-use medium::{BitInstant, StationId};
+use medium::{BitInstant, Dplca, StationId};
 
 /// The ids that nodes found by D-PLCA.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,8 @@ impl Found {
     pub fn take(&mut self, at: BitInstant, station: StationId, id: u32, led: bool) {
         match id {
             0 if !led => self.coordinators.push((at, station)),
-            0 | 254 => {}
+            0 => {}
+            id if id == u32::from(Dplca::SEEKING) => {}
             _ => (self.turns, self.last) = (self.turns + 1, Some(at)),
         }
     }

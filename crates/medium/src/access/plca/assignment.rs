@@ -5,33 +5,16 @@
 //! table of claims is what was claimed in this age and the one before; an age is over as turn 0 ends in the cycle after
 //! aging_cycles others.
 
+use super::ids::Ids;
 use super::node::Node;
 use super::tables::{Assignment, Claims, Control, Seen};
 use super::wire::{Heard, What};
 use crate::config::{Dplca, PlcaSettings};
-use crate::draws::{DPLCA, draws};
+use crate::draws::{DPLCA, draw};
 use crate::frame::StationId;
-use crate::time::{BitInstant, BitTimes};
+use crate::time::BitInstant;
 use crate::timers::NEVER;
-
-/// A bit for each turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Turns([u64; 4]);
-
-impl Turns {
-    fn has(&self, id: u8) -> bool {
-        self.0[usize::from(id) / 64] >> (id % 64) & 1 == 1
-    }
-
-    fn insert(&mut self, id: u8) {
-        self.0[usize::from(id) / 64] |= 1 << (id % 64);
-    }
-
-    /// MAX_CLAIM: the highest of them; 0 if there is none.
-    fn highest(&self) -> u8 {
-        (0..=u8::MAX).rev().find(|&id| self.has(id)).unwrap_or(0)
-    }
-}
+use std::ops::RangeInclusive;
 
 /// A node that finds its own id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +27,9 @@ pub(super) struct Dynamic {
     timer_end: BitInstant,
     /// dplca_aging: the table of claims is kept.
     aging: bool,
-    /// txop_claim_table, and txop_claim_table_new.
-    claimed: Turns,
-    claimed_anew: Turns,
+    /// txop_claim_table, whose highest id is MAX_CLAIM, and txop_claim_table_new.
+    claimed: Ids,
+    claimed_anew: Ids,
     /// aging_cnt.
     cycles: u16,
     /// dplca_txop_claim: somebody claims the present turn.
@@ -72,8 +55,8 @@ impl Dynamic {
             state: Assignment::Disabled,
             timer_end: NEVER,
             aging: false,
-            claimed: Turns::default(),
-            claimed_anew: Turns::default(),
+            claimed: Ids::NONE,
+            claimed_anew: Ids::NONE,
             cycles: 0,
             claim: false,
             turn: 0,
@@ -89,11 +72,10 @@ impl Dynamic {
         self.timer_end
     }
 
-    /// A number from `least` to `most`, drawn evenly.
-    fn draw(&mut self, least: u64, most: u64) -> u64 {
+    /// A number of `range`, drawn evenly.
+    fn draw(&mut self, range: RangeInclusive<u64>) -> u64 {
         self.drawn += 1;
-        let number = draws(self.seed, DPLCA + self.station.index() as u64, self.drawn).next_u64();
-        least + ((u128::from(number) * u128::from(most - least + 1)) >> 64) as u64
+        draw(self.seed, DPLCA + self.station.index() as u64, self.drawn, range)
     }
 
     /// TXOP_END to NOTIFY of the aging machine: `turn` is over.
@@ -122,7 +104,7 @@ impl Dynamic {
     /// turn the node goes without: the turn after the last would begin with the BEACON.
     fn pick_free(&mut self, present: u8) -> u8 {
         let (highest, turns) = (self.claimed.highest(), self.turns.max(2));
-        let free = |ids: std::ops::RangeInclusive<u8>| ids.filter(|&id| !self.claimed.has(id)).collect::<Vec<_>>();
+        let free = |ids: RangeInclusive<u8>| ids.filter(|&id| !self.claimed.has(id)).collect::<Vec<_>>();
         let below = free(1..=highest);
         let beyond = free(highest.saturating_add(1)..=turns - 1);
         let all = match (below.is_empty(), beyond.is_empty()) {
@@ -131,12 +113,12 @@ impl Dynamic {
             (true, false) => beyond,
             (true, true) => return Dplca::SEEKING,
         };
-        all[self.draw(0, all.len() as u64 - 1) as usize]
+        all[self.draw(0..=all.len() as u64 - 1) as usize]
     }
 
     /// Nothing is claimed, and more cycles without traffic leave it so.
     fn is_steady(&self, settings: &PlcaSettings) -> bool {
-        let nothing = self.claimed == Turns::default() && self.claimed_anew == Turns::default() && !self.claim;
+        let nothing = self.claimed == Ids::NONE && self.claimed_anew == Ids::NONE && !self.claim;
         let stays = match self.state {
             Assignment::Coordinator => settings.node_count == Dplca::LEAST_TURNS,
             Assignment::Follower => settings.node_id < self.turns,
@@ -238,8 +220,8 @@ impl Node {
                 (Dplca::SEEKING, Dplca::LEAST_TURNS)
             }
             Assignment::WaitBeacon => {
-                let (least, most) = Dplca::WAIT_BEACON;
-                dynamic.timer_end = now + self.own.on_medium(BitTimes::new(dynamic.draw(least / 4, most / 4) * 4));
+                let wait = Dplca::MII_PERIOD * dynamic.draw(Dplca::WAIT_BEACON);
+                dynamic.timer_end = now + self.own.on_medium(wait);
                 (Dplca::SEEKING, Dplca::LEAST_TURNS)
             }
             Assignment::Coordinator => {

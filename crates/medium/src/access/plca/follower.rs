@@ -27,6 +27,7 @@ mod joining;
 mod leaving;
 mod turns;
 
+use super::ids::Ids;
 use super::tables::{Control, Data, Seen};
 use super::watch::Watch;
 use super::wire::{Edge, Sent};
@@ -59,7 +60,7 @@ pub(super) struct Follower {
     to: BitTimes,
     coordinator: StationId,
     /// Ids whose node would use its turn, now or at the end of its pending_timer.
-    pending: [u64; 4],
+    pending: Ids,
     /// The last signals; those before the newest are on their way to some place at most.
     signals: Signals,
     turn: Turn,
@@ -134,7 +135,7 @@ impl Follower {
             count: 0,
             to: BitTimes::ZERO,
             coordinator: StationId::new(0),
-            pending: [0; 4],
+            pending: Ids::NONE,
             signals: Signals::new(Signal::beacon(StationId::new(0), BitInstant::ZERO, BitTimes::ZERO)),
             turn: Turn::NONE,
             notices: Notices::new(),
@@ -215,7 +216,7 @@ impl Engine<Reconciliation> {
         let next = |own: &Own| own.mac_at.min(own.node.next_by_follower());
         let own = self.stations.iter().map(|this| next(&this.mac)).min().unwrap_or(NEVER).min(follower.notices.next());
         // The first BEACON after a frame is reported.
-        let idle = follower.pending == [0; 4] && follower.signals.newest().is_beacon();
+        let idle = follower.pending == Ids::NONE && follower.signals.newest().is_beacon();
         if idle { own } else { own.min(instant(follower.turn.timer())) }
     }
 

@@ -7,6 +7,7 @@
 
 use super::assignment::Dynamic;
 use super::counters::PlcaCounters;
+use super::ids::Ids;
 use super::tables::{Control, Data, Seen, Status};
 use super::wire::{Heard, What};
 use crate::config::{Plca, PlcaNode, PlcaSettings};
@@ -17,8 +18,8 @@ use crate::timers::NEVER;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Node {
     pub own: PlcaNode,
-    /// A bit for each of its ids.
-    ids: [u64; 4],
+    /// Its ids.
+    ids: Ids,
     pub control: Control,
     pub data: Data,
     pub status: Status,
@@ -69,7 +70,7 @@ impl Node {
     pub fn new(own: PlcaNode) -> Node {
         let mut node = Node {
             own,
-            ids: [0; 4],
+            ids: Ids::NONE,
             control: Control::Disable,
             data: Data::Normal,
             status: Status::Inactive,
@@ -129,10 +130,8 @@ impl Node {
 
     pub(super) fn take_settings(&mut self, settings: PlcaSettings) {
         self.own.settings = settings;
-        self.ids = [0; 4];
-        for id in self.own.ids() {
-            self.ids[usize::from(id) / 64] |= 1 << (id % 64);
-        }
+        self.ids = Ids::NONE;
+        self.own.ids().for_each(|id| self.ids.insert(id));
     }
 
     fn on(&self) -> bool {
@@ -152,26 +151,20 @@ impl Node {
         if self.is_coordinator() { self.own.settings.node_count } else { 255 }
     }
 
-    /// A bit for each of its ids.
     #[inline]
-    pub fn ids(&self) -> &[u64; 4] {
+    pub fn ids(&self) -> &Ids {
         &self.ids
     }
 
     #[inline]
     pub fn owns(&self, id: u8) -> bool {
-        self.ids[usize::from(id) / 64] >> (id % 64) & 1 == 1
+        self.ids.has(id)
     }
 
     /// The first of its ids from `id` on, below `end`.
     #[inline]
     fn next_own(&self, id: u8, end: u8) -> Option<u8> {
-        let word = usize::from(id) / 64;
-        let rest = self.ids[word] & (u64::MAX << (id % 64));
-        let first = |word: usize, bits: u64| (bits != 0).then(|| (64 * word) as u8 + bits.trailing_zeros() as u8);
-        first(word, rest)
-            .or_else(|| (word + 1..self.ids.len()).find_map(|word| first(word, self.ids[word])))
-            .filter(|&own| own < end)
+        self.ids.next(id).filter(|&own| own < end)
     }
 
     /// Its MAC waits for a turn, and would use it.

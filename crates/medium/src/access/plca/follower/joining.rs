@@ -3,6 +3,7 @@
 use super::ahead::Ahead;
 use super::hearing::{Carriers, Signal, Signals};
 use super::{Follower, Turn};
+use crate::access::plca::ids::Ids;
 use crate::access::plca::tables::{Control, Data, Status};
 use crate::access::plca::wire::Edge;
 use crate::access::plca::{Own, Reconciliation};
@@ -34,7 +35,7 @@ impl Engine<Reconciliation> {
         let follower = &mut self.method.follower;
         (follower.leads, follower.timers, follower.touched, follower.begun) = (true, Ahead::new(), None, None);
         (follower.waiting, follower.holding) = (StationSet::new(stations), StationSet::new(stations));
-        (follower.signals, follower.turn, follower.pending) = (Signals::new(signal), Turn::NONE, [0; 4]);
+        (follower.signals, follower.turn, follower.pending) = (Signals::new(signal), Turn::NONE, Ids::NONE);
         (follower.reached, follower.carriers) = ((BitInstant::ZERO, Edge::End), Carriers::new());
         self.method.next.fill(NEVER);
         for index in 0..stations {

@@ -4,6 +4,7 @@ use super::Turn;
 use super::edges::Concern;
 use super::hearing::Signal;
 use crate::access::plca::Reconciliation;
+use crate::access::plca::ids::Ids;
 use crate::access::plca::tables::{Control, Seen};
 use crate::access::plca::wire::Edge;
 use crate::engine::Engine;
@@ -11,27 +12,12 @@ use crate::frame::StationId;
 use crate::inputs::Host;
 use crate::timers::{NEVER, instant, key, number};
 
-/// The first bit of `bits` from number `from` on.
-#[inline]
-fn next_bit(bits: &[u64; 4], from: u8) -> Option<u8> {
-    let mut word = usize::from(from) / 64;
-    let mut rest = bits[word] & (u64::MAX << (from % 64));
-    while rest == 0 {
-        word += 1;
-        rest = *bits.get(word)?;
-    }
-    Some((64 * word) as u8 + rest.trailing_zeros() as u8)
-}
-
 impl Engine<Reconciliation> {
     /// Whether `station` would use its turns has changed.
     pub(super) fn note_pending(&mut self, station: StationId) {
         let own = &self.stations[station.index()].mac;
         let follower = &mut self.method.follower;
-        let asks = if own.node.asks_for_turn() { u64::MAX } else { 0 };
-        for (word, ids) in follower.pending.iter_mut().zip(own.node.ids()) {
-            *word = (*word & !ids) | (ids & asks);
-        }
+        follower.pending.set(own.node.ids(), own.node.asks_for_turn());
         if !follower.in_a_row && follower.signals.newest().end != NEVER && !own.node.is_in_turn() {
             self.plan_turn();
         }
@@ -44,7 +30,7 @@ impl Engine<Reconciliation> {
         let first = last.next_turn();
         let mut from = first;
         let turn = loop {
-            let next = next_bit(&follower.pending, from).filter(|&id| id < follower.count);
+            let next = follower.pending.next(from).filter(|&id| id < follower.count);
             let (id, station) = match next {
                 Some(id) => (id, follower.owners[usize::from(id)].expect("an id that waits has a station")),
                 None => (follower.count, follower.coordinator),
@@ -116,7 +102,7 @@ impl Engine<Reconciliation> {
         let first = instant(self.first_timer());
         let bound = self.core.limit.min(first);
         let follower = &mut self.method.follower;
-        let quiet = follower.pending == [0; 4]
+        let quiet = follower.pending == Ids::NONE
             && bound > now
             && follower.notices.is_empty()
             && self.method.changed.is_empty()
