@@ -1,15 +1,16 @@
 //! An ordinary user: a unique uid, and the folder that a login would make for it.
 
-use super::process::{Finished, run};
+use super::process::{Finished, program, run};
 use super::{ETHBUS, PATIENCE, skip, wait_until};
 use std::fs::{DirBuilder, File};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use tempfile::TempDir;
 
 /// Whether users may make user namespaces here; prints the reason if not.
 pub fn users_may_have_labs() -> bool {
@@ -20,6 +21,33 @@ pub fn users_may_have_labs() -> bool {
         skip(&format!("no user namespaces for users here: {}", tried.stderr.trim()));
     }
     tried.status.success()
+}
+
+/// The program in a folder that all users may enter: a home, with the build folder in it, may be closed to them.
+///
+/// It ends with the folder.
+pub struct PublicCopy(TempDir);
+
+impl PublicCopy {
+    /// Copies the program under test.
+    pub fn new() -> PublicCopy {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("own folder");
+        std::fs::copy(ETHBUS, folder.path().join("ethbus")).expect("a copy of the program");
+        PublicCopy(folder)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> String {
+        self.0.path().join("ethbus").display().to_string()
+    }
+
+    /// Its command, by a user without any right.
+    pub fn by_nobody(&self, arguments: &[&str]) -> Command {
+        let mut command = program("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]);
+        command.arg(self.path()).args(arguments);
+        command
+    }
 }
 
 /// A user, with `/run/user/ID`. The user's processes and folder are removed when this is dropped.

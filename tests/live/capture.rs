@@ -311,16 +311,16 @@ fn a_user_sees_own_labs_alone() {
     let (user, name) = (User::logged_in(), fresh_name());
     let mut roots = Lab::up(&["--stations", "2"]);
     let up = ["up", "--background", "--stations", "2", "--name", &name];
-    run(user.program(ETHBUS, &up)).succeeded();
-    let listed = run(user.program(ETHBUS, &["--extcap-interfaces", "--extcap-version=4.0"])).succeeded().stdout;
+    user.run(&up).succeeded();
+    let listed = user.run(&["--extcap-interfaces", "--extcap-version=4.0"]).succeeded().stdout;
     let interface = |name: &str| format!("interface {{value={name}}}{{display=ethbus lab {name}}}\n");
     assert_eq!(listed, format!("extcap {{version={}}}\n{}", env!("CARGO_PKG_VERSION"), interface(&name)));
     let roots_list = run(ethbus(["extcap", "--extcap-interfaces"])).succeeded().stdout;
     assert!(roots_list.contains(&interface(&roots.name)) && !roots_list.contains(&interface(&name)), "{roots_list}");
-    let taken = run(user.program(ETHBUS, &["capture", &name, "--duration", "200ms", "-o", "/dev/null"])).succeeded();
+    let taken = user.run(&["capture", &name, "--duration", "200ms", "-o", "/dev/null"]).succeeded();
     assert!(taken.stderr.contains(" in /dev/null"), "{}", taken.stderr);
-    let foreign = run(user.program(ETHBUS, &["capture", &roots.name, "-o", "/dev/null"]));
+    let foreign = user.run(&["capture", &roots.name, "-o", "/dev/null"]);
     foreign.failed_with(1, &["no lab called", "root's"]);
-    run(user.program(ETHBUS, &["down", &name])).succeeded();
+    user.run(&["down", &name]).succeeded();
     roots.down().succeeded();
 }

@@ -1,14 +1,13 @@
 //! The demonstration from outside: its table adds up, never shows more than the medium carries, and leaves nothing.
 
 use crate::common::process::{
-    Finished, Running, assert_held_by_nobody, children, data_plane, ethbus, namespaces_held_by, program, run, run_for,
-    runs,
+    Running, assert_held_by_nobody, children, data_plane, ethbus, namespaces_held_by, program, run, run_for, runs,
 };
 use crate::common::results::{check, emulator, metric, number, sum};
+use crate::common::user::PublicCopy;
 use crate::common::{ETHBUS, PATIENCE, Turn, note, skip, skipped, two_of_three, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// Preamble, SFD and inter-packet gap, in bit times (802.3, 4.4.2).
@@ -301,21 +300,6 @@ fn a_full_disk_on_output_is_told() {
     }
 }
 
-/// The program in a folder that all users may enter, so that a user without rights can run it.
-fn public_copy() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("own folder");
-    std::fs::copy(ETHBUS, folder.path().join("ethbus")).expect("a copy of the program");
-    folder
-}
-
-/// Runs the program as a user without any right.
-fn as_nobody(folder: &tempfile::TempDir, arguments: &[&str]) -> Finished {
-    let mut command = program("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]);
-    command.arg(folder.path().join("ethbus")).args(arguments);
-    run_for(command, PATIENCE)
-}
-
 /// The demonstration runs without root where user namespaces allow it; otherwise one sentence names the missing
 /// capability and the command that would work (issue 2, "The program").
 #[test]
@@ -324,8 +308,8 @@ fn the_demonstration_runs_without_root_or_says_what_it_needs() {
         return;
     }
     let _turn = Turn::shared();
-    let folder = public_copy();
-    let ended = as_nobody(&folder, &["--stations", "2", "--duration", "500ms", "--format", "json"]);
+    let copy = PublicCopy::new();
+    let ended = run_for(copy.by_nobody(&["--stations", "2", "--duration", "500ms", "--format", "json"]), PATIENCE);
     if ended.code() == Some(0) {
         let results = ended.json();
         check(&results);
@@ -342,11 +326,11 @@ fn without_user_namespaces_the_demonstration_names_capability_and_command() {
     if skipped(&["setpriv", "unshare"]) {
         return;
     }
-    let _turn = Turn::shared();
+    let (_turn, copy) = (Turn::shared(), PublicCopy::new());
     // Within a user namespace its own limit of further ones can be set without an effect on others.
     let script = "echo 0 > /proc/sys/user/max_user_namespaces || exit 99
         exec setpriv --bounding-set=-all --inh-caps=-all \"$0\" --stations 2 --duration 200ms";
-    let ended = run(program("unshare", ["--user", "--map-root-user", "sh", "-c", script, ETHBUS]));
+    let ended = run(program("unshare", ["--user", "--map-root-user", "sh", "-c", script, &copy.path()]));
     if matches!(ended.code(), Some(99)) || ended.stderr.contains("unshare") {
         return skip(&format!("cannot forbid user namespaces here: {}", ended.stderr.trim()));
     }

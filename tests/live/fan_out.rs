@@ -3,6 +3,7 @@
 use crate::common::lab::{INTERFACE, Lab};
 use crate::common::process::{Running, ethbus, program, run};
 use crate::common::results::{check, emulator, grown, sum};
+use crate::common::user::PublicCopy;
 use crate::common::{Turn, skip, skipped};
 use link::station::{EXPERIMENTAL_ETHERTYPE, StationSocket};
 use link::sysctl::silence_ipv6_everywhere;
@@ -299,14 +300,14 @@ fn a_kernel_that_refuses_is_told_of() {
     if skipped(&["unshare"]) {
         return;
     }
-    let _turn = Turn::shared();
-    let arguments = ["-Ur", crate::common::ETHBUS, "--stations", "17", "--duration", "200ms", "--load", "0.1"];
+    let (_turn, copy) = (Turn::shared(), PublicCopy::new());
+    let arguments = ["-Ur", &copy.path(), "--stations", "17", "--duration", "200ms", "--load", "0.1"];
     let refused = run(program("unshare", arguments)).succeeded();
     assert!(refused.stderr.contains("fan-out as a batch (the kernel lets only root"), "{refused:#?}");
     assert!(refused.stdout.contains("fan-out: batch"), "{refused:#?}");
     // A lab keeps its record in /run, so this root needs a /run of its own.
     let file = scenario("", "fan_out = 'kernel'");
-    let script = format!("mount -t tmpfs none /run && {} up {}", crate::common::ETHBUS, file.path().display());
+    let script = format!("mount -t tmpfs none /run && {} up {}", copy.path(), file.path().display());
     let words = ["`fan_out = \"kernel\"`", "\"auto\" or \"batch\"", "BPF"];
     run(program("unshare", ["-Urnm", "sh", "-c", &script])).failed_with(1, &words);
 }

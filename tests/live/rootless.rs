@@ -8,7 +8,7 @@ use crate::common::lab::{INTERFACE, Lab, Unused, fresh_name};
 use crate::common::logs::medium_layer;
 use crate::common::process::{Running, children, data_plane, program, run, runs, signal};
 use crate::common::results::{check, number, station, sum};
-use crate::common::user::{User, users_may_have_labs};
+use crate::common::user::{PublicCopy, User, users_may_have_labs};
 use crate::common::{ETHBUS, PATIENCE, Turn, skip, skipped, wait_until};
 use serde_json::Value;
 use std::fs::Permissions;
@@ -414,12 +414,12 @@ fn without_user_namespaces_up_says_what_to_do() {
     if skipped(&["setpriv", "unshare"]) {
         return;
     }
-    let _turn = Turn::shared();
+    let (_turn, copy) = (Turn::shared(), PublicCopy::new());
     let unused = Unused::name();
     // Within a user namespace its own limit of further ones can be set without an effect on others.
     let script = "echo 0 > /proc/sys/user/max_user_namespaces || exit 99
         exec setpriv --bounding-set=-all --inh-caps=-all \"$0\" up --name \"$1\"";
-    let ended = run(program("unshare", ["--user", "--map-root-user", "sh", "-c", script, ETHBUS, &unused.0]));
+    let ended = run(program("unshare", ["--user", "--map-root-user", "sh", "-c", script, &copy.path(), &unused.0]));
     if matches!(ended.code(), Some(99)) || ended.stderr.contains("unshare") {
         return skip(&format!("cannot forbid user namespaces here: {}", ended.stderr.trim()));
     }

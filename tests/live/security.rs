@@ -3,6 +3,7 @@
 use crate::common::lab::{INTERFACE, Lab, Unused};
 use crate::common::process::{Running, children, data_plane, ethbus, program, run, runs};
 use crate::common::results::{check, emulator};
+use crate::common::user::PublicCopy;
 use crate::common::{ETHBUS, PATIENCE, Turn, skip, skipped, wait_until};
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, Permissions};
@@ -368,12 +369,8 @@ fn without_root_the_data_plane_is_confined_too() {
         return;
     }
     let _turn = Turn::shared();
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("own folder");
-    std::fs::copy(ETHBUS, folder.path().join("ethbus")).expect("a copy of the program");
-    let mut command = program("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]);
-    command.arg(folder.path().join("ethbus")).args(["--stations", "2", "--duration", "3s"]);
-    let mut demo = Running::start(command, "");
+    let copy = PublicCopy::new();
+    let mut demo = Running::start(copy.by_nobody(&["--stations", "2", "--duration", "3s"]), "");
     let mut plane = None;
     wait_until(PATIENCE, "a data plane, or an end", || {
         plane = children(demo.pid()).into_iter().find(|(_, line)| line.contains("__bus")).map(|(pid, _)| pid);
