@@ -10,7 +10,7 @@
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::discards::{Discard, Discards, HEAD};
 use crate::live::plane::protocol::Request;
-use crate::live::watchers::writer;
+use crate::live::watchers::{Lines, writer};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use medium::StationId;
 use sim::files::event_log::{Names, write_event, write_octets};
@@ -20,7 +20,6 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Lines that wait for their reader.
 const WAITING: usize = 256;
@@ -48,7 +47,7 @@ struct Station {
 
 #[derive(Debug)]
 struct Reader {
-    lines: Sender<Arc<[u8]>>,
+    lines: Lines,
     /// The data plane has said that it collects discards.
     greeted: bool,
     /// Frames that are missing before the next line.
@@ -94,6 +93,7 @@ impl Streams {
     /// Adds a reader of a station's discards, and gives what to ask the data plane for. Without room, its stream ends at once.
     pub fn add(&mut self, number: usize, stream: UnixStream) -> Option<Request> {
         let readers = &mut self.stations[number].as_mut()?.readers;
+        readers.retain(|reader| !reader.lines.has_gone());
         let room = readers.len() < MOST;
         let lines = if room { writer(stream, WAITING)? } else { return None };
         readers.push(Reader { lines, greeted: false, missed: 0 });
@@ -169,6 +169,18 @@ mod tests {
     use medium::{BitInstant, Event, FrameId, Kind};
     use serde_json::Value;
     use std::io::{BufRead, BufReader};
+
+    /// Readers that closed their streams hold no place, though no frame was discarded.
+    #[test]
+    fn a_closed_reader_makes_room() {
+        let mut streams = Streams::new(&["st1".to_owned()]);
+        streams.stations[0] = Some(Station { path: PathBuf::new(), greeting: Vec::new(), readers: Vec::new() });
+        for _ in 0..=MOST {
+            let (ours, theirs) = UnixStream::pair().expect("a pair");
+            assert!(streams.add(0, ours).is_some());
+            drop(theirs);
+        }
+    }
 
     /// No thread waits for a program that does not read; the next line that finds room says how many frames are missing.
     #[test]

@@ -5,6 +5,7 @@ use crate::live::control::request::{Subscription, Wanted};
 use crate::live::control::{Events, Notification, Subscribed};
 use crate::live::plane::seen::{Seen, Written};
 use crossbeam_channel::{Sender, TrySendError, bounded};
+use link::channel::has_gone;
 use serde_json::value::RawValue;
 use sim::figures::results::Results;
 use sim::files::event_log::{Entry, Header, Names, append};
@@ -12,6 +13,7 @@ use sim::run::view::Note;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::io::Write;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,7 +35,7 @@ pub struct Watchers {
 
 #[derive(Debug)]
 struct Watcher {
-    lines: Sender<Arc<[u8]>>,
+    lines: Lines,
     events: Option<Filter>,
     results: Option<Due>,
     /// What stays of the stretches that found no room since the last line that did.
@@ -119,6 +121,7 @@ impl Watchers {
     /// # Errors
     /// The name of no station, or more subscribers than there may be; with the place of the answer.
     pub fn add(&mut self, subscription: &Subscription, answer: Answer) -> Result<(), (Answer, RpcError)> {
+        self.all.retain(|watcher| !watcher.lines.has_gone());
         let filter = subscription.events.as_ref().map(|wanted| Filter::new(wanted, &self.names)).transpose();
         let most = || RpcError::refused(&format!("it has {MOST} subscribers, which is the most"));
         let events = match filter {
@@ -174,10 +177,33 @@ impl Watchers {
     }
 }
 
+/// Lines for a client that reads them when it likes.
+#[derive(Debug)]
+pub struct Lines {
+    lines: Sender<Arc<[u8]>>,
+    stream: UnixStream,
+}
+
+impl Lines {
+    /// Adds a line without waiting.
+    ///
+    /// # Errors
+    /// No room, or the client is gone.
+    pub fn try_send(&self, line: Arc<[u8]>) -> Result<(), TrySendError<Arc<[u8]>>> {
+        self.lines.try_send(line)
+    }
+
+    /// Whether the client has closed its stream. Until the next line, only this function notices.
+    pub fn has_gone(&self) -> bool {
+        has_gone(self.stream.as_fd())
+    }
+}
+
 /// Starts a thread that writes lines to `stream`, of which `waiting` may wait. Without a thread the reader sees the end of
 /// its stream.
-pub fn writer(mut stream: UnixStream, waiting: usize) -> Option<Sender<Arc<[u8]>>> {
+pub fn writer(mut stream: UnixStream, waiting: usize) -> Option<Lines> {
     stream.set_write_timeout(None).ok()?;
+    let own = stream.try_clone().ok()?;
     let (lines, waiting) = bounded::<Arc<[u8]>>(waiting);
     let write = move || {
         for line in waiting {
@@ -187,7 +213,7 @@ pub fn writer(mut stream: UnixStream, waiting: usize) -> Option<Sender<Arc<[u8]>
         }
     };
     let started = std::thread::Builder::new().name("watcher".to_owned()).spawn(write);
-    started.is_ok().then_some(lines)
+    started.is_ok().then_some(Lines { lines, stream: own })
 }
 
 fn line(seen: &Seen, names: &Names) -> Arc<[u8]> {
@@ -262,6 +288,18 @@ mod tests {
             watchers.tell(&seen(now));
         }
         assert!(!watchers.want_events(), "who has gone is forgotten");
+    }
+
+    /// Clients that closed their streams hold no place, though nothing was due for them.
+    #[test]
+    fn a_closed_client_makes_room() {
+        let mut watchers = watchers();
+        let rare = json!({ "results_every_s": 1e6 });
+        for _ in 0..3 * MOST {
+            drop(subscribe(&mut watchers, &rare));
+        }
+        let _present: Vec<_> = (0..MOST).map(|_| subscribe(&mut watchers, &rare)).collect();
+        assert_eq!(watchers.all.len(), MOST);
     }
 
     /// A filter takes events at stations and about their frames, of the kinds that are wanted, and every input.

@@ -5,8 +5,8 @@
 
 use super::init;
 use crate::live::control::{CommandEnded, Notification, Output, digits_of};
-use crate::live::watchers::writer;
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crate::live::watchers::{Lines, writer};
+use crossbeam_channel::{Receiver, TrySendError, bounded};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
@@ -37,7 +37,7 @@ pub struct Command {
     from: u64,
     /// How much of its outputs the client has.
     told: [u64; init::OUTPUTS.len()],
-    lines: Sender<Arc<[u8]>>,
+    lines: Lines,
 }
 
 impl Command {

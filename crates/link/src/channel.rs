@@ -5,6 +5,7 @@ use std::io::{self, IoSlice, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
     AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, recv, sendmsg, setsockopt, socketpair, sockopt,
 };
@@ -171,6 +172,13 @@ pub fn is_over(stream: BorrowedFd<'_>) -> bool {
             Err(_) => return true,
         }
     }
+}
+
+/// Whether the other end of a stream is closed in both directions, whatever it has sent before.
+pub fn has_gone(stream: BorrowedFd<'_>) -> bool {
+    let mut polled = [PollFd::new(stream, PollFlags::empty())];
+    let gone = PollFlags::POLLHUP | PollFlags::POLLERR;
+    poll(&mut polled, PollTimeout::ZERO).is_ok() && polled[0].revents().is_some_and(|seen| seen.intersects(gone))
 }
 
 fn system(call: &'static str, source: io::Error) -> ChannelError {
