@@ -2,7 +2,7 @@
 //!
 //! The supervisor has the port and asks as `ethbus stats` does, so the data plane needs no more rights.
 
-use crate::live::clients::{InTime, side_by_side, write_in_time};
+use crate::live::clients::{InTime, Place, side_by_side, write_in_time};
 use crate::live::control;
 use crate::live::control::request::Control;
 use crate::show::metrics::{Exposition, text};
@@ -55,11 +55,15 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, ScrapeError> {
 pub fn serve(listener: TcpListener, labs: impl Fn() -> Vec<String> + Send + Sync + 'static) -> io::Result<()> {
     let clients = move |serve: &mut dyn FnMut(TcpStream)| listener.incoming().flatten().for_each(serve);
     // A client that went away does not matter to the labs.
-    side_by_side("metrics", clients, move |stream| _ = answer(&stream, &labs))
+    side_by_side("metrics", clients, move |place| _ = answer(place, &labs))
 }
 
-fn answer(stream: &TcpStream, labs: &dyn Fn() -> Vec<String>) -> io::Result<()> {
+fn answer(place: &Place<TcpStream>, labs: &dyn Fn() -> Vec<String>) -> io::Result<()> {
+    let stream = &*place.stream;
     let request = read(InTime { stream, end: Instant::now() + PATIENCE })?;
+    if !place.answers() {
+        return Ok(());
+    }
     let body = match request.status {
         OK => text(request.exposition, &ask(&labs())),
         NOT_FOUND => "Metrics of ethbus are at /metrics\n".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::request::{Asked, Control};
-use crate::live::clients::{InTime, side_by_side};
+use crate::live::clients::{InTime, Place, side_by_side};
 use crate::live::lab::inventory::Inventory;
 use crate::live::supervisor::RESULTS;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -31,18 +31,22 @@ pub fn listen(name: &str) -> io::Result<Requests> {
     std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
     let (sender, requests) = bounded(16);
     // A client that went away does not matter to the lab.
-    let serve = move |stream: UnixStream| _ = serve(&stream, &sender);
+    let serve = move |place: &Place<UnixStream>| _ = serve(place, &sender);
     let clients = move |serve: &mut dyn FnMut(UnixStream)| listener.incoming().flatten().for_each(serve);
     side_by_side("control", clients, serve)?;
     Ok(requests)
 }
 
 /// Serves one connection: a request, its answer, the next request.
-fn serve(mut stream: &UnixStream, requests: &Sender<(Control, Answer)>) -> io::Result<()> {
+fn serve(place: &Place<UnixStream>, requests: &Sender<(Control, Answer)>) -> io::Result<()> {
+    let mut stream = &*place.stream;
     stream.set_write_timeout(Some(PATIENCE))?;
     hold(stream, RESULTS);
     let mut input = BufReader::new(InTime { stream, end: Instant::now() + PATIENCE });
     while let Some(asked) = Asked::read_from(&mut input)? {
+        if !place.answers() {
+            break;
+        }
         let (line, answered) = bounded(1);
         let answer = Answer::new(&asked, stream.try_clone()?, line);
         match asked.request {
@@ -52,6 +56,7 @@ fn serve(mut stream: &UnixStream, requests: &Sender<(Control, Answer)>) -> io::R
         // The stream of the last request is another's now; so it is if the lab has ended.
         let Ok(line) = answered.recv() else { break };
         stream.write_all(&line)?;
+        place.awaits();
         input.get_mut().end = Instant::now() + IDLE;
         input.fill_buf()?;
         input.get_mut().end = Instant::now() + PATIENCE;
