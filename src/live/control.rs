@@ -9,6 +9,7 @@
 //! interface language, or an asynchronous runtime, on both sides.
 
 pub mod answer;
+mod document;
 pub mod request;
 pub mod server;
 

@@ -235,7 +235,7 @@ fn line(seen: &Seen, names: &Names) -> Arc<[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::control::request::{Asked, Control};
+    use crate::live::control::request::{Control, Line};
     use medium::{BitRate, BitTimes, Config, Topology};
     use serde_json::json;
     use std::io::{BufRead, BufReader};
@@ -250,7 +250,8 @@ mod tests {
     fn subscribe(watchers: &mut Watchers, params: &serde_json::Value) -> BufReader<UnixStream> {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": params }).to_string();
-        let asked = Asked::read_from(&mut line.as_bytes()).expect("a slice").expect("a line");
+        let mut line = Line::read_from(&mut line.as_bytes()).expect("a slice").expect("a line");
+        let asked = line.asked.remove(0);
         let Ok(Control::Subscribe(subscription)) = &asked.request else { panic!("{asked:?}") };
         watchers.add(subscription, Answer::new(&asked, ours, bounded(1).0)).expect("room");
         let mut stream = BufReader::new(theirs);

@@ -63,7 +63,7 @@ fn a_connection_takes_requests_one_after_the_other() {
     assert_eq!(attached(&client.result("detach", json!({ "station": "st2" }))), [true, false]);
     for (method, params, code, words) in [
         ("detach", json!({ "station": "st3" }), -32602, "no station is called `st3`"),
-        ("detach", json!({}), -32602, "missing field `station`"),
+        ("detach", json!({}), -32602, "`station` is missing"),
         ("explode", json!({}), -32601, "`explode` is no method"),
         ("keep", json!({}), 1, "bring it up with `--keep FILE`"),
         ("cut", json!({ "segment": 7, "position_bt": 1 }), -32602, "cut: "),

@@ -1,10 +1,11 @@
 //! What a lab answers: one line of JSON-RPC 2.0, and for some methods what follows it on the same stream.
 
+use super::document;
 use super::request::{Asked, Control, JSON_RPC};
 use crossbeam_channel::Sender;
 use link::channel::Channel;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -39,7 +40,11 @@ impl RpcError {
     }
 
     pub(super) fn no_json(error: &serde_json::Error) -> RpcError {
-        RpcError::new(code::NO_JSON, &format!("a request is one line of JSON: {error}"))
+        let column = error.column();
+        RpcError::new(
+            code::NO_JSON,
+            &format!("a request is one line of JSON: from octet {column} on, this line is none"),
+        )
     }
 
     pub(super) fn invalid_request(why: &str) -> RpcError {
@@ -47,7 +52,7 @@ impl RpcError {
     }
 
     pub(super) fn no_method(name: &str) -> RpcError {
-        let methods = Control::METHODS.join(", ");
+        let methods = document::names().collect::<Vec<_>>().join(", ");
         RpcError::new(code::NO_METHOD, &format!("`{name}` is no method: the methods are {methods}"))
     }
 
@@ -85,17 +90,17 @@ pub(super) struct Response<T> {
 /// Where the answer to one request goes. Dropped without an answer, it ends the connection.
 #[derive(Debug)]
 pub struct Answer {
-    id: Option<Value>,
+    id: Option<String>,
     stream: UnixStream,
     /// The connection's thread, which writes the answer and then reads on. None if this was the last request.
-    line: Option<Sender<Vec<u8>>>,
+    thread: Option<Sender<Vec<u8>>>,
 }
 
 impl Answer {
     /// The answer to `asked` on `stream`.
-    pub fn new(asked: &Asked, stream: UnixStream, line: Sender<Vec<u8>>) -> Answer {
-        let line = if asked.is_last() { None } else { Some(line) };
-        Answer { id: asked.id.clone(), stream, line }
+    pub fn new(asked: &Asked, stream: UnixStream, thread: Sender<Vec<u8>>) -> Answer {
+        let thread = if asked.is_last() { None } else { Some(thread) };
+        Answer { id: asked.id.clone(), stream, thread }
     }
 
     /// Answers with a result.
@@ -143,7 +148,7 @@ impl Answer {
 
     fn write(mut self, line: Vec<u8>) {
         // A client that went away does not matter to the lab.
-        let _ = match self.line.take() {
+        let _ = match self.thread.take() {
             Some(thread) => thread.send(line).map_err(io::Error::other),
             None => self.stream.write_all(&line),
         };
@@ -152,7 +157,7 @@ impl Answer {
 
 impl Asked {
     /// Whether the stream carries something else after the answer to this request, or ends.
-    fn is_last(&self) -> bool {
+    pub(super) fn is_last(&self) -> bool {
         matches!(
             self.request,
             Ok(Control::Subscribe(_)

@@ -4,15 +4,18 @@
 //!   {"jsonrpc":"2.0","id":1,"method":"fault","params":{"station":"st1","fault":"deaf"}}
 //! ```
 
-use super::answer::RpcError;
+use super::answer::{RpcError, code};
+use super::document;
 use crate::live::plane::protocol::Change;
 use medium::Kind;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sim::windows::capture::Framing;
 use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
 use sim::words::plca::SettingsText;
+use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
 /// The version of the protocol. It changes with each change that a client of the version before could not understand.
@@ -21,10 +24,6 @@ pub const VERSION: u32 = 1;
 pub const JSON_RPC: &str = "2.0";
 /// The longest request, in octets: one that names a thousand stations.
 pub const LONGEST: u64 = 1 << 16;
-/// The longest step, in bit times: at 10 Mb/s a minute and a half.
-const LONGEST_STEP: u64 = 1_000_000_000;
-/// The least span between two results of a subscription, in seconds.
-const LEAST_SPAN: f64 = 0.1;
 
 /// A client's request to a lab: the methods of the protocol, and their parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -149,31 +148,7 @@ pub struct Wanted {
 }
 
 impl Control {
-    /// The methods that documents have, in their order there.
-    pub const METHODS: [&str; 21] = [
-        "version",
-        "stats",
-        "subscribe",
-        "keep",
-        "discards",
-        "down",
-        "attach",
-        "detach",
-        "add",
-        "set",
-        "remove",
-        "fault",
-        "plca",
-        "pause",
-        "step",
-        "resume",
-        "cut",
-        "mend",
-        "capture",
-        "enter",
-        "exec",
-    ];
-    /// Those for tests.
+    /// The methods for tests, which the document leaves out.
     const HIDDEN: [&str; 3] = ["panic", "trespass", "bus_panic"];
 
     /// The request for a change of a station.
@@ -222,15 +197,7 @@ impl Control {
             Control::Subscribe(Subscription { events: None, results_every_s: None }) => {
                 Err("`events`, `results_every_s` or both say what is wanted".to_owned())
             }
-            Control::Subscribe(Subscription { results_every_s: Some(span), .. })
-                if !(LEAST_SPAN..=1e6).contains(span) =>
-            {
-                Err(format!("`results_every_s` is {span}: it is from {LEAST_SPAN} to a million seconds"))
-            }
             Control::Subscribe(Subscription { events: Some(wanted), .. }) => wanted.check(),
-            Control::Step { bit_times: Some(bits) } if !(1..=LONGEST_STEP).contains(bits) => {
-                Err(format!("`bit_times` is {bits}: it is from 1 to {LONGEST_STEP}"))
-            }
             Control::Exec { command, .. } if command.trim().is_empty() || command.contains('\0') => {
                 Err("`command` is a line of a shell, like `ping -c 3 st2`".to_owned())
             }
@@ -255,81 +222,125 @@ impl Wanted {
     }
 }
 
-/// The envelope of a request.
-#[derive(Deserialize)]
-struct Envelope {
-    jsonrpc: Option<String>,
-    method: Option<String>,
-    #[serde(default)]
-    params: Value,
-}
-
-/// A request, and the number or text that its answer repeats. A notification has none, and gets no answer.
+/// A request, and what its answer repeats. A notification has nothing to repeat, and gets no answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// What the answer repeats.
-    pub id: Option<Value>,
+    /// The JSON that the answer repeats, as it was sent: a number, a text or `null`.
+    pub id: Option<String>,
     /// The request, or why it is none.
     pub request: Result<Control, RpcError>,
 }
 
-impl Asked {
+/// A line: one request, or a batch of them.
+#[derive(Debug)]
+pub struct Line {
+    /// The requests.
+    pub asked: Vec<Asked>,
+    /// They are a batch: so are the answers.
+    pub is_batch: bool,
+    /// The end of the line was read. The rest of a line that is too long is no request.
+    pub is_whole: bool,
+}
+
+impl Line {
     /// Reads the next line, and no more than a request may be long; `None` at the end of the stream.
     ///
     /// # Errors
     /// The stream cannot be read.
-    pub fn read_from(input: &mut impl BufRead) -> io::Result<Option<Asked>> {
+    pub fn read_from(input: &mut impl BufRead) -> io::Result<Option<Line>> {
         let mut line = Vec::new();
         input.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
         if line.is_empty() {
             return Ok(None);
         }
         let is_whole = line.last() == Some(&b'\n') || (line.len() as u64) < LONGEST;
-        Ok(Some(if is_whole { Asked::read(&line) } else { Asked::too_long() }))
+        let why = || RpcError::invalid_request(&format!("a request is one line of at most {LONGEST} octets"));
+        let line = if is_whole { Line::read(&line) } else { Line::one(Asked::refused(why())) };
+        Ok(Some(Line { is_whole, ..line }))
     }
 
-    fn too_long() -> Asked {
-        let why = format!("a request is one line of at most {LONGEST} octets");
-        Asked { id: Some(Value::Null), request: Err(RpcError::invalid_request(&why)) }
+    fn one(asked: Asked) -> Line {
+        Line { asked: vec![asked], is_batch: false, is_whole: true }
     }
 
-    fn read(line: &[u8]) -> Asked {
-        let value: Value = match serde_json::from_slice(line) {
-            Ok(value) => value,
-            Err(error) => return Asked { id: Some(Value::Null), request: Err(RpcError::no_json(&error)) },
-        };
-        let id = value.get("id").cloned();
-        let is_id = id.as_ref().is_none_or(|id| id.is_string() || id.is_number() || id.is_null());
-        if !value.is_object() || !is_id {
-            let why = "a request is one object, and its `id` a number or a text";
-            return Asked { id: Some(Value::Null), request: Err(RpcError::invalid_request(why)) };
+    fn read(line: &[u8]) -> Line {
+        if line.trim_ascii_start().first() != Some(&b'[') {
+            let value = serde_json::from_slice(line);
+            return Line::one(value.map_or_else(|error| Asked::refused(RpcError::no_json(&error)), Asked::read));
         }
-        Asked { id, request: request(value) }
+        match serde_json::from_slice::<Vec<&RawValue>>(line) {
+            Err(error) => Line::one(Asked::refused(RpcError::no_json(&error))),
+            Ok(batch) if batch.is_empty() => {
+                Line::one(Asked::refused(RpcError::invalid_request("a batch has at least one request")))
+            }
+            Ok(batch) => {
+                let asked = batch.into_iter().map(Asked::read).map(Asked::of_batch).collect();
+                Line { asked, is_batch: true, is_whole: true }
+            }
+        }
     }
 }
 
-fn request(value: Value) -> Result<Control, RpcError> {
-    let envelope = serde_json::from_value(value).map_err(|error| RpcError::invalid_request(&error.to_string()))?;
-    let Envelope { jsonrpc, method, params } = envelope;
-    if jsonrpc.as_deref() != Some(JSON_RPC) {
+impl Asked {
+    /// What is no request is answered all the same, with `null` where its `id` would be.
+    fn refused(refusal: RpcError) -> Asked {
+        Asked { id: Some("null".to_owned()), request: Err(refusal) }
+    }
+
+    fn read(request: &RawValue) -> Asked {
+        // Members as they were sent: a number may have more digits than a program's numbers.
+        let Ok(members) = serde_json::from_str::<HashMap<String, &RawValue>>(request.get()) else {
+            return Asked::refused(RpcError::invalid_request("a request is an object"));
+        };
+        let id = members.get("id").map(|id| id.get().to_owned());
+        if id.as_ref().is_some_and(|id| id.starts_with(['{', '[', 't', 'f'])) {
+            return Asked::refused(RpcError::invalid_request("`id` is a number or a text"));
+        }
+        match request_of(&members) {
+            Err(refusal) if refusal.code == code::INVALID_REQUEST => {
+                Asked { id: id.or(Asked::refused(refusal.clone()).id), request: Err(refusal) }
+            }
+            request => Asked { id, request },
+        }
+    }
+
+    /// The same in a batch, where no other use of the stream may follow.
+    fn of_batch(self) -> Asked {
+        match self.is_last() {
+            true => Asked { request: Err(RpcError::invalid_request("this method is refused in a batch")), ..self },
+            false => self,
+        }
+    }
+}
+
+fn request_of(members: &HashMap<String, &RawValue>) -> Result<Control, RpcError> {
+    let text = |name| serde_json::from_str::<String>(members.get(name)?.get()).ok();
+    if text("jsonrpc").as_deref() != Some(JSON_RPC) {
         return Err(RpcError::invalid_request(&format!("`jsonrpc` is \"{JSON_RPC}\" in a request")));
     }
-    let Some(method) = method else { return Err(RpcError::invalid_request("`method` names what is wanted")) };
-    if !Control::METHODS.iter().chain(&Control::HIDDEN).any(|known| *known == method) {
-        return Err(RpcError::no_method(&method));
-    }
-    let is_empty = params.is_null() || params.as_object().is_some_and(serde_json::Map::is_empty);
-    let own = match is_empty {
-        true => json!({ "method": &method }),
-        false => json!({ "method": &method, "params": params }),
+    let Some(name) = text("method") else {
+        return Err(RpcError::invalid_request("`method` is the name of a method, a text"));
     };
-    // A method all of whose parameters may be missing has an object of them all the same.
-    let read = serde_json::from_value(own).or_else(|error| match is_empty {
-        true => serde_json::from_value(json!({ "method": &method, "params": {} })),
-        false => Err(error),
-    });
-    let request: Control = read.map_err(|error| RpcError::invalid_params(&format!("{method}: {error}")))?;
-    request.check().map_err(|why| RpcError::invalid_params(&format!("{method}: {why}")))?;
+    let wrong = |why: String| RpcError::invalid_params(&format!("{name}: {why}"));
+    let given = members.get("params").map_or("null", |params| params.get());
+    if !given.starts_with(['{', '[', 'n']) {
+        return Err(RpcError::invalid_request("`params` is an object or a list"));
+    }
+    let params = match document::method(&name) {
+        Some(method) => {
+            let read =
+                serde_json::from_str(given).map_err(|error| wrong(format!("`params` cannot be read: {error}")))?;
+            Some(method.read(read).map_err(wrong)?).filter(|_| method.has_parameters())
+        }
+        None if Control::HIDDEN.contains(&name.as_str()) => None,
+        None => return Err(RpcError::no_method(&name)),
+    };
+    let own = match params {
+        Some(params) => json!({ "method": &name, "params": params }),
+        None => json!({ "method": &name }),
+    };
+    let request: Control = serde_json::from_value(own).map_err(|error| wrong(error.to_string()))?;
+    request.check().map_err(wrong)?;
     Ok(request)
 }
 
@@ -339,6 +350,12 @@ mod tests {
     use super::*;
     use medium::{Fault, PlcaSettings};
     use std::collections::BTreeSet;
+
+    fn read(line: &str) -> Asked {
+        let mut line = Line::read(line.as_bytes());
+        assert!(!line.is_batch);
+        line.asked.pop().expect("a request")
+    }
 
     /// One request of each method.
     fn all() -> Vec<Control> {
@@ -386,12 +403,9 @@ mod tests {
             Control::BusPanic,
         ];
         for request in all().into_iter().chain(own) {
-            let asked = Asked::read(request.line().as_bytes());
-            assert_eq!(asked, Asked { id: Some(json!(1)), request: Ok(request) });
+            let asked = read(&request.line());
+            assert_eq!(asked, Asked { id: Some("1".to_owned()), request: Ok(request) });
         }
-        let written = |request: &Control| serde_json::to_value(request).expect("names");
-        let methods: Vec<Value> = all().iter().map(|request| written(request)["method"].clone()).collect();
-        assert_eq!(methods, Control::METHODS);
     }
 
     /// The document has each method with its parameters, and its examples are requests.
@@ -400,15 +414,10 @@ mod tests {
         let document = include_str!("../../../docs/api.json");
         let document: Value = serde_json::from_str(document).expect("JSON");
         assert_eq!(document["info"]["version"], json!(VERSION.to_string()));
-        let names: Vec<&str> = document["methods"]
-            .as_array()
-            .expect("methods")
-            .iter()
-            .map(|method| method["name"].as_str().expect("a name"))
-            .collect();
-        assert_eq!(names, Control::METHODS);
+        assert_eq!(document::names().count(), all().len());
         for (method, request) in document["methods"].as_array().expect("methods").iter().zip(all()) {
             let written = serde_json::to_value(&request).expect("names");
+            assert_eq!(written["method"], method["name"]);
             let own = written["params"].as_object().map_or(BTreeSet::new(), |it| it.keys().cloned().collect());
             let params = method["params"].as_array().expect("params").iter();
             let told: BTreeSet<String> = params.map(|it| it["name"].as_str().expect("a name").to_owned()).collect();
@@ -421,7 +430,7 @@ mod tests {
                     .map(|it| (it["name"].as_str().expect("a name").to_owned(), it["value"].clone()))
                     .collect();
                 let line = json!({"jsonrpc": "2.0", "id": 1, "method": method["name"], "params": params}).to_string();
-                assert!(Asked::read(line.as_bytes()).request.is_ok(), "{line}: {:?}", Asked::read(line.as_bytes()));
+                assert!(read(&line).request.is_ok(), "{line}: {:?}", read(&line));
             }
         }
     }
@@ -430,15 +439,28 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (line, code, words) in [
-            ("stats", code::NO_JSON, "expected value at line 1 column 1"),
-            ("[]", code::INVALID_REQUEST, "one object"),
+            ("stats", code::NO_JSON, "from octet 1 on"),
+            ("7", code::INVALID_REQUEST, "an object"),
+            ("[]", code::INVALID_REQUEST, "at least one request"),
             (r#"{"method":"stats"}"#, code::INVALID_REQUEST, "`jsonrpc` is \"2.0\""),
-            (r#"{"jsonrpc":"2.0","id":{},"method":"stats"}"#, code::INVALID_REQUEST, "`id` a number or a text"),
+            (r#"{"jsonrpc":"2.0","id":{},"method":"stats"}"#, code::INVALID_REQUEST, "`id` is a number or a text"),
             (r#"{"jsonrpc":"2.0","id":1}"#, code::INVALID_REQUEST, "`method`"),
-            (r#"{"jsonrpc":"2.0","method":7}"#, code::INVALID_REQUEST, "invalid type: integer `7`"),
+            (r#"{"jsonrpc":"2.0","method":7}"#, code::INVALID_REQUEST, "`method` is the name"),
+            (r#"{"jsonrpc":"2.0","method":"stats","params":7}"#, code::INVALID_REQUEST, "an object or a list"),
             (r#"{"jsonrpc":"2.0","method":"stat"}"#, code::NO_METHOD, "version, stats, subscribe"),
-            (r#"{"jsonrpc":"2.0","method":"stats","params":{"a":1}}"#, code::INVALID_PARAMS, "stats: invalid type"),
-            (r#"{"jsonrpc":"2.0","method":"attach"}"#, code::INVALID_PARAMS, "attach: missing field `station`"),
+            (
+                r#"{"jsonrpc":"2.0","method":"stats","params":{"a":1}}"#,
+                code::INVALID_PARAMS,
+                "stats: `a` is no parameter",
+            ),
+            (r#"{"jsonrpc":"2.0","method":"stats","params":[1]}"#, code::INVALID_PARAMS, "it has no parameters"),
+            (r#"{"jsonrpc":"2.0","method":"attach"}"#, code::INVALID_PARAMS, "attach: `station` is missing"),
+            (r#"{"jsonrpc":"2.0","method":"fault","params":["a"]}"#, code::INVALID_PARAMS, "fault: `fault` is missing"),
+            (
+                r#"{"jsonrpc":"2.0","method":"step","params":{"bit_times":1e3}}"#,
+                code::INVALID_PARAMS,
+                "`bit_times` is 1000.0: it is a whole number",
+            ),
             (
                 r#"{"jsonrpc":"2.0","method":"fault","params":{"station":"a","fault":"mute"}}"#,
                 code::INVALID_PARAMS,
@@ -447,13 +469,13 @@ mod tests {
             (
                 r#"{"jsonrpc":"2.0","method":"fault","params":{"station":"a","fault":null,"now":1}}"#,
                 code::INVALID_PARAMS,
-                "unknown field `now`",
+                "`now` is no parameter of it: its parameters are station, fault",
             ),
             (r#"{"jsonrpc":"2.0","method":"subscribe"}"#, code::INVALID_PARAMS, "`results_every_s` or both"),
             (
                 r#"{"jsonrpc":"2.0","method":"subscribe","params":{"results_every_s":0}}"#,
                 code::INVALID_PARAMS,
-                "from 0.1",
+                "`results_every_s` is 0: it is from 0.1 to 1000000",
             ),
             (
                 r#"{"jsonrpc":"2.0","method":"subscribe","params":{"events":{"kinds":["crash"]}}}"#,
@@ -463,15 +485,36 @@ mod tests {
             (
                 r#"{"jsonrpc":"2.0","method":"plca","params":{"station":"a","settings":{"enabled":true,"node-id":2,"node-cnt":8,"to-tmr":0,"burst-cnt":0,"burst-tmr":128}}}"#,
                 code::INVALID_PARAMS,
-                "plca: ",
+                "plca: `settings.to-tmr` is 0: it is from 1 to 255",
             ),
         ] {
-            let refusal = Asked::read(line.as_bytes()).request.expect_err(line);
+            let refusal = read(line).request.expect_err(line);
             assert_eq!(refusal.code, code, "{line}: {refusal:?}");
             assert!(refusal.message.contains(words), "{line}: {refusal:?}");
         }
-        let mut long = io::Cursor::new([b' '; LONGEST as usize + 1]);
-        let asked = Asked::read_from(&mut long).expect("a stream").expect("a line");
-        assert!(asked.request.expect_err("too long").message.contains("65536 octets"));
+    }
+
+    /// A value of any kind in the place of any parameter is refused in words of JSON, or is right.
+    #[test]
+    fn no_refusal_has_a_word_of_the_program() {
+        let values = r#"[null, true, -1, 0, 1.5, 1e300, 18446744073709551616, "", "x", [], [7], {}, {"a": 1}]"#;
+        let values: Vec<Value> = serde_json::from_str(values).expect("JSON");
+        let mut refused = 0;
+        for request in all() {
+            let right = serde_json::to_value(&request).expect("names");
+            let Some(names) = right["params"].as_object().map(|params| params.keys().cloned()) else { continue };
+            for (name, value) in names.flat_map(|name| values.iter().map(move |value| (name.clone(), value))) {
+                let mut line = right.clone();
+                line["jsonrpc"] = json!(JSON_RPC);
+                line["params"][&name] = value.clone();
+                let Err(refusal) = read(&line.to_string()).request else { continue };
+                refused += 1;
+                assert_eq!(refusal.code, code::INVALID_PARAMS, "{line}: {refusal}");
+                for word in ["expected", "invalid", "variant", "struct", "field", "u8", "u16", "u32", "u64", "size"] {
+                    assert!(!refusal.message.contains(word), "{line}: {refusal}");
+                }
+            }
+        }
+        assert!(refused > 100, "{refused}");
     }
 }
