@@ -162,7 +162,7 @@ impl Delays {
 
     /// Likewise, the delay up to which this part of the frames lies; none of no frames.
     pub fn quantile(&self, which: usize, part: f64) -> Option<u64> {
-        let [found] = self.histogram(which).quantiles([part]);
+        let [found] = self.histogram(which).quantiles([part], u64::MAX);
         found
     }
 
@@ -211,8 +211,8 @@ impl<const BITS: u32> Delay<BITS> {
         if frames == 0 {
             return DelayResults::default();
         }
-        let quantiles = self.histogram.quantiles([0.50, 0.90, 0.95, 0.99, 0.999]);
-        let [p50_bt, p90_bt, p95_bt, p99_bt, p999_bt] = quantiles.map(|bits| bits.map(|bits| bits.min(self.max)));
+        let parts = [0.50, 0.90, 0.95, 0.99, 0.999];
+        let [p50_bt, p90_bt, p95_bt, p99_bt, p999_bt] = self.histogram.quantiles(parts, self.max);
         DelayResults {
             mean_bt: Some(self.sum as f64 / frames as f64),
             p50_bt,

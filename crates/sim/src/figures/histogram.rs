@@ -71,8 +71,8 @@ impl<const BITS: u32> Histogram<BITS> {
     }
 
     /// For each of `parts`, which rise from 0 to 1: the largest number of the bucket up to which that part of all
-    /// numbers lies; none of nothing.
-    pub fn quantiles<const N: usize>(&self, parts: [f64; N]) -> [Option<u64>; N] {
+    /// numbers lies, or `longest`, the largest number that was taken in, if that is less; none of nothing.
+    pub fn quantiles<const N: usize>(&self, parts: [f64; N], longest: u64) -> [Option<u64>; N] {
         let mut found = [None; N];
         let total = self.total();
         if total == 0 {
@@ -93,7 +93,7 @@ impl<const BITS: u32> Histogram<BITS> {
                 }
                 within += count;
                 while next < N && within >= ranks[next] {
-                    found[next] = Some(Self::last(bucket));
+                    found[next] = Some(Self::last(bucket).min(longest));
                     next += 1;
                 }
             }
@@ -234,12 +234,14 @@ mod tests {
             let mut histogram = Histogram::<11>::default();
             numbers.iter().for_each(|&number| histogram.record(number));
             numbers.sort_unstable();
+            let longest = numbers[numbers.len() - 1];
             let parts = [0.5, 0.9, 0.95, 0.99, 0.999];
-            for (part, found) in parts.into_iter().zip(histogram.quantiles(parts)) {
+            for (part, found) in parts.into_iter().zip(histogram.quantiles(parts, longest)) {
                 let rank = (part * numbers.len() as f64).ceil() as usize;
                 let (exact, found) = (numbers[rank - 1], found.expect("not empty"));
                 prop_assert!(histogram.above(found) <= (numbers.len() - rank) as u64);
                 prop_assert!(exact <= found && found - exact <= exact / 1000, "{part}: {exact}, {found}");
+                prop_assert!(found <= longest, "{part}: {found} above {longest}");
             }
         }
     }
@@ -283,6 +285,6 @@ mod tests {
         numbers.into_iter().for_each(|number| coarse.record(number));
         assert_eq!(fine.bins(), expected);
         assert_eq!(coarse.bins(), expected);
-        assert_eq!(Histogram::<11>::default().quantiles([0.5]), [None]);
+        assert_eq!(Histogram::<11>::default().quantiles([0.5], u64::MAX), [None]);
     }
 }

@@ -164,7 +164,7 @@ pub fn half_width_of_batched_quantile<const BITS: u32>(batches: &[Histogram<BITS
     let mut whole = Histogram::default();
     batches.iter().for_each(|batch| whole.add(batch));
     let beyond = |numbers: &Histogram<BITS>, number| (numbers.total() as f64, numbers.above(number) as f64);
-    let quantile = |part| whole.quantiles([part])[0];
+    let quantile = |part| whole.quantiles([part], u64::MAX)[0];
     half_width_of_quantile(Samples::Batches(&[]), part, quantile, |number| {
         (beyond(&whole, number), batches.iter().map(|batch| beyond(batch, number)).collect())
     })

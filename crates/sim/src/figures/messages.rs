@@ -211,7 +211,7 @@ impl MessageResults {
     /// What was seen of a message; the rest is not known yet.
     pub fn new(node: &str, message: &str, seen: &Observed, release_jitter_bt: u64) -> MessageResults {
         let some = |bits: u64| (seen.response.total() > 0).then_some(bits);
-        let [p50, p99] = seen.response.quantiles([0.5, 0.99]).map(|it| it.map(|bits| bits.min(seen.response_max)));
+        let [p50, p99] = seen.response.quantiles([0.5, 0.99], seen.response_max);
         MessageResults {
             node: node.to_owned(),
             message: message.to_owned(),

@@ -334,7 +334,7 @@ fn crossings(names: &[String], crossed: &[Vec<Delays>]) -> Vec<CrossingResults> 
     let pairs = (0..names.len()).flat_map(|from| (0..names.len()).map(move |to| (from, to)));
     let crossing = |(from, to): (usize, usize)| {
         let delays = &crossed[to][from];
-        let [p50, p99] = delays.histogram.quantiles([0.5, 0.99]);
+        let [p50, p99] = delays.histogram.quantiles([0.5, 0.99], delays.longest);
         Some(CrossingResults {
             from: names[from].clone(),
             to: names[to].clone(),

@@ -45,7 +45,7 @@ pub(super) fn classes(table: &MessageTable, seen: &[Observed]) -> Vec<PlannedCla
 
 /// The median of responses and their 99th percentile, in microseconds.
 pub(super) fn response_quantiles(seen: &Observed) -> [Option<f64>; 2] {
-    seen.response.quantiles([0.5, 0.99]).map(|it| it.map(|bits| us(bits.min(seen.response_max))))
+    seen.response.quantiles([0.5, 0.99], seen.response_max).map(|it| it.map(us))
 }
 
 /// A table of them.

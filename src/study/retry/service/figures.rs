@@ -174,7 +174,7 @@ impl Stretch {
     fn figures(&self, delays: &DelayHistogram) -> Figures {
         let Stretch { counts, sum, seconds: time } = *self;
         let part = |one: u64, of: u64| (of > 0).then(|| one as f64 / of as f64);
-        let [p50, p99] = delays.quantiles([0.5, 0.99]);
+        let [p50, p99] = delays.quantiles([0.5, 0.99], u64::MAX);
         Figures {
             goodput_per_s: Some(counts.served as f64 / time),
             load_per_s: Some(counts.requests as f64 / time),
@@ -308,7 +308,7 @@ impl Service {
     fn class_figures(&self, run: &Run, delays: &[DelayHistogram]) -> Vec<ClassFigures> {
         let served: u64 = run.counts.iter().map(|counts| counts.served).sum();
         let figures = |(class, ((name, _), delays)): (usize, ((&str, u32), &DelayHistogram))| {
-            let (counts, [p99]) = (&run.counts[class], delays.quantiles([0.99]));
+            let (counts, [p99]) = (&run.counts[class], delays.quantiles([0.99], u64::MAX));
             ClassFigures {
                 class: name.to_owned(),
                 clients: run.clients_of(class),
