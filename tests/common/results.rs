@@ -192,6 +192,9 @@ fn check_medium(results: &Value) {
     };
     let multiplicity: u64 = counts("collision_multiplicity").iter().sum();
     assert_eq!(multiplicity, number(&results["medium"], "collision_episodes"), "each episode has a multiplicity");
+    let attempts: u64 = (1..).zip(counts("collision_multiplicity")).map(|(attempts, count)| attempts * count).sum();
+    let mean = results["medium"]["stations_per_collision"].as_f64().unwrap_or_default();
+    assert!((mean * multiplicity as f64 - attempts as f64).abs() <= 1e-9 * attempts as f64, "{mean} in {multiplicity}");
     let successes: u64 = counts("episodes_before_success").iter().sum();
     assert_eq!(successes, sum(results, "frames_transmitted_ok"), "each success comes after some number of episodes");
     let runs = counts("capture_runs");

@@ -98,14 +98,9 @@ impl Counters {
 /// Sums over the medium, the basis of the metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MediumTally {
-    /// Overlaps on the medium, each counted once.
-    pub collision_episodes: u64,
-    /// Attempts that took part in them.
-    pub collisions: u64,
     /// Frames whose station also sent the previous successful frame.
     pub same_winner: u64,
     last_winner: Option<StationId>,
-    last_episode: u64,
 }
 
 /// Counters of all stations, and the sums over the medium.
@@ -124,10 +119,9 @@ impl Tally {
         Tally { stations: vec![counters; stations], medium: MediumTally::default() }
     }
 
-    /// Counts from zero again. A present collision is not counted a second time, and the last sender stays known.
+    /// Counts from zero again. The last sender stays known.
     pub fn restart(&mut self) {
-        let MediumTally { last_episode, last_winner, .. } = self.medium;
-        self.medium = MediumTally { last_episode, last_winner, ..MediumTally::default() };
+        self.medium.same_winner = 0;
         for counters in &mut self.stations {
             let collision_frames = vec![0; counters.collision_frames.len()];
             *counters = Counters { collision_frames, ..Counters::default() };
@@ -175,10 +169,9 @@ impl Tally {
                 counters.attempts += 1;
                 counters.excessive_deferrals += u64::from(excessive_deferral);
             }
-            MacKind::Collision { late, episode, .. } => {
+            MacKind::Collision { late, .. } => {
                 counters.collisions += 1;
                 counters.late_collisions += u64::from(late);
-                self.medium.collision(episode);
             }
             MacKind::Transmitted { size, attempts, deferred, no_carrier, .. } => {
                 counters.transmitted(size, attempts, deferred);
@@ -237,16 +230,6 @@ impl Counters {
 }
 
 impl MediumTally {
-    fn collision(&mut self, episode: u64) {
-        // A logical collision met no signal on the medium.
-        if episode == 0 {
-            return;
-        }
-        self.collisions += 1;
-        self.collision_episodes += u64::from(episode > self.last_episode);
-        self.last_episode = self.last_episode.max(episode);
-    }
-
     fn transmitted(&mut self, station: StationId) {
         self.same_winner += u64::from(self.last_winner == Some(station));
         self.last_winner = Some(station);

@@ -294,7 +294,7 @@ fn results(told: &Told) -> Results {
         delays.record(event);
     }
     let (attached, faults, cut) = ended(told, stations);
-    let sums = Sums::of(&tally, measured.get());
+    let sums = Sums::of(&tally, delays.contention(), measured.get());
     let snapshot = Snapshot {
         delays: delays.results(),
         station_delays: delays.of_stations(stations),
@@ -328,7 +328,7 @@ fn batch(events: &[Event], span: u64, config: &Config) -> MediumResults {
         tally.record(event);
         delays.record(event);
     }
-    MediumResults::new(&Sums::of(&tally, span), delays.figures())
+    MediumResults::new(&Sums::of(&tally, delays.contention(), span), delays.figures())
 }
 
 /// The state at the end: which stations are attached, which faults they have, where the cable is cut.

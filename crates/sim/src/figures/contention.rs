@@ -31,6 +31,16 @@ pub struct Contention {
 }
 
 impl Contention {
+    /// Episodes that began since the counting did.
+    pub fn episodes(&self) -> u64 {
+        self.multiplicity.iter().sum()
+    }
+
+    /// The attempts that collided in these episodes.
+    pub fn attempts(&self) -> u64 {
+        (1..).zip(&self.multiplicity).map(|(attempts, episodes)| attempts * episodes).sum()
+    }
+
     /// Episodes in which 1, 2, 3 … attempts collided, as far as their stations noticed it.
     pub fn multiplicity(&self) -> &[u64] {
         &self.multiplicity
@@ -185,6 +195,7 @@ mod tests {
         contention.restart();
         [collision(7), collision(8), collision(8), success()].iter().for_each(|event| contention.record(event));
         assert_eq!(contention.multiplicity(), [0, 1]);
+        assert_eq!((contention.episodes(), contention.attempts()), (1, 2));
         // The success ends a contention that began before the counting.
         assert_eq!(contention.before_success(), [0, 0, 1]);
     }

@@ -2,10 +2,10 @@
 //!
 //! Everything here is a fold of the engine's events.
 
-use crate::figures::contention;
+use crate::figures::contention::{self, Contention};
 pub use crate::figures::delays::Delays;
 use crate::figures::results::{DelayResults, MediumResults};
-use medium::{Counters, MediumTally, Tally};
+use medium::{Counters, Tally};
 use std::num::NonZeroU32;
 
 /// The sums over a stretch of time from which metrics follow.
@@ -27,10 +27,9 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// The sums that a tally holds after `measured` bit times.
-    pub fn of(tally: &Tally, measured: u64) -> Sums {
+    /// The sums that `tally` and `contention` hold after `measured` bit times.
+    pub fn of(tally: &Tally, contention: &Contention, measured: u64) -> Sums {
         let sum = |counter: fn(&Counters) -> u64| tally.stations().iter().map(counter).sum::<u64>();
-        let MediumTally { collision_episodes, collisions, same_winner, .. } = *tally.medium();
         Sums {
             measured,
             frames: sum(|c| c.frames_transmitted_ok),
@@ -38,9 +37,9 @@ impl Sums {
             attempts: sum(|c| c.attempts),
             excessive_collisions: sum(|c| c.excessive_collisions),
             late_collision_discards: sum(|c| c.late_collision_discards),
-            episodes: collision_episodes,
-            collisions,
-            same_winner,
+            episodes: contention.episodes(),
+            collisions: contention.attempts(),
+            same_winner: tally.medium().same_winner,
             collision_frames: after_collisions(tally),
             station_octets: tally.stations().iter().map(Counters::frame_octets_transmitted).collect(),
         }
@@ -86,7 +85,7 @@ impl Sums {
         self.excessive_collisions
     }
 
-    /// Attempts that collided.
+    /// Attempts that collided, in episodes that began in the stretch.
     pub fn collisions(&self) -> u64 {
         self.collisions
     }

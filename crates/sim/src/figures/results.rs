@@ -401,7 +401,7 @@ impl Results {
 
     /// Works out every metric.
     pub fn new(config: ConfigResults, seed: u64, names: &[String], snapshot: &Snapshot) -> Results {
-        let sums = Sums::of(&snapshot.tally, snapshot.measured.get()).of_first(names.len());
+        let sums = Sums::of(&snapshot.tally, &snapshot.contention, snapshot.measured.get()).of_first(names.len());
         let mut medium = MediumResults { cut: snapshot.cut, ..MediumResults::new(&sums, snapshot.delays.clone()) };
         medium.take_in(&snapshot.contention);
         medium.plca = snapshot.plca.as_ref().map(|(cycles, _)| PlcaResults::new(cycles, snapshot.longest_frame));

@@ -1,6 +1,5 @@
 //! Metrics over time: one row for each interval of the measured time. See docs/results.md.
 
-use crate::figures::contention::Contention;
 use crate::figures::metrics::Delays;
 use crate::figures::results::{ConfigResults, Results, Snapshot};
 use crate::figures::row::{Columns, Value, columns_of};
@@ -100,7 +99,7 @@ impl Series {
             delays: self.delays.figures(),
             station_delays: Vec::new(),
             longest_frame: 0,
-            contention: Contention::default(),
+            contention: self.delays.contention().clone(),
             plca: None,
             emulator: None,
             plan: None,
