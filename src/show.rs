@@ -278,7 +278,7 @@ fn medium(results: &Results) -> String {
     });
     format!(
         "medium\n{cut}  utilization        {} frame, {} wire, {} total\n  \
-         attempts per frame {}\n  collisions         {} of {} stations\n  \
+         attempts per frame {}\n  collisions         {} of {} attempts\n  \
          fairness           {} (Jain{}), same winner {}\n  \
          access delay       {}\n  MAC delay          {}\n",
         percent("utilization_frame", Some(medium.utilization_frame)),
@@ -286,7 +286,7 @@ fn medium(results: &Results) -> String {
         percent("utilization_total", Some(medium.utilization_total)),
         number("attempts_per_frame", medium.attempts_per_frame, 3),
         many(medium.collision_episodes, "episode"),
-        number("stations_per_collision", medium.stations_per_collision, 2),
+        number("attempts_per_episode", medium.attempts_per_episode, 2),
         number("fairness", medium.fairness, 4),
         silent(results),
         percent("same_winner", medium.same_winner),
@@ -295,13 +295,13 @@ fn medium(results: &Results) -> String {
     )
 }
 
-/// How many stations had nothing to send: Jain's index counts them as if they had been refused.
+/// How many stations had nothing to send: Jain's index leaves them out.
 fn silent(results: &Results) -> String {
     let offered = |station: &&StationResults| station.counter("offered") + station.queued_at_start > 0;
     let silent = results.stations.len() - results.stations.iter().filter(offered).count();
     match silent {
         0 => String::new(),
-        silent => format!("; {silent} of {} offered nothing", many(results.stations.len() as u64, "station")),
+        silent => format!("; without {silent} of {} that offered nothing", many(results.stations.len() as u64, "station")),
     }
 }
 
@@ -467,7 +467,7 @@ mod tests {
         let counters = &mut results.stations[0].counters;
         counters.values_mut().for_each(|count| *count = 0);
         results.stations[0].queued_at_start = 0;
-        let right = format!("(Jain; 1 of {} stations offered nothing)", results.stations.len());
+        let right = format!("(Jain; without 1 of {} stations that offered nothing)", results.stations.len());
         let told = table(&results).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(&right), "{told}");
     }

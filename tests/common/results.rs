@@ -77,7 +77,7 @@ fn check_schema(results: &Value) {
         let is_of_nothing = match key {
             "fairness" | "same_winner" => frames == 0,
             "attempts_per_frame" | "discard_fraction" => finished == 0,
-            "stations_per_collision" => number(&results["medium"], "collision_episodes") == 0,
+            "attempts_per_episode" => number(&results["medium"], "collision_episodes") == 0,
             _ => false,
         };
         if is_of_nothing {
@@ -106,7 +106,7 @@ const METRICS: [&str; 9] = [
     "utilization_payload",
     "attempts_per_frame",
     "discard_fraction",
-    "stations_per_collision",
+    "attempts_per_episode",
     "same_winner",
     "fairness",
 ];
@@ -193,7 +193,7 @@ fn check_medium(results: &Value) {
     let multiplicity: u64 = counts("collision_multiplicity").iter().sum();
     assert_eq!(multiplicity, number(&results["medium"], "collision_episodes"), "each episode has a multiplicity");
     let attempts: u64 = (1..).zip(counts("collision_multiplicity")).map(|(attempts, count)| attempts * count).sum();
-    let mean = results["medium"]["stations_per_collision"].as_f64().unwrap_or_default();
+    let mean = results["medium"]["attempts_per_episode"].as_f64().unwrap_or_default();
     assert!((mean * multiplicity as f64 - attempts as f64).abs() <= 1e-9 * attempts as f64, "{mean} in {multiplicity}");
     let successes: u64 = counts("episodes_before_success").iter().sum();
     assert_eq!(successes, sum(results, "frames_transmitted_ok"), "each success comes after some number of episodes");

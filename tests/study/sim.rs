@@ -106,7 +106,7 @@ fn the_schema_has_every_metric_and_every_counter() {
         }
         assert!(medium["ci95"][delay]["mean_bt"].is_number(), "{medium}");
     }
-    for name in ["utilization_frame", "attempts_per_frame", "discard_fraction", "stations_per_collision", "same_winner"]
+    for name in ["utilization_frame", "attempts_per_frame", "discard_fraction", "attempts_per_episode", "same_winner"]
     {
         assert!(half_width(&results, name) >= 0.0);
     }
@@ -123,7 +123,7 @@ fn the_schema_has_every_metric_and_every_counter() {
 fn a_mean_of_nothing_is_none() {
     let run = "--stations 2 --traffic silent --duration 10ms";
     let silent = simulated(run);
-    for name in ["attempts_per_frame", "discard_fraction", "stations_per_collision", "same_winner", "fairness"] {
+    for name in ["attempts_per_frame", "discard_fraction", "attempts_per_episode", "same_winner", "fairness"] {
         assert!(silent["medium"][name].is_null(), "{name} in {silent}");
     }
     for delay in ["access_delay", "mac_delay"] {
@@ -134,14 +134,14 @@ fn a_mean_of_nothing_is_none() {
     assert!(simulated(&format!("{run} --replications 2"))["medium"]["fairness"].is_null());
     let table = sim(run).succeeded().stdout;
     assert!(
-        table.contains("fairness           \u{2013} (Jain; 2 of 2 stations offered nothing), same winner \u{2013}"),
+        table.contains("fairness           \u{2013} (Jain; without 2 of 2 stations that offered nothing), same winner \u{2013}"),
         "{table}"
     );
     assert!(table.contains("access delay       \u{2013}\n"), "{table}");
     let csv = sim(&format!("{run} --format csv")).succeeded().stdout;
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let (names, values) = (lines.next().expect("a header"), lines.next().expect("a row"));
-    for name in ["fairness", "stations_per_collision", "mac_delay_mean_bt", "access_delay_max_bt"] {
+    for name in ["fairness", "attempts_per_episode", "mac_delay_mean_bt", "access_delay_max_bt"] {
         let column = names.iter().position(|known| *known == name).unwrap_or_else(|| panic!("no {name} in {csv}"));
         assert_eq!(values[column], "", "{name}");
     }
@@ -213,9 +213,9 @@ fn nothing_seen_is_not_nothing_for_sure() {
 #[test]
 fn what_never_varies_has_no_width() {
     let results = simulated("--stations 2 --duration 150ms --seed 3");
-    assert_eq!(metric(&results, "stations_per_collision"), 2.0);
+    assert_eq!(metric(&results, "attempts_per_episode"), 2.0);
     assert!(number(&results["medium"], "collision_episodes") < 32, "some of the 32 batches have none: {results}");
-    assert_eq!(half_width(&results, "stations_per_collision"), 0.0);
+    assert_eq!(half_width(&results, "attempts_per_episode"), 0.0);
     let silent = simulated("--stations 2 --traffic silent --duration 10ms");
     assert!(silent["medium"]["ci95"]["mac_delay"].is_null(), "{silent}");
 }

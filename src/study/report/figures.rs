@@ -10,6 +10,7 @@ use crate::study::plot::picture::Kind as Picture;
 use crate::study::theory::contention::{efficiency, slots_lost};
 use medium::{BitTimes, Kind, Method, PREAMBLE_AND_SFD, StationId};
 use sim::figures::intervals::half_width;
+use sim::figures::metrics::jain;
 use sim::figures::results::DelayResults;
 use sim::scene::Stations;
 use sim::words::sentences::{TIED, real};
@@ -166,6 +167,8 @@ struct Course {
     length: f64,
     begin: f64,
     stretches: Vec<Stretch>,
+    /// Frames that each station has offered since instant 0.
+    offered: Vec<u64>,
 }
 
 #[derive(Clone, Default)]
@@ -184,8 +187,11 @@ impl Course {
         let mut stretches = vec![empty; STRETCHES.min(span) as usize];
         let count = stretches.len() as u64;
         let around = (PREAMBLE_AND_SFD + config.parameters.inter_packet_gap).get();
-        let mut winner = None;
+        let (mut winner, mut offered) = (None, vec![0; config.topology.stations()]);
         for event in &told.events {
+            if let Kind::Offered { .. } = event.kind {
+                offered[event.station.index()] += 1;
+            }
             let Kind::Transmitted { size, .. } = event.kind else { continue };
             let same = winner.replace(event.station) == Some(event.station);
             let Some(since) = event.at.get().checked_sub(told.begin.get()) else { continue };
@@ -198,13 +204,13 @@ impl Course {
             stretch.octets[event.station.index()] += u64::from(size.get());
         }
         let [length, begin] = [span, told.begin.get()].map(|bits| seconds(told, bits) * unit.per_second());
-        Course { length: length / count as f64, begin, stretches }
+        Course { length: length / count as f64, begin, stretches, offered }
     }
 
     fn points(&self, name: &str) -> Vec<Point> {
         let value = |stretch: &Stretch| match name {
             "utilization" => Some(stretch.utilization),
-            "fairness" => jain(&stretch.octets),
+            "fairness" => jain(stretch.octets.iter().zip(&self.offered)),
             _ => (stretch.frames > 0).then(|| stretch.same_winner as f64 / stretch.frames as f64),
         };
         let at = |number: usize| self.begin + (number as f64 + 0.5) * self.length;
@@ -221,12 +227,6 @@ fn fill(stretches: &mut [Stretch], end: f64, long: f64) {
     {
         stretch.utilization += (end.min(number as f64 + 1.0) - begin.max(number as f64)).max(0.0);
     }
-}
-
-fn jain(octets: &[u64]) -> Option<f64> {
-    let sum: f64 = octets.iter().map(|&own| own as f64).sum();
-    let squares: f64 = octets.iter().map(|&own| (own as f64).powi(2)).sum();
-    (squares > 0.0).then(|| sum * sum / (octets.len() as f64 * squares))
 }
 
 /// The part of the frames that waited no longer than each bin of the histogram.

@@ -294,7 +294,8 @@ fn results(told: &Told) -> Results {
         delays.record(event);
     }
     let (attached, faults, cut) = ended(told, stations);
-    let sums = Sums::of(&tally, delays.contention(), measured.get());
+    let queued_at_start = queued(warm_up);
+    let sums = Sums::of(&tally, delays.contention(), &queued_at_start, measured.get());
     let snapshot = Snapshot {
         delays: delays.results(),
         station_delays: delays.of_stations(stations),
@@ -302,7 +303,7 @@ fn results(told: &Told) -> Results {
         contention: delays.contention().clone(),
         tally,
         measured,
-        queued_at_start: queued(warm_up),
+        queued_at_start,
         queued: queued(&told.events),
         attached,
         faults,
@@ -328,7 +329,8 @@ fn batch(events: &[Event], span: u64, config: &Config) -> MediumResults {
         tally.record(event);
         delays.record(event);
     }
-    MediumResults::new(&Sums::of(&tally, delays.contention(), span), delays.figures())
+    // Batches have no fairness, which alone asks for queues.
+    MediumResults::new(&Sums::of(&tally, delays.contention(), &[], span), delays.figures())
 }
 
 /// The state at the end: which stations are attached, which faults they have, where the cable is cut.

@@ -24,11 +24,13 @@ pub struct Sums {
     collision_frames: Vec<u64>,
     /// Octets of each station's successful frames, from destination address to FCS.
     station_octets: Vec<u64>,
+    /// Frames that each station had to send: its queue at the beginning, and what its host offered.
+    station_frames: Vec<u64>,
 }
 
 impl Sums {
-    /// The sums that `tally` and `contention` hold after `measured` bit times.
-    pub fn of(tally: &Tally, contention: &Contention, measured: u64) -> Sums {
+    /// The sums that `tally` and `contention` hold after `measured` bit times, before which `queued` frames waited at each station.
+    pub fn of(tally: &Tally, contention: &Contention, queued: &[u64], measured: u64) -> Sums {
         let sum = |counter: fn(&Counters) -> u64| tally.stations().iter().map(counter).sum::<u64>();
         Sums {
             measured,
@@ -42,13 +44,8 @@ impl Sums {
             same_winner: tally.medium().same_winner,
             collision_frames: after_collisions(tally),
             station_octets: tally.stations().iter().map(Counters::frame_octets_transmitted).collect(),
+            station_frames: tally.stations().iter().zip(queued).map(|(it, queued)| it.offered + queued).collect(),
         }
-    }
-
-    /// The same of a medium with this number of stations: a seat where no station has been has no part in fairness.
-    pub fn of_first(mut self, stations: usize) -> Sums {
-        self.station_octets.truncate(stations);
-        self
     }
 
     /// The sums since `earlier`, which was taken from the same tally.
@@ -96,7 +93,6 @@ impl Sums {
     }
 
     fn change(&mut self, other: &Sums, change: fn(&mut u64, u64)) {
-        self.station_octets.resize(self.station_octets.len().max(other.station_octets.len()), 0);
         let singles = [
             (&mut self.measured, other.measured),
             (&mut self.frames, other.frames),
@@ -109,11 +105,15 @@ impl Sums {
             (&mut self.same_winner, other.same_winner),
         ];
         singles.into_iter().for_each(|(value, other)| change(value, other));
-        self.collision_frames.resize(self.collision_frames.len().max(other.collision_frames.len()), 0);
-        let frames = self.collision_frames.iter_mut().zip(&other.collision_frames);
-        frames.for_each(|(value, other)| change(value, *other));
-        let octets = self.station_octets.iter_mut().zip(&other.station_octets);
-        octets.for_each(|(value, other)| change(value, *other));
+        let lists = [
+            (&mut self.collision_frames, &other.collision_frames),
+            (&mut self.station_octets, &other.station_octets),
+            (&mut self.station_frames, &other.station_frames),
+        ];
+        for (values, others) in lists {
+            values.resize(values.len().max(others.len()), 0);
+            values.iter_mut().zip(others).for_each(|(value, other)| change(value, *other));
+        }
     }
 }
 
@@ -156,9 +156,9 @@ impl MediumResults {
             attempts_per_frame: ratio(attempts, finished),
             discard_fraction: ratio(excessive_collisions, finished),
             collision_episodes: episodes,
-            stations_per_collision: ratio(sums.collisions, episodes),
+            attempts_per_episode: ratio(sums.collisions, episodes),
             same_winner: ratio(sums.same_winner, frames),
-            fairness: jain(&sums.station_octets),
+            fairness: jain(sums.station_octets.iter().zip(&sums.station_frames)),
             access_delay,
             mac_delay,
             collision_frames: sums.collision_frames.clone(),
@@ -172,11 +172,12 @@ fn ratio(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
 }
 
-/// Jain's fairness index: 1 if all have the same, 1/n if one has everything, none if all have nothing.
-fn jain(shares: &[u64]) -> Option<f64> {
-    let sum: f64 = shares.iter().map(|&x| x as f64).sum();
-    let squares: f64 = shares.iter().map(|&x| (x as f64).powi(2)).sum();
-    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+/// Jain's fairness index of shares, each beside what was wanted of it: 1 if all have the same, 1/n if one of n has
+/// everything, none if all have nothing. A share of which nothing was wanted is left out.
+pub fn jain<'a>(shares: impl Iterator<Item = (&'a u64, &'a u64)>) -> Option<f64> {
+    let wanted = shares.filter(|(_, wanted)| **wanted > 0).map(|(share, _)| *share as f64);
+    let (n, sum, squares) = wanted.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
+    (squares > 0.0).then(|| sum * sum / (n * squares))
 }
 
 #[cfg(test)]
@@ -185,9 +186,12 @@ mod tests {
 
     #[test]
     fn shares_are_fair_when_they_are_equal() {
-        assert_eq!(jain(&[5, 5, 5, 5]), Some(1.0));
-        assert_eq!(jain(&[5, 0, 0, 0]), Some(0.25));
-        assert_eq!(jain(&[0, 0]), None);
+        let jain = |shares: &[u64], wanted: &[u64]| jain(shares.iter().zip(wanted));
+        assert_eq!(jain(&[5, 5, 5, 5], &[9; 4]), Some(1.0));
+        assert_eq!(jain(&[5, 0, 0, 0], &[9; 4]), Some(0.25));
+        assert_eq!(jain(&[0, 0], &[9, 0]), None);
+        assert_eq!(jain(&[5, 0, 5], &[5, 0, 5]), Some(1.0), "the second wanted nothing");
+        assert_eq!(jain(&[5, 0, 5], &[5, 1, 5]), Some(100.0 / 150.0), "the second was refused");
     }
 
     /// A place for each number of collisions after which a frame can still get through.

@@ -138,11 +138,11 @@ pub struct MediumResults {
     pub discard_fraction: Option<f64>,
     /// Overlaps on the medium.
     pub collision_episodes: u64,
-    /// Transmissions per overlap.
-    pub stations_per_collision: Option<f64>,
+    /// Attempts that collided, for each overlap.
+    pub attempts_per_episode: Option<f64>,
     /// Part of the successful frames whose sender also sent the one before.
     pub same_winner: Option<f64>,
-    /// Jain's index over successful octets.
+    /// Jain's index over successful octets of the stations that had something to send.
     pub fairness: Option<f64>,
     /// Head of the queue to first bit of the successful attempt.
     pub access_delay: DelayResults,
@@ -401,7 +401,7 @@ impl Results {
 
     /// Works out every metric.
     pub fn new(config: ConfigResults, seed: u64, names: &[String], snapshot: &Snapshot) -> Results {
-        let sums = Sums::of(&snapshot.tally, &snapshot.contention, snapshot.measured.get()).of_first(names.len());
+        let sums = Sums::of(&snapshot.tally, &snapshot.contention, &snapshot.queued_at_start, snapshot.measured.get());
         let mut medium = MediumResults { cut: snapshot.cut, ..MediumResults::new(&sums, snapshot.delays.clone()) };
         medium.take_in(&snapshot.contention);
         medium.plca = snapshot.plca.as_ref().map(|(cycles, _)| PlcaResults::new(cycles, snapshot.longest_frame));
@@ -466,7 +466,7 @@ mod tests {
         let results = Results::new(config, 1, &["a".to_owned(), "b".to_owned()], &snapshot);
         assert_eq!(results.medium.utilization_total, 1.0);
         assert_eq!(results.medium.utilization_frame, 512.0 / 672.0);
-        assert_eq!(results.medium.fairness, Some(0.5));
+        assert_eq!(results.medium.fairness, Some(1.0), "the silent station is left out");
         assert!(results.stations.iter().all(StationResults::adds_up));
         let json = serde_json::to_string(&results).expect("numbers and names");
         let back: Results = serde_json::from_str(&json).expect("what was written");

@@ -217,7 +217,7 @@ impl Simulator {
 
     /// The sums so far, after `measured` bit times.
     pub fn sums(&self, measured: BitTimes) -> Sums {
-        Sums::of(self.medium.tally(), self.delays.contention(), measured.get())
+        Sums::of(self.medium.tally(), self.delays.contention(), &self.start.queued, measured.get())
     }
 
     fn offer_next<O: Observer, R: Run>(&mut self, observer: &mut O) -> Result<(), O::Error> {

@@ -382,7 +382,7 @@ class Intervals(Record):
     discard_fraction: Optional[float]
     """frames discarded after attempt_limit attempts / F"""
 
-    stations_per_collision: Optional[float]
+    attempts_per_episode: Optional[float]
     """mean number of transmissions in an episode whose stations noticed it; a sender that is too far away
     to notice, or deaf, is not counted"""
 
@@ -533,7 +533,7 @@ class MediumResults(Record):
     discard_fraction: Optional[float]
     """frames discarded after attempt_limit attempts / F"""
 
-    stations_per_collision: Optional[float]
+    attempts_per_episode: Optional[float]
     """mean number of transmissions in an episode whose stations noticed it; a sender that is too far away
     to notice, or deaf, is not counted"""
 
@@ -1038,7 +1038,7 @@ LABELS: dict[str, tuple[str, str]] = {
     "utilization_payload": ("Utilization, payload", "part of the rate"),
     "attempts_per_frame": ("Attempts per frame", ""),
     "discard_fraction": ("Discarded frames", "part of frames"),
-    "stations_per_collision": ("Stations per collision", ""),
+    "attempts_per_episode": ("Attempts per episode", ""),
     "same_winner": ("Same winner as before", "part of frames"),
     "fairness": ("Fairness, Jain's index", ""),
     "access_delay_mean_bt": ("Access delay, mean", "BT"),
