@@ -301,7 +301,9 @@ fn silent(results: &Results) -> String {
     let silent = results.stations.len() - results.stations.iter().filter(offered).count();
     match silent {
         0 => String::new(),
-        silent => format!("; without {silent} of {} that offered nothing", many(results.stations.len() as u64, "station")),
+        silent => {
+            format!("; without {silent} of {} that offered nothing", many(results.stations.len() as u64, "station"))
+        }
     }
 }
 
@@ -456,7 +458,7 @@ mod tests {
         results.medium = sim::figures::results::MediumResults { collision_frames: vec![0; 15], ..Default::default() };
         let table = table(&results);
         assert!(table.contains("attempts per frame –") && table.contains("access delay       –"), "{table}");
-        assert!(table.contains("none had a frame to send"), "{table}");
+        assert!(table.contains("none had a frame to send while"), "{table}");
     }
 
     /// A station that wanted nothing is no victim.

@@ -16,10 +16,11 @@ pub fn sentence(results: &Results) -> String {
         return "The run was stopped in its warm-up, before anything was measured.".to_owned();
     }
     if sent + lost == 0 {
-        return match sum("offered") {
-            0 => format!("{stations} shared the bus, and none had a frame to send."),
-            offered => {
-                format!("{stations} shared the bus; of {} frames offered none got through.", group(offered))
+        let queued: u64 = results.stations.iter().map(|station| station.queued_at_start).sum();
+        return match sum("offered") + queued {
+            0 => format!("{stations} shared the bus, and none had a frame to send while it was measured."),
+            frames => {
+                format!("{stations} shared the bus; of {} to send none got through.", self::frames(frames))
                     + &backlog(results)
             }
         };

@@ -106,8 +106,7 @@ fn the_schema_has_every_metric_and_every_counter() {
         }
         assert!(medium["ci95"][delay]["mean_bt"].is_number(), "{medium}");
     }
-    for name in ["utilization_frame", "attempts_per_frame", "discard_fraction", "attempts_per_episode", "same_winner"]
-    {
+    for name in ["utilization_frame", "attempts_per_frame", "discard_fraction", "attempts_per_episode", "same_winner"] {
         assert!(half_width(&results, name) >= 0.0);
     }
     assert!(results["emulator"].is_null(), "{results}");
@@ -134,7 +133,9 @@ fn a_mean_of_nothing_is_none() {
     assert!(simulated(&format!("{run} --replications 2"))["medium"]["fairness"].is_null());
     let table = sim(run).succeeded().stdout;
     assert!(
-        table.contains("fairness           \u{2013} (Jain; without 2 of 2 stations that offered nothing), same winner \u{2013}"),
+        table.contains(
+            "fairness           \u{2013} (Jain; without 2 of 2 stations that offered nothing), same winner \u{2013}"
+        ),
         "{table}"
     );
     assert!(table.contains("access delay       \u{2013}\n"), "{table}");
@@ -438,6 +439,10 @@ fn a_capture_is_replayed_and_a_damaged_one_named_with_its_place() {
     let results = simulated(&format!("--stations 2 {traffic} --duration 10ms --warmup 0"));
     assert_eq!([0, 1].map(|n| number(&stations(&results)[n], "frames_transmitted_ok")), [2, 1]);
     assert_eq!(sum(&results, "octets_transmitted_ok"), 46 + 46 + 1500);
+    assert_eq!(results["config"]["traffic"][0], format!("replay:{}", path.display()), "sizes are the file's");
+    let swallowed = sim(&format!("--stations 2 {traffic} --duration 10ms")).succeeded();
+    assert!(swallowed.stderr.contains("three.pcap is offered in the warm-up of 2s"), "{}", swallowed.stderr);
+    assert!(swallowed.stdout.contains("none had a frame to send while it was measured"), "{}", swallowed.stdout);
     refused(&format!("--stations 2 --frame-size 64 {traffic}"), &["frame sizes", "leave one out"]);
     let alone = simulated(&format!("--stations 1 {traffic} --duration 10ms --warmup 0"));
     assert_eq!(sum(&alone, "frames_transmitted_ok"), 3, "a lone station sends the whole file");

@@ -271,6 +271,19 @@ fn wrong_traffic_is_refused_with_file_line_and_key() {
     refused(several, &["s.toml:3:", "s.toml:5:"]);
 }
 
+/// Of frames that the warm-up swallows no figure tells.
+#[test]
+fn frames_that_the_warm_up_swallows_are_warned_about() {
+    let early = |warmup: &str| {
+        let text = format!(
+            "stations = 2\n[run]\nduration = '1s'\nwarmup = '{warmup}'\n[[frame]]\nstation = 'st1'\nat = '1ms'\n"
+        );
+        plan(&text).expect("allowed").run_warnings.concat()
+    };
+    assert!(early("2ms").contains("[[frame]] sections is offered in the warm-up of 2ms"), "{}", early("2ms"));
+    assert_eq!(early("1ms"), "");
+}
+
 #[test]
 fn a_frame_that_no_run_gets_to_is_warned_about() {
     let late = "stations = 2\n[run]\nduration = '1s'\nwarmup = '1s'\n[[frame]]\nstation = 'st1'\nat = '3s'\n";

@@ -16,7 +16,7 @@ use crate::run::observer::Observer;
 use crate::run::simulator::{Change, Simulator};
 use crate::scenario::plan::endless::Endless;
 use crate::scenario::plan::{Plan, RunPlan};
-use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
+use crate::traffic::{Arrivals, FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
 use crate::words::cable::Cut;
 use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, BitRate, BitTimes, Config, ConfigError, Input, PlcaCycles, StationId};
@@ -473,7 +473,8 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
 /// What each station offers, in words; one text if it is the same for all.
 fn run_results(run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic) -> RunResults {
     let source = |spec: &TrafficSpec| {
-        if spec.arrivals.protocol().is_some() {
+        // These have no sizes, or sizes of their own.
+        if spec.arrivals.protocol().is_some() || matches!(spec.arrivals, Arrivals::Silent | Arrivals::Replay { .. }) {
             return spec.arrivals.to_string();
         }
         let sizes = spec.sizes.as_ref().map_or_else(|| Sizes::DEFAULT.to_string(), Sizes::to_string);

@@ -157,6 +157,16 @@ impl RunPlan {
         (late > 0)
             .then(|| format!("{late} of {all} {what} after the run's end, which is at {span:?} (warm-up and duration)"))
     }
+
+    /// What is said of `what`, frames that arrive by `last`, if that is in the warm-up.
+    fn precedes(&self, last: Duration, what: &str) -> Option<String> {
+        (last < self.warmup).then(|| {
+            format!(
+                "{what} is offered in the warm-up of {:?}, and only frames after it are counted: write `--warmup 0`",
+                self.warmup
+            )
+        })
+    }
 }
 
 /// One station of a plan.
@@ -427,12 +437,22 @@ fn run_warnings(
     traffic: &[TrafficSpec],
     further: &FurtherTraffic,
     changes: &[(BitInstant, Deed)],
+    replays: &[Capture],
 ) -> Vec<String> {
+    let replay = |replay: &Capture| {
+        run.precedes(replay.frames().last()?.at, &format!("every frame of {}", replay.path().display()))
+    };
+    let last = further.frames.iter().map(|frame| frame.at.since(BitInstant::ZERO).at(medium.rate)).max();
+    let written = last.and_then(|last| run.precedes(last, "every frame of [[frame]] sections"));
     let late = [
         run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),
         run.misses(changes.iter().map(|(at, _)| *at), "changes ([[at]] and [[cut]]) come", medium.rate),
     ];
-    late.into_iter().chain([overload_warning(medium, traffic, further)]).flatten().collect()
+    late.into_iter()
+        .chain([written, overload_warning(medium, traffic, further)])
+        .flatten()
+        .chain(replays.iter().filter_map(replay))
+        .collect()
 }
 
 /// What the user should know of a capture file.
@@ -515,7 +535,7 @@ impl<'a> Planner<'a> {
         self.keep(end.and_then(|()| self.check_endless(endless, &changes)))?;
         let run = self.keep(self.with_end(run, &changes, medium.rate))?;
         Some(Plan {
-            run_warnings: run_warnings(&run, &medium, &traffic, &further, &changes),
+            run_warnings: run_warnings(&run, &medium, &traffic, &further, &changes, &replays),
             name,
             stations,
             joiners: joiners.into_iter().map(|(name, _)| name).collect(),
