@@ -232,18 +232,22 @@ fn width(half: f64, value: f64) -> u64 {
     if half <= value { shown.min(value.round() as u64) } else { shown }
 }
 
+/// A half-width with this number of digits; one that is less than a digit is a digit, not 0.
+fn digits(half: f64, digits: usize) -> String {
+    format!("{:.digits$}", half.max(10_f64.powi(-(digits as i32))))
+}
+
 fn medium(results: &Results) -> String {
     let medium = &results.medium;
     let plus_minus = |key: &str, format: &dyn Fn(f64) -> String| {
         half_width(medium, key).map_or_else(String::new, |half| format!(" ± {}", format(half)))
     };
     let percent = |key: &str, part: Option<f64>| {
-        let text =
-            |part: f64| format!("{:.2}{} %", 100.0 * part, plus_minus(key, &|half| format!("{:.2}", 100.0 * half)));
+        let text = |part: f64| format!("{:.2}{} %", 100.0 * part, plus_minus(key, &|half| digits(100.0 * half, 2)));
         part.map_or_else(|| NOT_MEASURED.to_owned(), text)
     };
     let number = |key: &str, value: Option<f64>, digits: usize| {
-        let text = |value: f64| format!("{value:.digits$}{}", plus_minus(key, &|half| format!("{half:.digits$}")));
+        let text = |value: f64| format!("{value:.digits$}{}", plus_minus(key, &|half| self::digits(half, digits)));
         value.map_or_else(|| NOT_MEASURED.to_owned(), text)
     };
     let delay = |key: &str, delay: &DelayResults| {

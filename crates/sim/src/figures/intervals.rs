@@ -4,11 +4,13 @@
 //! not see what has not happened yet: where one frame in a hundred thousand waits a hundred thousand times as long as the
 //! others, most runs have none of it, and their batches agree on a mean that is too small. So rare events get a bound of
 //! their own: each number of frames that many collisions held up is a Poisson count, and its bounds move the mean delay.
+//! Where few events made a figure, or none, samples that agree prove nothing: the half-width is at least that of their
+//! Poisson count ([`Events`]).
 
 use crate::figures::delays::{DelayTails, Delays};
 use crate::figures::histogram::Histogram;
 use crate::figures::metrics::Sums;
-use crate::figures::results::MediumResults;
+use crate::figures::results::{DelayResults, MediumResults};
 use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, MAC_DELAY, NUMBERS, SAME_WINNER, TCP_GOODPUT};
 use medium::{Config, Method, Parameters};
 use serde::{Deserialize, Serialize};
@@ -181,7 +183,8 @@ fn half_width_of_part<'a>(part: f64, groups: impl ExactSizeIterator<Item = &'a [
         (squares + (those - part * frames).powi(2), all + frames)
     };
     let (squares, all) = groups.map(sum).fold((0.0, 0.0), add);
-    (n > 1 && all > 0.0).then(|| student_t(n - 1) * (squares * n as f64 / (n - 1) as f64).sqrt() / all)
+    let half = (n > 1 && all > 0.0).then(|| student_t(n - 1) * (squares * n as f64 / (n - 1) as f64).sqrt() / all);
+    Events::part(Some(part), all as u64).half_width(half)
 }
 
 /// Half-widths for the figures of `whole`, whose sums are `sums`, on a medium made from `config`; of quantiles only with
@@ -204,11 +207,12 @@ pub fn intervals(
             continue;
         }
         let half = samples.half_width_of_mean(&samples.values(number.value));
-        if let Some(half) = half.and_then(|half| of_counts(name, half, sums, samples.all().len())) {
-            half_widths.insert(name.to_owned(), HalfWidth::Number(half));
-        }
+        let events = Events::of((number.value)(whole), name, whole, sums);
+        half_widths.extend(events.half_width(half).map(|half| (name.to_owned(), HalfWidth::Number(half))));
     }
     let goodput = samples.half_width_of_mean(&samples.values(|sample| Some(sample.tcp.as_ref()?.goodput_mbps)));
+    let of_segments = whole.tcp.as_ref().map(|tcp| Events::each(tcp.segments, tcp.goodput_mbps));
+    let goodput = of_segments.unwrap_or_default().half_width(goodput);
     half_widths.extend(goodput.map(|half| (TCP_GOODPUT.to_owned(), HalfWidth::Number(half))));
     // Only exponential backoff has delays with so long a tail.
     let rare = if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::default() };
@@ -217,7 +221,8 @@ pub fn intervals(
         let mut figures = BTreeMap::new();
         if known {
             let skewed = queues && sums.collisions() > 0 && delay.name == MAC_DELAY;
-            figures.extend(of_mean(samples, |sample| (delay.of)(sample).mean_bt, skewed, &rare));
+            let events = Events::of_delay((delay.of)(whole), whole, sums);
+            figures.extend(of_mean(samples, |sample| (delay.of)(sample).mean_bt, skewed, &rare, events));
         }
         let quantiles = FIGURES.iter().filter_map(|figure| Some((figure.name, figure.part?)));
         let quantiles = quantiles.filter(|(_, part)| known || *part <= 0.5);
@@ -231,19 +236,80 @@ pub fn intervals(
     Intervals { method: samples.method().to_owned(), samples: samples.all().len(), half_widths }
 }
 
-/// The half-width of a metric that counts events: where none happened, samples that agree on it prove nothing.
-fn of_counts(name: &str, half: f64, sums: &Sums, samples: usize) -> Option<f64> {
-    let happened = match name {
-        // With fewer discards than samples, some sample has none: then the bound of a Poisson count says more.
-        "discard_fraction" if sums.excessive_collisions() < samples as u64 => {
-            let bound = above(sums.excessive_collisions()) / sums.finished() as f64;
-            return (sums.finished() > 0).then_some(half.max(bound.min(1.0)));
+/// With fewer events than this some batch of a run has none, and the bound of a Poisson count says more than batches.
+const FEW: u64 = 32;
+
+/// What a figure counts: how often something happened that moved it, and how far once moves it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Events {
+    pub count: u64,
+    pub each: f64,
+}
+
+impl Events {
+    /// `count` events, all of which together are `whole`.
+    pub(super) fn each(count: u64, whole: f64) -> Events {
+        Events { count, each: per(whole, count) }
+    }
+
+    /// `part` of `all`: what counts is the rarer of those that are in it and those that are not.
+    pub(super) fn part(part: Option<f64>, all: u64) -> Events {
+        let within = (part.unwrap_or_default() * all as f64).round() as u64;
+        Events { count: within.min(all.saturating_sub(within)), each: per(1.0, all) }
+    }
+
+    /// Those of the metric called `name`, which has this value.
+    fn of(value: Option<f64>, name: &str, whole: &MediumResults, sums: &Sums) -> Events {
+        match name {
+            "discard_fraction" => Events::part(value, sums.finished()),
+            SAME_WINNER => Events::part(value, sums.frames()),
+            // Two stations that collide meet again with chance 1/2, then 1/4: some 4 attempts until one gets through.
+            "attempts_per_frame" => {
+                let contended = whole.episodes_before_success.iter().skip(1).sum();
+                let all = Events::each(contended, sums.collisions() as f64);
+                Events { each: per(all.each.max(4.0), sums.finished()), ..all }
+            }
+            "attempts_per_episode" => Events::of_multiplicity(&whole.collision_multiplicity),
+            name if name.starts_with("utilization") => Events::each(sums.frames(), value.unwrap_or_default()),
+            _ => Events::default(),
         }
-        "attempts_per_frame" => sums.collisions() > 0,
-        name if name.starts_with("utilization") => sums.frames() > 0,
-        _ => true,
-    };
-    (happened || half > 0.0).then_some(half)
+    }
+
+    /// Episodes that did not have as many attempts as most of them.
+    fn of_multiplicity(multiplicity: &[u64]) -> Events {
+        let most = (0..multiplicity.len()).max_by_key(|&place| multiplicity[place]).unwrap_or(0);
+        Events::off(multiplicity.iter().enumerate().map(|(place, &count)| (place as f64, count)), most as f64, 1.0)
+    }
+
+    /// Frames whose delay is not in the same bin as that of most frames. One more may have to wait for another frame.
+    fn of_delay(delay: &DelayResults, whole: &MediumResults, sums: &Sums) -> Events {
+        let most = delay.histogram.iter().max_by_key(|(_, count)| **count).map_or(0, |(&bits, _)| bits);
+        let frame = whole.utilization_wire * sums.measured() as f64 / sums.frames() as f64;
+        Events::off(delay.histogram.iter().map(|(&bits, &count)| (bits as f64, count)), most as f64, frame)
+    }
+
+    /// Counts of values of which some are not `most`: how many, and by how much on average, or by `unseen` if there is none.
+    fn off(counts: impl Iterator<Item = (f64, u64)>, most: f64, unseen: f64) -> Events {
+        let add = |(all, count, sum): (u64, u64, f64), (value, more): (f64, u64)| {
+            let other = if value == most { 0 } else { more };
+            (all + more, count + other, sum + other as f64 * (value - most).abs())
+        };
+        let (all, count, sum) = counts.fold((0, 0, 0.0), add);
+        let mean = if count == 0 { unseen } else { sum / count as f64 };
+        Events { count, each: per(mean, all) }
+    }
+
+    /// The half-width `half` that samples give, or the bound of a Poisson count where few events were seen; at least one event,
+    /// since a count is whole. None where nothing is known of what an event is.
+    pub(super) fn half_width(self, half: Option<f64>) -> Option<f64> {
+        let bound = if self.count < FEW { above(self.count) * self.each } else { self.each };
+        half.map(|half| half.max(bound)).filter(|half| *half > 0.0)
+    }
+}
+
+/// `whole` for each of `count`; of none, 0.
+fn per(whole: f64, count: u64) -> f64 {
+    if count == 0 { 0.0 } else { whole / count as f64 }
 }
 
 /// A station whose frame collides time and again holds up its queue meanwhile: a run has to be this many times as long as
@@ -271,9 +337,10 @@ fn of_mean(
     value: impl Fn(&MediumResults) -> Option<f64>,
     skewed: bool,
     rare: &Rare,
+    events: Events,
 ) -> Vec<(String, f64)> {
     let values = samples.values(value);
-    let Some(half) = samples.half_width_of_mean(&values) else { return Vec::new() };
+    let Some(half) = events.half_width(samples.half_width_of_mean(&values)) else { return Vec::new() };
     let above = samples.skewed_half_width_of_mean(&values).filter(|_| skewed).unwrap_or(half);
     let (up, down) = (above.max(rare.above), half.max(rare.below));
     let below = (down != up).then(|| (format!("mean_bt{BELOW}"), down));
@@ -403,6 +470,22 @@ mod tests {
         for even in [[1.0, 2.0, 3.0, 4.0], [5.0, 5.0, 5.0, 1.0], [2.0; 4]] {
             assert_eq!(skewed_half_width(even.into_iter()), half_width(even.into_iter()), "{even:?}");
         }
+    }
+
+    /// No event in 100 leaves room for 3.689 in 100; of many events one more is possible, and of unknown ones nothing is known.
+    #[test]
+    fn few_events_are_a_poisson_count() {
+        let half = |events: Events, half| events.half_width(Some(half)).unwrap_or(0.0);
+        assert!((half(Events::part(Some(0.0), 100), 0.0) - 0.036_89).abs() < 1e-4);
+        assert!((half(Events::part(Some(1.0), 100), 0.0) - 0.036_89).abs() < 1e-4);
+        assert!((half(Events::part(Some(0.06), 100), 0.01) - 0.0706).abs() < 1e-4, "13.06 may have been 6");
+        assert_eq!(half(Events::part(Some(0.5), 100), 0.2), 0.2, "samples know more of many");
+        assert_eq!(half(Events::part(Some(0.5), 100), 0.0), 0.01);
+        assert_eq!(Events::default().half_width(Some(0.0)), None, "not 0 \u{b1} 0");
+        assert_eq!(Events::each(1, 3.0).half_width(None), None);
+        // Of 100 episodes with 2 attempts one with 3 is the rarest that may be unseen; two with 4 are 2 off each.
+        assert_eq!(Events::of_multiplicity(&[0, 100]), Events { count: 0, each: 0.01 });
+        assert_eq!(Events::of_multiplicity(&[0, 98, 0, 2]), Events { count: 2, each: 0.02 });
     }
 
     /// Exact limits of a Poisson count (Garwood, 1936): 0 to 3.689 for none, 2.202 to 13.060 for six.

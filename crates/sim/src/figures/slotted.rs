@@ -3,10 +3,10 @@
 //! A fold of the engine's events. A frame is *backlogged* from the end of its first unsuccessful slot to the end of its
 //! last one, as the medium's senders know it.
 
-use crate::figures::intervals::half_width;
+use crate::figures::intervals::{Events, half_width};
 use crate::figures::results::{HalfWidth, Intervals};
 pub use crate::figures::table::RAN_AWAY;
-use crate::figures::table::{CSMA_CA, Number, SLOTTED, SlottedFigure, WHOLE};
+use crate::figures::table::{CSMA_CA, MAC_DELAY, Number, SLOTTED, SlottedFigure, WHOLE};
 use crate::words::configuration::slot;
 use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, HEADER_AND_FCS, Input, MacKind, Method};
 use medium::{SlottedAloha, StationId};
@@ -363,6 +363,7 @@ impl SlotSums {
 /// from pairs and from groups of four serves. Runs are independent.
 pub fn add_half_widths(intervals: &mut Intervals, samples: &[SlotSums], independent: bool) {
     let groups: &[usize] = if independent { &[1] } else { &[1, 2, 4] };
+    let all_of_them = samples.iter().copied().fold(SlotSums::default(), SlotSums::and);
     for Number { name, value: figure, .. } in all() {
         let half = |size: &usize| {
             let sums =
@@ -370,8 +371,29 @@ pub fn add_half_widths(intervals: &mut Intervals, samples: &[SlotSums], independ
             let told: Vec<f64> = sums.filter_map(|sums| figure(&sums.results())).collect();
             half_width(told.iter().copied())
         };
-        if let Some(half) = groups.iter().filter_map(half).reduce(f64::max) {
-            intervals.half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
+        let half = events(&all_of_them, name, figure(&all_of_them.results()))
+            .half_width(groups.iter().filter_map(half).reduce(f64::max));
+        intervals.half_widths.extend(half.map(|half| ((*name).to_owned(), HalfWidth::Number(half))));
+    }
+    // It is the mean MAC delay, in slots: of rare delays that knows more.
+    if let (Some(mean), slot @ 1..) = (intervals.half_width(MAC_DELAY, Some("mean_bt")), all_of_them.slot) {
+        intervals.half_widths.insert("delay".to_owned(), HalfWidth::Number(mean / slot as f64));
+    }
+}
+
+/// What the figure called `name` counts, which has this value.
+fn events(sums: &SlotSums, name: &str, value: Option<f64>) -> Events {
+    let value = value.unwrap_or_default();
+    match name {
+        "throughput" | "goodput_mbps" => Events::each(sums.frames, value),
+        "offered_traffic" => Events::each(sums.attempts, value),
+        // A frame is backlogged for a slot at least.
+        "backlog" => {
+            let slot = sums.slot as f64 / sums.measured.max(1) as f64;
+            Events { count: sums.collisions, each: (value / sums.collisions.max(1) as f64).max(slot) }
         }
+        "collision_probability" => Events::part(Some(value), sums.attempts),
+        "tau" => Events::part(Some(value), sums.attempts + sums.waited),
+        _ => Events::default(),
     }
 }
