@@ -323,7 +323,18 @@ fn what_is_no_run_is_named() {
     // A log that is cut within a line is shown as far as it goes.
     let half: String = log.chars().take(log.len() / 2).collect();
     fs::write(runs.path("half"), half).expect("own folder");
-    assert!(runs.report(&["half"], &[]).contains("The log is not whole"));
+    let page = runs.file("half.html");
+    run(ethbus(["report", &runs.file("half"), "-o", &page])).failed_with(1, &["the page is of what came before"]);
+    assert!(fs::read_to_string(page).expect("the page").contains("The log is not whole"));
+    for (options, words) in [
+        ([["--at", "99999999999"], ["--to", "9"]], "--at: 99,999,999,999 BT is after the end, which is at "),
+        ([["--from", "99999999999"], ["--to", "9"]], "--from: 99,999,999,999 BT is after the end"),
+        ([["--from", "500"], ["--to", "500"]], "--to: 500 BT is not after --from, 500 BT"),
+    ] {
+        let (log, none) = (runs.file("a.events"), runs.file("none.html"));
+        let asked = ["report", &log, "-o", &none].into_iter().chain(options.into_iter().flatten());
+        run(ethbus(asked)).failed_with(2, &[words]);
+    }
     fs::write(runs.path("mine.html"), "my own text").expect("own folder");
     let ended = run(ethbus(["report", &runs.file("a.events"), "-o", &runs.file("mine.html")]));
     ended.failed_with(1, &["is there already and is not a page in HTML"]);

@@ -2,12 +2,15 @@
 
 use super::{CommandError, Outcome};
 use crate::cli::args::ReportArgs;
+use crate::show::say;
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::{Kind, write};
 use crate::study::report::figures::plots;
 use crate::study::report::gather::Run;
 use crate::study::report::page::{Form, Stretch, page};
 use sim::files::output::{HTML, ready, replace};
+use sim::scenario::plan::PlanError;
+use sim::words::units::group;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,10 +18,12 @@ use std::process::ExitCode;
 /// Makes a page of runs, and their plots as files if they are wanted.
 ///
 /// # Errors
-/// A run that cannot be read or in which nothing happened; a page that cannot be written.
+/// A run that cannot be read, a stretch that no run has, a page that cannot be written. A log that is cut short gets its page,
+/// and fails then.
 pub fn report(args: &ReportArgs) -> Outcome {
     ready(&args.out, HTML).map_err(PlotError::from)?;
     let runs = args.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;
+    check_stretch(args, &runs)?;
     let plots = plots(&runs);
     let stretch = Stretch { from: args.from, to: args.to, open: args.at };
     let form = if args.slides { Form::Slides } else { Form::Page };
@@ -32,7 +37,28 @@ pub fn report(args: &ReportArgs) -> Outcome {
             write(&folder.join(format!("{}.{ending}", plot.name)), kind, &plot.picture(kind)?, &seeds)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    let cut_short: Vec<&String> = runs.iter().filter_map(|run| run.told.as_ref()?.cut_short.as_ref()).collect();
+    cut_short.iter().for_each(|why| say(&format!("ethbus: {why}: the page is of what came before\n")));
+    Ok(if cut_short.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Refuses a stretch that no run has.
+fn check_stretch(args: &ReportArgs, runs: &[Run]) -> Result<(), PlanError> {
+    let ends = runs.iter().filter_map(|run| Some(run.told.as_ref()?.end.get()));
+    let end = ends.max().unwrap_or(u64::MAX);
+    for (option, at) in [("--from", args.from), ("--at", args.at)] {
+        if let Some(at) = at.filter(|at| *at > end) {
+            let what = format!("{} BT is after the end, which is at {} BT: write less", group(at), group(end));
+            return Err(PlanError::option(option, what));
+        }
+    }
+    match (args.from, args.to) {
+        (Some(from), Some(to)) if to <= from => {
+            let what = format!("{} BT is not after --from, {} BT: write more", group(to), group(from));
+            Err(PlanError::option("--to", what))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn make(folder: &Path) -> Result<(), CommandError> {
