@@ -10,7 +10,7 @@ use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use serde::Serialize;
 use sim::figures::messages::Observed;
 use sim::scenario::messages::{Message, MessageTable, Node};
-use sim::words::units::group;
+use sim::words::units::{group, many};
 
 /// Version of the JSON form.
 pub const VERSION: u32 = 1;
@@ -170,9 +170,9 @@ impl Planned {
     /// Tables of at most 100 characters for names of usual length.
     pub fn text(&self) -> String {
         let mut text = format!(
-            "{} nodes, {} turns of {} BT; idle cycle {} BT, longest {} BT; utilization {:.1} %\n\n",
-            self.nodes,
-            self.node_count,
+            "{}, {} of {} BT; idle cycle {} BT, longest {} BT; utilization {:.1} %\n\n",
+            many(self.nodes as u64, "node"),
+            many(self.node_count.into(), "turn"),
             self.to_tmr,
             group(self.idle_cycle_bt),
             group(self.longest_cycle_bt),
