@@ -6,6 +6,7 @@ use super::page::digits;
 use super::tables::changes_told;
 use crate::study::page::escape;
 use medium::{BitTimes, Config, Event, Kind, Method, Topology};
+use sim::scenario::file::AccessMethod;
 use sim::scenario::plan::usual_speed;
 use sim::words::configuration::kind;
 use sim::words::sentences::{TIED, real};
@@ -56,6 +57,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     vec![
         ("source", source.to_owned()),
         ("stations", config.topology.stations().to_string()),
+        ("access method", AccessMethod::from(&config.method).title().to_owned()),
         ("medium", format!("{}, {}", config.rate, kind(&config.topology))),
         ("longest way", longest_way(&config)),
         ("seed", run.results.seed.to_string()),

@@ -11,7 +11,7 @@ use crate::words::fault::fault;
 use crate::words::units::{self, Length, RunTime};
 use crate::words::{macphy, plca};
 use backoff::Policy;
-use medium::{BitInstant, BitRate, BitTimes, Clock, Control, Fault, HostDelay, Octets, Persistence, Phy};
+use medium::{BitInstant, BitRate, BitTimes, Clock, Control, Fault, HostDelay, Method, Octets, Persistence, Phy};
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
@@ -51,6 +51,20 @@ impl AccessMethod {
             AccessMethod::SlottedAloha => "slotted ALOHA",
             AccessMethod::Tdma => "TDMA",
             AccessMethod::Plca => "PLCA",
+        }
+    }
+}
+
+impl From<&Method> for AccessMethod {
+    fn from(method: &Method) -> AccessMethod {
+        match method {
+            Method::CsmaCd => AccessMethod::CsmaCd,
+            Method::Plca(_) => AccessMethod::Plca,
+            Method::Csma(_) => AccessMethod::Csma,
+            Method::CsmaCa(_) => AccessMethod::CsmaCa,
+            Method::Aloha(_) => AccessMethod::Aloha,
+            Method::SlottedAloha(_) => AccessMethod::SlottedAloha,
+            Method::Tdma(_) => AccessMethod::Tdma,
         }
     }
 }
