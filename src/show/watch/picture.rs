@@ -9,6 +9,7 @@
 //! ```
 
 use super::screen::{Screen, sender_style};
+use crate::show::terminal::cut;
 use medium::{BitInstant, BitTimes, Event, Kind, Method, StationId, Topology};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -204,13 +205,28 @@ fn lanes(places: &[(StationId, u16)], width: u16) -> Vec<Column> {
     (0..width).map(column).collect()
 }
 
-/// Names over their stations, as far as there is room; the chosen one always.
+/// Columns of a name that is cut because others are near; with less room it is left out.
+const SHORTEST: usize = 4;
+
+/// Names over their stations, as far as there is room; the chosen one always. Where two would touch, each is cut to the room
+/// between its neighbours.
 fn names(screen: &Screen<'_>, places: &[(StationId, u16)], area: Rect, buffer: &mut Buffer) {
     let mut taken: Vec<(u16, u16)> = Vec::new();
+    let whole = |station: StationId| screen.names[station.index()].as_str();
+    let touch = |pair: &[(StationId, u16)]| {
+        let both: usize = pair.iter().map(|(station, _)| whole(*station).chars().count()).sum();
+        both / 2 + 1 > usize::from(pair[1].1.abs_diff(pair[0].1))
+    };
+    let crowded = places.windows(2).any(touch);
+    let room = |(station, place): (StationId, u16)| {
+        let others =
+            places.iter().filter(|(other, _)| *other != station).map(|(_, at)| usize::from(at.abs_diff(place)));
+        others.min().filter(|near| crowded && *near > SHORTEST).map_or(usize::MAX, |near| near - 1)
+    };
     let is_chosen = |station: StationId| station == screen.chosen;
     let (chosen, others): (Vec<_>, Vec<_>) = places.iter().copied().partition(|(station, _)| is_chosen(*station));
     for (station, place) in chosen.into_iter().chain(others) {
-        let text = &screen.names[station.index()];
+        let text = cut(whole(station), room((station, place)));
         let length = text.chars().count() as u16;
         let middle = area.x + MARGIN + place;
         let x = middle.saturating_sub(length / 2).min((area.x + area.width).saturating_sub(length));
