@@ -14,7 +14,13 @@ impl Words<'_> {
             return String::new();
         };
         let places: Vec<StationId> = steps.iter().filter_map(Step::event).map(|event| event.station).collect();
-        let named: Vec<String> = places.iter().take(NAMED).map(|station| self.names[station.index()].clone()).collect();
+        // The step is at the instant of the first; a signal comes to others later.
+        let name = |step: &Step| {
+            let name = &self.names[step.event()?.station.index()];
+            let later = step.at > steps[0].at;
+            Some(if later { format!("{name} (at {})", group(step.at.get())) } else { name.clone() })
+        };
+        let named: Vec<String> = steps.iter().filter_map(name).take(NAMED).collect();
         let who = match places.len() - named.len() {
             0 => list(&named),
             more => {
