@@ -4,8 +4,8 @@
 //!   the medium's bits  0    1    2    3    4    5    6 …      tick n is at n × 1,000,000 / (1,000,000 + ppm),
 //!   a fast clock       0   1   2   3   4   5   6   7   …      rounded to the nearest bit time, a half up
 //! ```
-//! All clocks show 0 at the medium's first instant. A timer starts at the tick nearest to its begin and lasts whole
-//! ticks. So the error of a long wait, of many short ones, and of slots since the beginning accumulates.
+//! All clocks show 0 at the medium's first instant. A timer starts at the tick nearest to its begin, of two
+//! that are equally near at the later one, and lasts whole ticks. So the error of a long wait, of many short ones, and of slots since the beginning accumulates.
 
 use crate::time::{BitInstant, BitTimes};
 
