@@ -20,22 +20,24 @@ pub fn sentence(results: &Results) -> String {
         return match sum("offered") + queued {
             0 => format!("{stations} shared the bus, and none had a frame to send while it was measured."),
             frames => {
-                format!("{stations} shared the bus; of {} to send none got through.", self::frames(frames))
-                    + &backlog(results)
+                format!(
+                    "{stations} shared the bus; of {} to send none got through.",
+                    self::frames(frames).to_lowercase()
+                ) + &backlog(results)
             }
         };
     }
     let collided: u64 = medium.collision_frames.iter().sum();
     let first = (sent - collided.min(sent)) as f64 / (sent + lost) as f64;
-    let used = 100.0 * medium.utilization_total.min(1.0);
-    let digits = usize::from(used < 10.0);
+    // As the table has it: above 100 % on a cable in two halves, or with gaps below 96 bit.
+    let used = 100.0 * medium.utilization_total;
     let config = results.config.medium.config();
     // Acknowledgements and spaces of 802.11 are no part of utilization.
     let mut text = match config.method {
         Method::CsmaCa(_) => {
-            format!("{stations} shared the channel; their frames took {used:.digits$} % of its time; ")
+            format!("{stations} shared the channel; their frames took {used:.2} % of its time; ")
         }
-        _ => format!("{stations} shared the bus and filled {used:.digits$} % of its time; "),
+        _ => format!("{stations} shared the bus and filled {used:.2} % of its time; "),
     };
     text += &match &medium.plca {
         Some(plca) => turns(plca, medium.collision_episodes),
@@ -72,8 +74,7 @@ fn capture(results: &Results, winner: f64) -> String {
         return String::new();
     }
     format!(
-        " The station that had just sent won again in {:.*} % of cases, where chance alone gives {:.0} %: that is the capture effect.",
-        usize::from(winner > 0.99 && winner < 1.0),
+        " The station that had just sent won again in {:.2} % of cases, where chance alone gives {:.0} %: that is the capture effect.",
         100.0 * winner,
         100.0 * chance
     )
@@ -204,7 +205,7 @@ mod tests {
             }
         };
         shared(&mut results, &[100; 4]);
-        let right = " won again in 41 % of cases, where chance alone gives 25 %: that is the capture effect.";
+        let right = " won again in 41.00 % of cases, where chance alone gives 25 %: that is the capture effect.";
         assert!(capture(&results, 0.41).ends_with(right), "{}", capture(&results, 0.41));
         shared(&mut results, &[100, 100]);
         assert_eq!(capture(&results, 0.41), "");
