@@ -158,7 +158,8 @@ fn half_width_of_quantile(
     }
     let at = |part: f64| Some(quantile(part.max(0.0))? as f64);
     let (low, high) = (at(low)?, at(high)?);
-    Some((middle as f64 - low).max(high - middle as f64))
+    // The numbers are whole.
+    Some((middle as f64 - low).max(high - middle as f64).max(1.0))
 }
 
 /// The half-width of the quantile of `part` of numbers that came in neighbouring batches of one run.
