@@ -118,6 +118,10 @@ pub struct RunResults {
     pub replications: u64,
     /// What the stations offer: one text if all offer the same, else one for each.
     pub traffic: Vec<String>,
+    /// The part of the rate that the stations' frames are to take, from destination address to FCS; none if a source waits for
+    /// the medium, an answer or a file, or the timetable changes what is offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_load: Option<f64>,
 }
 
 /// Metrics of the medium, under the names of 802.3 and of docs/results.md.

@@ -108,6 +108,7 @@ pub fn columns_of(results: &Results, there: &Columns) -> Vec<(String, Value)> {
         ("rate_bits_per_second".to_owned(), Value::Count(results.config.rate_bits_per_second)),
         ("longest_distance_bt".to_owned(), Value::Count(results.config.longest_distance_bt)),
         ("measured_bit_times".to_owned(), Value::Count(results.measured_bit_times)),
+        ("offered_load".to_owned(), results.config.run.as_ref().and_then(|run| run.offered_load).into()),
         ("collision_episodes".to_owned(), Value::Count(medium.collision_episodes)),
     ];
     row.extend(NUMBERS.iter().map(|number| (number.name.to_owned(), (number.value)(medium).into())));

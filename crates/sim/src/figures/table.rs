@@ -319,6 +319,7 @@ pub const OTHERS: &[(&str, &str, &str)] = &[
     ("stations", "Stations", ""),
     ("rate_bits_per_second", "Rate", "bit/s"),
     ("measured_bit_times", "Measured", "BT"),
+    ("offered_load", "Offered load", RATE),
 ];
 
 /// Label and unit of a column, if the table has it.

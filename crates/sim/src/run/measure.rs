@@ -14,8 +14,9 @@ use crate::figures::tcp::TcpSums;
 use crate::files::record::End;
 use crate::run::observer::Observer;
 use crate::run::simulator::{Change, Simulator};
+use crate::scenario::plan::Plan;
 use crate::scenario::plan::endless::Endless;
-use crate::scenario::plan::{Plan, RunPlan};
+use crate::scenario::plan::offered::part_of_rate;
 use crate::traffic::{Arrivals, FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
 use crate::words::cable::Cut;
 use crate::words::configuration::WrittenConfig;
@@ -452,7 +453,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     medium.ci95 = samples.map(|samples| intervals(samples, Some(&tails), &medium, &sums, &plan.medium));
     add_slotted(&mut medium, runs, edge(plan).map(|(edge, _)| edge));
     let mut config = ConfigResults::new(&WrittenConfig::from(&plan.medium), &plan.name);
-    config.run = Some(run_results(&plan.run, &plan.traffic, &plan.further));
+    config.run = Some(run_results(plan));
     let mut results = Results {
         version: VERSION,
         config,
@@ -470,8 +471,9 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     results
 }
 
-/// What each station offers, in words; one text if it is the same for all.
-fn run_results(run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic) -> RunResults {
+/// What was asked for, and what each station offers in words; one text if it is the same for all.
+fn run_results(plan: &Plan) -> RunResults {
+    let Plan { run, traffic, further, .. } = plan;
     let source = |spec: &TrafficSpec| {
         // These have no sizes, or sizes of their own.
         if spec.arrivals.protocol().is_some() || matches!(spec.arrivals, Arrivals::Silent | Arrivals::Replay { .. }) {
@@ -494,5 +496,7 @@ fn run_results(run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic)
         until: None,
         replications: run.replications,
         traffic: texts,
+        offered_load: part_of_rate(&plan.medium, traffic, further)
+            .filter(|_| plan.changes.iter().all(|(_, deed)| deed.traffic().is_none())),
     }
 }

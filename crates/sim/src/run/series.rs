@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Columns of a run's flat row that are the same in every interval.
-const CONSTANT: [&str; 4] = ["seed", "stations", "rate_bits_per_second", "longest_distance_bt"];
+const CONSTANT: [&str; 5] = ["seed", "stations", "rate_bits_per_second", "longest_distance_bt", "offered_load"];
 
 /// Counts what happens in each interval, and works out every metric of it.
 #[derive(Debug)]

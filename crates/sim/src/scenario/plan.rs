@@ -16,7 +16,7 @@ pub mod host;
 pub mod join;
 mod kernel;
 mod medium;
-mod offered;
+pub mod offered;
 mod plca;
 mod ports;
 mod run;

@@ -2,7 +2,8 @@
 
 use crate::scenario::file::AccessMethod;
 use crate::traffic::{Arrivals, Every, FurtherTraffic, Sizes, TrafficSpec, Udp};
-use medium::{Aloha, Config, Csma, Method, PREAMBLE_AND_SFD, Population, SlottedAloha};
+use crate::words::configuration::slot;
+use medium::{Aloha, BitTimes, Config, Csma, Method, PREAMBLE_AND_SFD, Population, SlottedAloha};
 use std::f64::consts::E;
 use std::num::NonZeroU32;
 
@@ -46,6 +47,28 @@ pub(super) fn offered_load(medium: &Config, traffic: &[TrafficSpec], further: &F
     let sources = || traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
     let taken = sources().map(|spec| load(&spec.arrivals) * part_taken(medium, spec)).sum();
     (sources().map(|spec| load(&spec.arrivals)).sum(), taken)
+}
+
+/// The part of the rate that all sources offer, in bits of frames from destination address to FCS: the `utilization_frame` of a
+/// medium that carries everything, whatever a method counts loads in. None if a source waits for the medium, an answer or a file.
+pub fn part_of_rate(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> Option<f64> {
+    let slot = slot(&medium.method);
+    let part = |spec: &TrafficSpec| {
+        let sizes = spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT);
+        let frame = sizes.mean_bit_times(medium.parameters.min_frame_size);
+        let of_load = |load: f64| load * slot.map_or(1.0, |slot| frame / slot.get() as f64);
+        match &spec.arrivals {
+            Arrivals::Silent => Some(0.0),
+            Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => Some(of_load(*load)),
+            Arrivals::Periodic { every: Every::Load(load), .. } => Some(of_load(*load)),
+            Arrivals::Periodic { every: Every::Period(period), frames, .. } => {
+                Some(f64::from(*frames) * frame / BitTimes::within(*period, medium.rate).get().max(1) as f64)
+            }
+            Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Replay { .. } | Arrivals::Bernoulli { .. } => None,
+            Arrivals::Tcp(_) | Arrivals::Ping(_) | Arrivals::Udp(_) => None,
+        }
+    };
+    traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec)).map(part).sum()
 }
 
 /// What the medium carries at best if its users are infinitely many; nothing if they are the stations, or are not contenders.
@@ -125,6 +148,24 @@ mod tests {
         );
         let given_up = warnings("\"csma\"", &poisson("1.5")).concat();
         assert!(given_up.contains("frames that met others 16 times are given up"), "{given_up}");
+    }
+
+    /// A load of 0.2 counts frame times, or bits of frames: 512 of 576 bits of a frame with preamble are frame.
+    #[test]
+    fn a_load_of_any_method_is_a_part_of_the_rate() {
+        let part = |method: &str, arrivals: &str| {
+            let text = format!(
+                "[run]\nduration = \"1s\"\n[access]\nmethod = \"{method}\"\n[traffic]\narrivals = \"{arrivals}\""
+            );
+            let scenario: Scenario = toml::from_str(&text).expect("a scenario");
+            let plan = Plan::new(&scenario, None, &Overrides::default().with("stations", 4), 1).expect("a plan");
+            super::part_of_rate(&plan.medium, &plan.traffic, &plan.further)
+        };
+        let near = |part: Option<f64>, right: f64| part.is_some_and(|part| (part - right).abs() < 1e-12);
+        assert!(near(part("csma-cd", "poisson:0.2"), 0.2) && near(part("aloha", "poisson:0.2"), 0.2 * 512.0 / 576.0));
+        // 4 stations, each with 512 bits in 10,000.
+        assert!(near(part("csma", "periodic:every=1ms"), 4.0 * 512.0 / 10_000.0));
+        assert_eq!(part("csma", "saturated"), None);
     }
 
     /// Short frames take less than the frame time, which is that of the longest.
