@@ -18,6 +18,7 @@ use process::{Process, manner};
 use sim::figures::results::Results;
 use sim::windows::capture::Wish;
 use sim::words::choices::PortState;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -62,6 +63,8 @@ pub enum SupervisorError {
 pub struct DataPlane {
     way: Way,
     told: Receiver<Told>,
+    /// What was told while something else was waited for.
+    set_aside: VecDeque<Told>,
     /// How long it may take to answer.
     patience: Duration,
     /// Takes the last seconds, if they are kept.
@@ -83,7 +86,7 @@ impl DataPlane {
     pub const PATIENCE: Duration = Duration::from_secs(10);
 
     fn new(way: Way, told: Receiver<Told>, patience: Duration) -> DataPlane {
-        DataPlane { way, told, patience, keeper: None }
+        DataPlane { way, told, set_aside: VecDeque::new(), patience, keeper: None }
     }
 
     /// Starts the data plane for a segment, and waits until its medium runs.
@@ -112,13 +115,18 @@ impl DataPlane {
     }
 
     fn begun(mut self) -> Result<DataPlane, SupervisorError> {
-        self.wait_for(self.patience, |told| matches!(told, Told::Ready).then_some(()))?;
+        self.wait_for(|told| matches!(told, Told::Ready).then_some(()))?;
         Ok(self)
     }
 
     /// How long it may take to answer.
     pub fn patience(&self) -> Duration {
         self.patience
+    }
+
+    /// What it told while something else was waited for. It comes before all of [`DataPlane::told`].
+    pub fn set_aside(&mut self) -> Option<Told> {
+        self.set_aside.pop_front()
     }
 
     /// Everything the data plane tells, for those who wait for several things at once.
@@ -204,13 +212,28 @@ impl DataPlane {
         if taken { Ok(()) } else { Err(self.died()) }
     }
 
+    /// Has a station leave, and waits until it is off the medium: the end of its link is then no news.
+    ///
+    /// # Errors
+    /// The data plane is gone or does not answer.
+    pub fn leave(&mut self, station: u16) -> Result<(), SupervisorError> {
+        self.ask(Request::Leave(station))?;
+        let end = Instant::now() + self.patience;
+        loop {
+            match self.receive(end)? {
+                Told::Left => return Ok(()),
+                told => self.set_aside.push_back(told),
+            }
+        }
+    }
+
     /// Has it count from zero.
     ///
     /// # Errors
     /// The data plane is gone or does not answer.
     pub fn restart(&mut self) -> Result<(), SupervisorError> {
         self.ask(Request::Restart)?;
-        self.wait_for(self.patience, |told| matches!(told, Told::Restarted).then_some(()))
+        self.wait_for(|told| matches!(told, Told::Restarted).then_some(()))
     }
 
     /// Its results so far.
@@ -219,7 +242,7 @@ impl DataPlane {
     /// The data plane is gone or does not answer.
     pub fn report(&mut self) -> Result<Results, SupervisorError> {
         self.ask(Request::Report)?;
-        self.wait_for(self.patience, results)
+        self.wait_for(results)
     }
 
     /// Ends it and gives its last results.
@@ -231,7 +254,7 @@ impl DataPlane {
         if let Way::Thread(thread) = &self.way {
             thread.hurry();
         }
-        let results = self.wait_for(self.patience, results)?;
+        let results = self.wait_for(results)?;
         match &mut self.way {
             Way::Process(process) => process.leave(),
             Way::Thread(thread) => _ = thread.end(),
@@ -250,21 +273,28 @@ impl DataPlane {
         }
     }
 
-    fn wait_for<T>(&mut self, patience: Duration, want: fn(Told) -> Option<T>) -> Result<T, SupervisorError> {
-        let end = Instant::now() + patience;
+    fn wait_for<T>(&mut self, want: fn(Told) -> Option<T>) -> Result<T, SupervisorError> {
+        let end = Instant::now() + self.patience;
         loop {
-            match self.told.recv_deadline(end) {
-                Ok(Told::Port { station, state }) => say_port(&station, state),
-                Ok(Told::Trouble(what)) => say_trouble(&what),
-                Ok(Told::Kept(kept)) => self.keeper.iter().for_each(|keeper| keeper.told(kept.clone())),
-                Ok(told) => {
+            match self.set_aside().map_or_else(|| self.receive(end), Ok)? {
+                Told::Port { station, state } => say_port(&station, state),
+                Told::Trouble(what) => say_trouble(&what),
+                Told::Kept(kept) => self.keeper.iter().for_each(|keeper| keeper.told(kept.clone())),
+                told => {
                     if let Some(wanted) = want(told) {
                         return Ok(wanted);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => return Err(SupervisorError::Silent { patience }),
-                Err(RecvTimeoutError::Disconnected) => return Err(self.died()),
             }
+        }
+    }
+
+    /// What it tells next, until `end`.
+    fn receive(&mut self, end: Instant) -> Result<Told, SupervisorError> {
+        match self.told.recv_deadline(end) {
+            Ok(told) => Ok(told),
+            Err(RecvTimeoutError::Timeout) => Err(SupervisorError::Silent { patience: self.patience }),
+            Err(RecvTimeoutError::Disconnected) => Err(self.died()),
         }
     }
 }
@@ -278,6 +308,7 @@ fn results(told: Told) -> Option<Results> {
         | Told::Progress(_)
         | Told::Queues(_)
         | Told::Clock(_)
+        | Told::Left
         | Told::Seen(_)
         | Told::Discards(_)
         | Told::Kept(_)

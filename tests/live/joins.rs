@@ -2,12 +2,13 @@
 
 use crate::common::lab::{Lab, fresh_name, namespaces_of};
 use crate::common::logs::medium_layer;
-use crate::common::process::{Running, ethbus, replays, run};
+use crate::common::process::{Running, data_plane, ethbus, replays, run, signal};
 use crate::common::results::{check, number, station, stations, sum};
 use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use link::namespace::Namespace;
 use serde_json::Value;
 use std::fs;
+use std::time::Duration;
 use tempfile::TempDir;
 
 fn path(folder: &TempDir, name: &str) -> String {
@@ -23,6 +24,36 @@ fn inputs(path: &str, kind: &str) -> Vec<Value> {
 
 fn names(results: &Value) -> Vec<&str> {
     stations(results).iter().map(|station| station["name"].as_str().expect("a name")).collect()
+}
+
+/// What a user asks for is no loss, however busy the data plane is: a station's link goes up before it joins, and down after it
+/// has left.
+#[test]
+fn joins_and_leaves_are_no_losses_of_a_busy_data_plane() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let record = path(&folder, "run.record");
+    let mut lab = Lab::up(&["--stations", "2", "--record", &record, "--tolerance", "100%"]);
+    let plane = data_plane(lab.supervisor().pid()).to_string();
+    for command in ["add", "remove"] {
+        for station in ["a", "b", "c", "d"] {
+            // It finds what the kernel has to say together with the request.
+            signal("STOP", &plane);
+            let asked = Running::start(lab.ethbus(command, &[station]), "");
+            std::thread::sleep(Duration::from_millis(300));
+            signal("CONT", &plane);
+            asked.wait().succeeded();
+        }
+    }
+    let ports = &lab.stats()["emulator"];
+    assert_eq!((&ports["ports_lost"], &ports["ports_gone"]), (&Value::from(0), &Value::from(0)), "{ports}");
+    lab.down();
+    for (kind, count) in [("join", 4), ("leave", 4), ("attach", 0), ("detach", 0)] {
+        assert_eq!(inputs(&record, kind).len(), count, "{kind}");
+    }
 }
 
 /// Books are exact, the record replays byte for byte, and every window has the station that joined.

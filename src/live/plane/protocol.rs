@@ -269,6 +269,8 @@ pub enum Told {
     Calm,
     /// The bit instant at which the medium gets what it is asked for now.
     Clock(u64),
+    /// The station that was to leave has left.
+    Left,
     /// The results so far.
     Results(Box<Results>),
     /// What happened on the bus, for those who watch it.
@@ -311,6 +313,7 @@ impl Told {
             | Told::Progress(_)
             | Told::Queues(_)
             | Told::Clock(_)
+            | Told::Left
             | Told::Seen(_)
             | Told::Discards(_)
             | Told::Overload { .. } => true,

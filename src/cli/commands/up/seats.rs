@@ -146,7 +146,7 @@ impl Serving<'_> {
         let seat = self.stations.position(name);
         let (Some(seat), true) = (seat, self.stations.returns.forget(name)) else { return Ok(()) };
         let mut station = self.stations.course.station(seat).clone();
-        self.plane.ask(Request::Leave(seat as u16))?;
+        self.plane.leave(seat as u16)?;
         let removed = lab::join::remove(name, self.record).map_err(MakeError::from);
         match removed.and_then(|()| self.make(&mut station)) {
             Ok(port) => self.put(seat, &station, port, None),
@@ -197,7 +197,7 @@ impl Serving<'_> {
     pub(super) fn leave(&mut self, seat: StationId) -> Result<Result<(), String>, SupervisorError> {
         let name = self.stations.course.station(seat.index()).name.clone();
         self.stations.returns.forget(&name);
-        self.plane.ask(Request::Leave(seat.index() as u16))?;
+        self.plane.leave(seat.index() as u16)?;
         // Its socket would keep the station's namespace.
         self.offers.silence(seat);
         say(&format!("ethbus: {name} leaves\n"));

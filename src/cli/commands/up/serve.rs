@@ -88,6 +88,12 @@ impl Serving<'_> {
         let looks = tick(LOOK);
         let ticks = tick(FILL);
         let answer = loop {
+            if let Some(told) = self.plane.set_aside() {
+                match self.pass_on(told)? {
+                    ControlFlow::Continue(()) => continue,
+                    ControlFlow::Break(answer) => break answer,
+                }
+            }
             let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + self.plane.patience()));
             let due = self.schedule.next().map_or_else(never, at);
             let fills = if self.offers.ask_for_queues() { ticks.clone() } else { never() };
@@ -195,7 +201,7 @@ impl Serving<'_> {
             Told::Discards(discards) => {
                 self.discards.tell(&discards).map_or(Ok(()), |request| self.plane.ask(request))?;
             }
-            Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) => {}
+            Told::Ready | Told::Restarted | Told::Calm | Told::Left | Told::Progress(_) => {}
         }
         GO_ON
     }

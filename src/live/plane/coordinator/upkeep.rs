@@ -108,25 +108,34 @@ impl Coordinator {
     /// A station whose interface went down or vanished is taken off; the bus continues for the others.
     pub(super) fn watch_links(&mut self) -> Result<(), BusError> {
         self.wires.delivery.filter.look(&mut self.emulator.counts).map_err(BusError::link)?;
+        self.link_changes(None).map(|_| ())
+    }
+
+    /// Reads what interfaces have done since the last reading, and acts on it. Of the interface `own`, which is no station's
+    /// yet, it gives the last change.
+    fn link_changes(&mut self, own: Option<u32>) -> Result<Option<PortState>, BusError> {
         let changes = match self.wires.monitor.poll() {
             // The monitor will tell how each interface is. One that vanished unseen shows when a delivery to it fails.
             Err(MonitorError::Overrun) => {
                 self.emulator.counts.ports.link_changes_missed += 1;
-                return Ok(());
+                return Ok(None);
             }
             changes => changes.map_err(BusError::link)?,
         };
+        let mut last = None;
         for change in changes {
             let (index, state) = match change {
                 LinkChange::Up { index } => (index, PortState::Up),
                 LinkChange::Down { index } => (index, PortState::Down),
                 LinkChange::Gone { index } => (index, PortState::Gone),
             };
-            if let Some(station) = self.wires.ports.station(index) {
-                self.change_port(station, state);
+            match self.wires.ports.station(index) {
+                Some(station) => self.change_port(station, state),
+                None if own == Some(index) => last = Some(state),
+                None => {}
             }
         }
-        Ok(())
+        Ok(last)
     }
 
     pub(super) fn change_port(&mut self, station: StationId, state: PortState) {
@@ -164,9 +173,11 @@ impl Coordinator {
         self.take_outputs();
     }
 
-    fn join(&mut self, station: StationId, port: Port, place: Option<Place>) {
+    fn join(&mut self, station: StationId, port: Port, place: Option<Place>) -> Result<(), BusError> {
         // The supervisor gives names that an interface can have, and places that the configuration allows.
-        let Some(who) = Joiner::new(&port.name, port.mac) else { return };
+        let Some(who) = Joiner::new(&port.name, port.mac) else { return Ok(()) };
+        // Its interface went down and up while it was made: no news of a station.
+        let state = self.link_changes(Some(port.index))?;
         let who = who.at(place);
         self.wires.delivery.join(station, &port);
         let mut config = self.medium.config().clone();
@@ -174,12 +185,15 @@ impl Coordinator {
         if self.wires.ports.join(station, port, &config.topology) {
             self.tell(Report::Joined(station, who));
             self.apply(Input::Join { station, who });
+            state.into_iter().for_each(|state| self.change_port(station, state));
         }
+        Ok(())
     }
 
     fn leave(&mut self, station: StationId) {
         self.wires.ports.leave(station);
         self.apply(Input::Leave { station });
+        self.tell(Report::Told(Told::Left));
     }
 
     fn change(&mut self, station: StationId, change: Change) {
@@ -261,7 +275,7 @@ impl Coordinator {
                 self.change(StationId::new(station), change);
             }
             Request::Join { station, port, place } => {
-                self.join(StationId::new(station), port, place.map(Place::from));
+                self.join(StationId::new(station), port, place.map(Place::from))?;
             }
             Request::Leave(station) => self.leave(StationId::new(station)),
             // The supervisor knows the cable.
