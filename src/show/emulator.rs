@@ -107,7 +107,11 @@ fn pace(emulator: &EmulatorResults, slipped: f64) -> String {
             percent(slipped)
         )
     };
-    pace + &slip
+    let pause = match emulator.machine.paused_ns {
+        0 => String::new(),
+        nanos => format!("  pause         a user stopped the medium's time for {:.1} ms in all\n", nanos as f64 / 1e6),
+    };
+    pace + &slip + &pause
 }
 
 /// A part as a percentage, which is not 0 if the part is not.
@@ -163,9 +167,10 @@ mod tests {
     use super::*;
     use crate::show::tests::told_results;
 
-    /// Ten milliseconds are little of ten seconds and much of fifty milliseconds: the share says which.
+    /// Ten milliseconds are little of ten seconds and much of fifty milliseconds: the share says which. A pause is no slip.
     #[test]
     fn slip_comes_with_its_share_of_the_run() {
+        live.machine.paused_ns = 2_500_000_000;
         let mut results = told_results();
         let mut live = EmulatorResults::default();
         (live.machine.slips, live.machine.slip_ns, live.machine.time_scale) = (31, 10_000_000, 1.0);

@@ -57,6 +57,31 @@ fn a_stopped_clock_goes_on_by_events_and_by_bits() {
     replays(&record, &[]);
 }
 
+/// A medium that a user steps is not slow: all that a step brings goes out before its answer, and nothing of it is late.
+#[test]
+fn steps_under_load_are_neither_slips_nor_lateness() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("lab.toml");
+    let text = "stations = 4\n[medium]\ntopology = 'bus:1000m'\n[traffic]\narrivals = 'saturated'\nframe_size = 200\n";
+    std::fs::write(&scenario, text).expect("own folder");
+    let mut lab = Lab::up(&[scenario.to_str().expect("plain")]);
+    bits(&lab, "pause", &[]);
+    let before = lab.stats();
+    (0..40).for_each(|_| _ = bits(&lab, "step", &["--bits", "51200"]));
+    let after = lab.stats();
+    for figure in ["slips", "slip_ns", "late_deliveries", "late_arrivals", "overload_drops"] {
+        assert_eq!(emulator(&after, figure), emulator(&before, figure), "{figure}");
+    }
+    assert!(emulator(&after, "deliveries") > emulator(&before, "deliveries") + 1_000, "{after}");
+    assert!(emulator(&after, "deliveries_pending") <= 6, "a frame to three stations, and the next: {after}");
+    bits(&lab, "resume", &[]);
+    lab.down();
+}
+
 /// A timetable is the medium's: what is to be done at 100 s is done when the clock has been stepped there.
 #[test]
 fn a_timetable_follows_the_clock_of_the_medium() {

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub struct Timeline {
     origin: u64,
     rate: BitRate,
-    /// The latest slip: its end, and where bit instant 0 had been before.
+    /// The latest slip, or slips without a gap between them: the end, and where bit instant 0 had been before.
     slip: Option<(u64, u64)>,
 }
 
@@ -46,15 +46,16 @@ impl Timeline {
         u64::try_from(span.at(self.rate).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// All bits of the next `length` nanoseconds go by at once.
-    pub fn leap(&mut self, length: u64) {
-        self.slip = None;
+    /// All bits of the next `length` nanoseconds go by at once, at `now`: what came before comes after them.
+    pub fn leap(&mut self, now: u64, length: u64) {
+        self.slip = Some((now, 0));
         self.origin = self.origin.saturating_sub(length);
     }
 
     /// No bit went by in the `length` nanoseconds before `until`.
     pub fn slip(&mut self, until: u64, length: u64) {
-        self.slip = Some((until, self.origin));
+        let before = self.slip.filter(|&(end, _)| end >= until.saturating_sub(length));
+        self.slip = Some((until, before.map_or(self.origin, |(_, origin)| origin)));
         self.origin += length;
     }
 }
@@ -82,5 +83,26 @@ mod tests {
         assert_eq!(timeline.nanos(BitInstant::new(701)), 1_001);
         timeline.slip(2_000, 100);
         assert_eq!([1_899, 1_950, 2_000].map(|nanos| timeline.instant(nanos).get()), [1_599, 1_600, 1_600]);
+    }
+
+    /// A pause is looked after every few milliseconds, and a frame may be read two looks after it came.
+    #[test]
+    fn slips_without_a_gap_are_one_slip() {
+        let mut timeline = Timeline::new(0, BitRate::per_second(1_000_000_000).expect("not zero"));
+        timeline.slip(1_000, 300);
+        timeline.slip(1_500, 500);
+        let instants = [699, 700, 900, 1_100, 1_500, 1_501].map(|nanos| timeline.instant(nanos).get());
+        assert_eq!(instants, [699, 700, 700, 700, 700, 701]);
+    }
+
+    /// A frame that came before a step, and is read after it, finds the bits of the step gone by.
+    #[test]
+    fn all_bits_of_a_leap_go_by_at_once() {
+        let mut timeline = Timeline::new(0, BitRate::per_second(1_000_000_000).expect("not zero"));
+        timeline.slip(1_000, 300);
+        timeline.leap(1_000, 50);
+        timeline.slip(1_200, 200);
+        let instants = [600, 990, 1_000, 1_200, 1_201].map(|nanos| timeline.instant(nanos).get());
+        assert_eq!(instants, [750, 750, 750, 750, 751]);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::overload::OVERLOAD;
 use super::Coordinator;
+use super::pause::Pause;
 use link::clock::monotonic_nanos;
 use link::packet::SendError;
 use medium::{BitInstant, FCS, FrameId, Octets, StationId};
@@ -50,13 +51,13 @@ impl Coordinator {
             let now = monotonic_nanos();
             // A stop since the last look is a slip first: then what waits is not late. Not twice in a row, so that a machine
             // which is always this slow gets on.
-            let stalled = self.effort.overload.stalled(now) && !self.effort.held_back;
+            let stalled = self.pause.is_none() && self.effort.overload.stalled(now) && !self.effort.held_back;
             self.effort.held_back = stalled;
             if stalled || self.frames.deliveries.peek().is_none_or(|Reverse(next)| next.due > now) {
                 return;
             }
             let Some(Reverse(delivery)) = self.frames.deliveries.pop() else { return };
-            let ns = monotonic_nanos() - delivery.due;
+            let ns = late(self.pause.as_ref(), delivery.due);
             if self.effort.overload.drops(ns) {
                 let (frame, copies) = (delivery.frame, delivery.stations.len() as u64);
                 self.emulator.counts.machine.overload_drops += copies;
@@ -81,7 +82,7 @@ impl Coordinator {
         let (mut stations, left): (Vec<StationId>, Vec<StationId>) = delivery.stations.iter().partition(|at| here(at));
         self.emulator.counts.copying.filtered += self.wires.delivery.filter.leave_out(octets, &mut stations);
         let results = self.wires.delivery.send(octets, &stations, &self.wires.ports, &mut self.emulator.counts);
-        let late = monotonic_nanos() - delivery.due;
+        let late = late(self.pause.as_ref(), delivery.due);
         let copies = results.iter().filter(|result| result.is_ok()).count() as u64;
         self.emulator.delivered(late, copies);
         let failures = results.iter().zip(&stations).filter_map(|(result, &station)| Some((result.err()?, station)));
@@ -114,6 +115,11 @@ impl Coordinator {
         }) += 1;
         self.note(EmulatorKind::Refused { station, frame, absent: refusal == Refusal::Absent });
     }
+}
+
+/// How late a delivery that was due at `due` is, in nanoseconds. The time of a pause is the user's: in it nothing is late.
+fn late(pause: Option<&Pause>, due: u64) -> u64 {
+    if pause.is_some() { 0 } else { monotonic_nanos() - due }
 }
 
 /// Why the kernel did not take a copy.

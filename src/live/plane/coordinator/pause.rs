@@ -4,7 +4,8 @@
 //!   real time   ──────── pause ~~~~~~~~ step ~~~~~~~~ resume ────────
 //!   bit times   ────────── x ───────── x … x+n ──────── x+n ─────────
 //! ```
-//! A pause is a slip that the user wants: what comes meanwhile comes at the instant of the pause, in order.
+//! A pause is a slip that the user wants: what comes meanwhile comes at the instant of the pause, in order, and nothing is
+//! late. The deliveries of a step go out at once, in the order in which they are due.
 
 use super::Coordinator;
 use link::clock::monotonic_nanos;
@@ -67,12 +68,19 @@ impl Coordinator {
             },
         };
         let leap = self.clocks.timeline.nanos(target).saturating_sub(now);
-        self.clocks.timeline.leap(leap);
+        self.clocks.timeline.leap(now, leap);
         let mut waiting = std::mem::take(&mut self.frames.deliveries).into_vec();
         waiting.iter_mut().for_each(|Reverse(delivery)| delivery.due = delivery.due.saturating_sub(leap));
         self.frames.deliveries = waiting.into();
         // Before the answer, which tells what came of it.
         self.advance(now + self.rest.guard);
         self.deliver();
+    }
+
+    /// Lets the clock run again.
+    pub(super) fn resume(&mut self) {
+        // The time up to here is the user's, whatever the machine did in it.
+        self.stand_still(monotonic_nanos());
+        self.pause = None;
     }
 }

@@ -317,7 +317,7 @@ impl Coordinator {
                 self.tell_results(now);
             }
             Request::Pause => self.pause(),
-            Request::Resume => self.pause = None,
+            Request::Resume => self.resume(),
             Request::Step(bits) if self.pause.is_some() => self.step(bits.map(BitTimes::new)),
             // The supervisor knows that the clock is stopped.
             Request::Step(_) => {}
