@@ -101,7 +101,7 @@ fn pace(emulator: &EmulatorResults, slipped: f64) -> String {
         String::new()
     } else {
         format!(
-            "  slip          the medium's time stood still {}, for {:.1} ms in all, {} of the run\n",
+            "  slip          the medium's time stood still {}, for {:.1} ms in all, {} of real time\n",
             many(emulator.machine.slips, "time"),
             emulator.machine.slip_ns as f64 / 1e6,
             percent(slipped)
@@ -169,15 +169,17 @@ mod tests {
 
     /// Ten milliseconds are little of ten seconds and much of fifty milliseconds: the share says which. A pause is no slip.
     #[test]
-    fn slip_comes_with_its_share_of_the_run() {
-        live.machine.paused_ns = 2_500_000_000;
+    fn slip_comes_with_its_share_of_real_time() {
         let mut results = told_results();
         let mut live = EmulatorResults::default();
         (live.machine.slips, live.machine.slip_ns, live.machine.time_scale) = (31, 10_000_000, 1.0);
+        live.machine.paused_ns = 2_500_000_000;
         results.measured_bit_times = results.config.rate_bits_per_second;
         let told = emulator(&results, &live);
-        let right = "the medium's time stood still 31 times, for 10.0 ms in all, 1.00 % of the run\n";
-        assert!(told.contains(right), "{told}");
+        let right = "the medium's time stood still 31 times, for 10.0 ms in all, 0.99 % of real time\n";
+        assert!(told.contains(right) && told.contains("a user stopped the medium's time for 2500.0 ms"), "{told}");
+        live.machine.slip_ns = 100_000_000_000;
+        assert!(emulator(&results, &live).contains("99.01 % of real time"), "never above 100 %");
         assert_eq!([percent(0.0), percent(1e-6)], ["0.00 %", "less than 0.01 %"]);
     }
 }

@@ -8,7 +8,7 @@ pub const TOLERANCE: f64 = 0.01;
 
 /// What is to be said against a run; nothing if it can be trusted.
 ///
-/// `tolerance` is a part: of the time in which the medium's clock may have been stopped, and of the frames that may
+/// `tolerance` is a part: of the time in which the machine may have stopped the medium's clock, and of the frames that may
 /// have been handed over late, dropped, or stamped too late.
 pub fn against(results: &Results, tolerance: f64) -> Vec<String> {
     let Some(emulator) = &results.emulator else { return Vec::new() };
@@ -78,7 +78,7 @@ fn not_whole(FileResults { file, holds, missing }: &FileResults) -> String {
     }
 }
 
-/// The part of the run in which the medium's clock was stopped.
+/// The part of real time in which the medium's clock was stopped, since the machine did not keep up. Pauses are no part of it.
 pub fn slipped(results: &Results, emulator: &EmulatorResults) -> f64 {
     stood_still(results, emulator).share()
 }
@@ -88,8 +88,8 @@ fn stood_still(results: &Results, emulator: &EmulatorResults) -> Part {
     let seconds = results.measured_bit_times as f64 / (results.config.rate_bits_per_second as f64 * scale);
     Part {
         count: emulator.machine.slip_ns,
-        of: (seconds * 1e9) as u64,
-        what: "the medium's clock stood still",
+        of: (seconds * 1e9) as u64 + emulator.machine.slip_ns,
+        what: "the medium's clock stood still, as the machine did not keep up",
         whole: None,
     }
 }
