@@ -1,6 +1,6 @@
 //! The last seconds of a live bus, written on a trigger and by hand, are a part of the whole log.
 
-use crate::common::lab::Lab;
+use crate::common::lab::{Lab, Unused};
 use crate::common::process::{ethbus, run};
 use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use serde_json::Value;
@@ -78,6 +78,25 @@ fn the_last_seconds_are_a_part_of_the_whole_log() {
     assert!(of_the_fault.iter().any(|(_, line)| line.contains("\"kind\":\"set_fault\"")), "the trigger itself");
     assert_eq!(fs::read_to_string(file("kept-00001.events")).expect("a file"), "notes");
     assert_eq!(fs::read_dir(folder.path()).expect("own folder").count(), 5, "nothing else is left");
+}
+
+/// A lab in the background opens some files when it is up: they lie where its caller was.
+#[test]
+fn later_files_of_a_lab_in_the_background_lie_where_its_caller_was() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let (folder, lab) = (tempfile::tempdir().expect("a folder"), Unused::name());
+    let mut up = ethbus(["up", "--background", "--name", &lab.0, "--stations", "2", "--keep", "k.ebe"]);
+    up.args(["--pcapng", "r.pcapng", "--pcapng-rotate", "100ms"]).current_dir(folder.path());
+    run(up).succeeded();
+    let kept = run(ethbus(["keep", &lab.0])).succeeded();
+    let there = |name: &str| folder.path().join(name);
+    assert_eq!(PathBuf::from(kept.stdout.trim_end()), there("k-00001.ebe"));
+    wait_until(PATIENCE, "a second capture", || there("r-00002.pcapng").exists());
+    run(ethbus(["down", &lab.0])).succeeded();
+    assert!(there("k-00001.ebe").exists());
 }
 
 /// What waits when the lab ends is written.

@@ -74,6 +74,11 @@ pub fn up(args: &UpArgs) -> Outcome {
         let told = (args.format == Format::Json).then(|| name(args));
         return background::start(&[], told.as_deref());
     }
+    if args.in_background { bring_up(&background::with_absolute_paths(args)) } else { bring_up(args) }
+}
+
+/// Brings a lab up in this process.
+fn bring_up(args: &UpArgs) -> Outcome {
     // In the background it continues without the descriptors that it was started with: another process may wait for
     // their other ends.
     let inherited = args.in_background.then(Inherited::look).transpose();

@@ -7,6 +7,8 @@
 //! ```
 
 use super::super::{CommandError, Outcome, interrupts};
+use crate::cli::args::{KernelArgs, UpArgs, WindowArgs};
+use crate::cli::windows::is_stdout;
 use crate::live::lab::inventory::Inventory;
 use crate::show::say;
 use crossbeam_channel::{bounded, select};
@@ -21,6 +23,23 @@ use std::process::{ChildStdout, Command, ExitCode, Stdio};
 
 /// What the supervisor writes to its standard output when the lab is up.
 const UP: u8 = b'\n';
+
+/// The arguments with every path absolute: a lab in the background leaves the folder of its caller, and opens some files later.
+pub fn with_absolute_paths(args: &UpArgs) -> UpArgs {
+    let mut args = args.clone();
+    let WindowArgs { pcapng, perfetto, vcd, .. } = &mut args.windows;
+    let KernelArgs { consoles, kernel, .. } = &mut args.kernels.0;
+    let lab = [&mut args.scenario, &mut args.plan, &mut args.record, &mut args.events, &mut args.keep];
+    for path in lab.into_iter().chain([pcapng, perfetto, vcd, consoles, kernel]).flatten() {
+        // An empty path cannot be made absolute, and is refused where it is opened.
+        if !is_stdout(path)
+            && let Ok(absolute) = std::path::absolute(&*path)
+        {
+            *path = absolute;
+        }
+    }
+    args
+}
 
 /// Starts a supervisor with the same arguments and `more`, and ends when its lab is up, or with its exit code. The lab `told` is
 /// printed as JSON.
