@@ -11,10 +11,7 @@ const FAR_BEHIND: u64 = 1_000_000;
 
 /// The emulator's part of the table.
 pub(super) fn emulator(results: &Results, emulator: &EmulatorResults) -> String {
-    let links = match emulator.ports.bus_gone {
-        true => "  in the kernel unknown, since the bus's namespace was removed\n".to_owned(),
-        false => kernel_drops(&emulator.links),
-    };
+    let links = kernel_drops(&emulator.links);
     let behind = if emulator.timing.lateness_p50_ns > FAR_BEHIND {
         "  this machine is too slow for so many stations or frames: most deliveries came far too late\n"
     } else {

@@ -31,11 +31,7 @@ pub fn against(results: &Results, tolerance: f64) -> Vec<String> {
         Part { count: lost, of: offered + lost, what: "were lost in the emulator", whole: Some(("frame", "frames")) },
     ];
     let above = parts.iter().filter(|part| part.share() > tolerance).map(Part::words);
-    let gone = emulator
-        .ports
-        .bus_gone
-        .then(|| "the bus's namespace was removed from outside, so nothing is known of its links".to_owned());
-    above.chain(gone).chain(incomplete(results).iter().map(not_whole)).collect()
+    above.chain(incomplete(results).iter().map(not_whole)).collect()
 }
 
 /// The part of a whole that went wrong.

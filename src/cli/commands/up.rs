@@ -454,9 +454,6 @@ fn end(
 /// Adds what the kernel counted on the stations' links.
 fn with_links(mut results: Results, links: &Links, record: &Inventory, tolerance: f64) -> Results {
     let too_long: u64 = results.stations.iter().map(|station| station.counter("too_long")).sum();
-    if let Some(emulator) = &mut results.emulator {
-        emulator.ports.bus_gone = links.bus_is_gone(record);
-    }
     let verdict = verdict(&against(&results, tolerance));
     if let Some(emulator) = &mut results.emulator {
         let suspicious = emulator.arrivals.checksums_repaired

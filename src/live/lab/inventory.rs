@@ -25,7 +25,7 @@ pub(super) use self::error::file_error;
 
 use super::lent::{Home, Outside, What};
 use super::owner::{Owner, check_folder, make_folder};
-use super::processes;
+use super::{BUS, processes};
 use crate::live::plane::protocol::Port;
 use crate::show::say;
 use link::namespace::{Namespace, NamespaceId, UserNamespace};
@@ -80,8 +80,8 @@ pub enum State {
 pub struct Inventory {
     folder: PathBuf,
     content: Content,
-    /// Namespaces without a name, which nothing else would keep alive; and those that lent interfaces are in, which
-    /// must outlive a name that a user removes by hand.
+    /// Namespaces without a name, which nothing else would keep alive; and the bus's, and those that lent interfaces are in,
+    /// which must outlive a name that a user removes by hand.
     held: Vec<Namespace>,
     lock: File,
 }
@@ -165,10 +165,11 @@ impl Inventory {
         claim.open_named().or_else(|| self.held(&claim.whose)?.try_clone().ok())
     }
 
-    /// The namespace of a station, or of the bus, that has no name.
+    /// The namespace of a station, or of the bus, if this process holds it.
     pub fn held(&self, whose: &str) -> Option<&Namespace> {
-        let claims = self.content.namespaces.iter().filter(|claim| claim.name.is_none());
-        claims.zip(&self.held).find(|(claim, _)| claim.whose == whose).map(|(_, namespace)| namespace)
+        // What is held is there, so no other namespace has its inode.
+        let claim = self.claim_of(whose)?;
+        self.held.iter().find(|held| held.identity() == claim.identity())
     }
 
     /// The file with the stations' names.
@@ -291,7 +292,7 @@ impl Inventory {
         self.content.user_namespace.is_none()
     }
 
-    /// Notes namespaces that are about to get names, `name` telling which; those that get none are held.
+    /// Notes namespaces that are about to get names, `name` telling which; those that get none, and the bus's, are held.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -310,7 +311,7 @@ impl Inventory {
         let NamespaceId { device, inode } = namespace.identity();
         let error = |source| InventoryError::Namespace { name: name.clone().unwrap_or(whose.to_owned()), source };
         let cookie = namespace.cookie().map_err(error)?;
-        if name.is_none() {
+        if name.is_none() || whose == BUS {
             self.held.push(namespace.try_clone().map_err(file_error("hold", Path::new("a namespace")))?);
         }
         self.content.namespaces.push(Claim { whose: whose.to_owned(), name, device, inode, cookie });

@@ -59,11 +59,6 @@ impl Links {
         }
     }
 
-    /// Whether the bus's namespace can be reached no more, because its name was removed.
-    pub fn bus_is_gone(&self, record: &Inventory) -> bool {
-        self.bus.as_ref().is_none_or(|bus| record.namespace(bus).is_none())
-    }
-
     /// What the kernel has counted since the links were made, or for what is lent, since the lab came up. A station whose interface or namespace is gone is left out.
     ///
     /// `suspicious`: frames came that only a station with offloads sends, so each station is asked for its own.

@@ -331,10 +331,6 @@ const PORTS: &[Figure] = &[
         |e| some(e.ports.link_changes_missed),
     )
     .also("link changes missed"),
-    other(
-        "bus_gone",
-        "`true` if the bus's namespace lost its name, as with `ip netns del LAB-bus`: nothing is known of `links`; not there otherwise",
-    ),
 ];
 
 /// What was done to the bus.

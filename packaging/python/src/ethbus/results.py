@@ -265,10 +265,6 @@ class EmulatorResults(Record):
     link_changes_missed: int
     """times that the kernel's news of interfaces came faster than ethbus read it"""
 
-    bus_gone: bool
-    """`true` if the bus's namespace lost its name, as with `ip netns del LAB-bus`: nothing is known of
-    `links`; not there otherwise"""
-
     changes: list[ChangeResults]
     """the latest change of each kind to each station and to the cable: `station` (empty for the cable),
     `change` (`attach`, `detach`, `fault` and the fault's name, like `fault deaf`, `fault none`, `plca`,

@@ -201,9 +201,6 @@ pub struct PortResults {
     pub ports_gone: u64,
     /// Times that news of interfaces came faster than it was read.
     pub link_changes_missed: u64,
-    /// The bus's namespace lost its name while the lab was up: what the kernel counts on links is not known any more.
-    #[serde(default, skip_serializing_if = "crate::words::configuration::is_false")]
-    pub bus_gone: bool,
 }
 
 /// What record, event log and reports miss.
