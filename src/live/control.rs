@@ -16,8 +16,10 @@ pub mod server;
 use crate::live::clients::InTime;
 use crate::live::lab::inventory::Inventory;
 use answer::{Response, RpcError};
+use link::Pid;
 use link::channel::Channel;
 use link::namespace::{Namespace, UserNamespace};
+use link::process::stopped_peer;
 use request::{Control, JSON_RPC, Subscription, Wanted};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LONGEST_END: Duration = Duration::from_secs(60);
 /// How long a lab may take to answer anything else: longer than the data plane may take to answer the lab.
 const LONGEST_ANSWER: Duration = Duration::from_secs(15);
+
+/// How long a lab's process may be stopped before its client gives up.
+const LONGEST_STOP: Duration = Duration::from_millis(1_500);
 
 /// Asks the lab `name` for a station: its namespace, and the user namespace that owns it.
 ///
@@ -58,16 +63,57 @@ pub fn enter(name: &str, station: &str) -> io::Result<(UserNamespace, Namespace)
 fn call<T: DeserializeOwned>(name: &str, request: &Control, patience: Duration) -> io::Result<T> {
     let stream = connect(name, request)?;
     let mut line = Vec::new();
-    let read = BufReader::new(InTime { stream: &stream, end: Instant::now() + patience }).read_until(b'\n', &mut line);
-    let late = |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+    let read = BufReader::new(Patient { stream: &stream, end: Instant::now() + patience }).read_until(b'\n', &mut line);
     match read {
-        Err(error) if late(&error) => Err(io::Error::new(
+        Err(error) if is_late(&error) => Err(io::Error::new(
             io::ErrorKind::TimedOut,
             format!("there was no answer within {} seconds", patience.as_secs()),
         )),
         Err(error) => Err(error),
         Ok(_) => result(&line),
     }
+}
+
+/// The answer of a lab, which is waited for until an instant, or until its process is found stopped.
+struct Patient<'a> {
+    stream: &'a UnixStream,
+    end: Instant,
+}
+
+impl Read for Patient<'_> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let look = self.end.min(Instant::now() + LONGEST_STOP);
+            match (InTime { stream: self.stream, end: look }).read(octets) {
+                Err(error) if is_late(&error) && Instant::now() < self.end => refuse_stopped(self.stream)?,
+                read => return read,
+            }
+        }
+    }
+}
+
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// An error if the process at the other end is stopped, and stays so.
+fn refuse_stopped(stream: &UnixStream) -> io::Result<()> {
+    let begin = Instant::now();
+    while let Some(process) = stopped_peer(stream) {
+        if begin.elapsed() > LONGEST_STOP {
+            let what = format!(
+                "its process {process} is stopped, as by Ctrl-Z: `fg` in its terminal or `kill -CONT {process}` lets it go on"
+            );
+            return Err(io::Error::other(what));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
+/// The process of the lab `name`, if it is stopped.
+pub fn stopped(name: &str) -> Option<Pid> {
+    stopped_peer(UnixStream::connect(Inventory::control_socket(name).ok()?).ok()?)
 }
 
 /// The result in an answer's line, or the error in it.
@@ -305,6 +351,7 @@ pub struct Farewell {
 
 fn connect(name: &str, request: &Control) -> io::Result<UnixStream> {
     let mut stream = UnixStream::connect(Inventory::control_socket(name).map_err(io::Error::other)?)?;
+    refuse_stopped(&stream)?;
     stream.set_read_timeout(Some(LONGEST_END))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.write_all(request.line().as_bytes())?;

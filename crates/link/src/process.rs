@@ -11,6 +11,8 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::PeerCredentials;
 use nix::time::{ClockId, clock_getcpuclockid};
 use nix::unistd::{Pid, getppid};
 
@@ -71,6 +73,14 @@ pub fn threads_called(pid: Pid, name: &str) -> Vec<Pid> {
     let is_called = |path: &Path| fs::read_to_string(path.join("comm")).is_ok_and(|found| found.trim_end() == name);
     let threads = threads.filter(|thread| is_called(&thread.path()));
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).map(Pid::from_raw).collect()
+}
+
+/// The process at the other end of `socket`, if it is stopped, as by Ctrl-Z: it answers nothing until it is let go on.
+pub fn stopped_peer(socket: impl AsFd) -> Option<Pid> {
+    let peer = getsockopt(&socket, PeerCredentials).ok()?.pid();
+    let stat = fs::read_to_string(format!("/proc/{peer}/stat")).ok()?;
+    // The state comes after the name, which may contain any character.
+    stat.rsplit_once(") ")?.1.starts_with('T').then_some(Pid::from_raw(peer))
 }
 
 /// When process `pid` was started, in clock ticks since boot; `None` if there is no such process.

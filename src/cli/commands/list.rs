@@ -2,10 +2,11 @@
 
 use super::{CommandError, Outcome, print_result};
 use crate::cli::args::{Format, ListArgs};
+use crate::live::control;
 use crate::live::lab::inventory::{Inventory, Listed, State};
 use crate::live::lab::owner::Owner;
 use crate::show::plain_table;
-use link::MacAddr;
+use link::{MacAddr, Pid};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,8 +17,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 struct Lab {
     name: String,
     owner: String,
-    /// `up`, `changing`, which is coming up or going down, `left_behind`, or `ended` with a log that says why.
+    /// `up`, `stopped`, as by Ctrl-Z, `changing`, which is coming up or going down, `left_behind`, or `ended` with a log that says
+    /// why.
     state: &'static str,
+    /// Its process, if that is stopped.
+    #[serde(skip)]
+    stopped: Option<Pid>,
     since_unix_s: Option<u64>,
     /// Its stations are kernels in virtual time.
     #[serde(rename = "virtual")]
@@ -72,9 +77,12 @@ fn lab(listed: Listed, owner: &str) -> Lab {
         known.map(|(_, addresses)| addresses.clone()).unwrap_or_default()
     };
     let stations = content.stations.iter().map(|port| Station {
+    let stopped = if state == State::Up { control::stopped(&name) } else { None };
         name: port.name.clone(),
         mac: MacAddr::from(port.mac).to_string(),
+        stopped,
         addresses: addresses(&port.name),
+            State::Up if stopped.is_some() => "stopped",
     });
     Lab {
         owner: owner.to_owned(),
@@ -99,13 +107,16 @@ fn told(labs: &[Lab]) -> String {
     }
     let mut text = String::new();
     for lab in labs {
-        text += &match lab.state {
-            "up" => {
+        text += &match (lab.state, lab.stopped) {
+            (_, Some(process)) => {
+                format!("{}: stopped, as by Ctrl-Z: `kill -CONT {process}` lets it go on\n", lab.name)
+            }
+            ("up", None) => {
                 let time = if lab.is_virtual { ", virtual time" } else { "" };
                 format!("{}: up{}, {}{time}\n", lab.name, since(lab.since_unix_s), lab.owner)
             }
-            "changing" => format!("{}: coming up or going down\n", lab.name),
-            "ended" => format!("{}: ended by itself; `ethbus down {}` says why\n", lab.name, lab.name),
+            ("changing", None) => format!("{}: coming up or going down\n", lab.name),
+            ("ended", None) => format!("{}: ended by itself; `ethbus down {}` says why\n", lab.name, lab.name),
             _ => format!("{}: killed; `ethbus down {}` removes what is left\n", lab.name, lab.name),
         };
         if lab.state == "up" {
