@@ -41,6 +41,29 @@ pub fn with_absolute_paths(args: &UpArgs) -> UpArgs {
     args
 }
 
+/// What a lab needs of its caller's environment: to find programs, folders and container engines, and to write for a terminal.
+const ENVIRONMENT: [&str; 19] = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "DOCKER_HOST",
+    "CONTAINER_HOST",
+    "SUDO_USER",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "COLUMNS",
+    "NO_COLOR",
+    "TERM",
+    "RUST_BACKTRACE",
+];
+
 /// Starts a supervisor with the same arguments and `more`, and ends when its lab is up, or with its exit code. The lab `told` is
 /// printed as JSON.
 ///
@@ -54,6 +77,8 @@ pub fn start(more: &[&str], told: Option<&str>) -> Outcome {
         .args(["up", "--in-background"])
         .args(more)
         .args(std::env::args_os().skip(2))
+        .env_clear()
+        .envs(ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
