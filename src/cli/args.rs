@@ -262,7 +262,7 @@ pub enum Command {
     /// Take a lab down, or remove what a killed one left behind
     ///
     /// Prints the lab's last results. Without a name: the lab called `ethbus`, which is what `ethbus up` calls one; another lab is
-    /// taken down by its name.
+    /// taken down by its name. It ends with 1 if the lab had failed or was killed.
     #[command(
         aliases = ["stop", "rm", "destroy"],
         after_help = "Examples:\n  ethbus down\n  ethbus down coax --format json\n  ethbus down --all"

@@ -149,7 +149,7 @@ fn what_a_container_or_a_lab_leaves_behind_is_nothing() {
     crate::common::wait_until(crate::common::PATIENCE, "the container's link to be gone", gone);
     lab.ping("st1", &lab.ipv4("st3"));
     lab.lose_supervisor();
-    run(lab.ethbus("down", &[])).succeeded();
+    run(lab.ethbus("down", &[])).failed_with(1, &["left behind"]);
     lab.assert_nothing_left();
     let links = run(named.command("ip -o link")).succeeded().stdout;
     assert_eq!(links.lines().count(), 1, "{links}");

@@ -2,8 +2,8 @@
 //! descriptors of the process that brought it up (issue 12, 1).
 
 use crate::common::lab::{Lab, Unused, assert_nothing_of};
-use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
-use crate::common::{ETHBUS, PATIENCE, Turn, note, skipped};
+use crate::common::process::{Running, data_plane, ethbus, program, run, runs, signal};
+use crate::common::{ETHBUS, PATIENCE, Turn, note, skipped, wait_until};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -144,9 +144,62 @@ fn down_removes_what_a_supervisor_left_that_was_killed_meanwhile() {
     let down = Running::start(ethbus(["down", "--name", &unused.0]), "");
     std::thread::sleep(Duration::from_secs(1));
     up.signal("KILL");
-    let down = down.wait().succeeded();
-    assert!(down.stderr.contains("removed what a killed lab"), "{down:#?}");
+    down.wait().failed_with(1, &["removed what a killed lab"]);
     assert_nothing_of(&unused.0);
+}
+
+/// A lab in the background whose data plane was killed has failed, and only `down` can say so.
+#[test]
+fn down_of_a_lab_in_the_background_that_crashed_fails() {
+    if skipped(&[]) {
+        return;
+    }
+    let (_turn, lab) = (Turn::shared(), Unused::name());
+    run(ethbus(["up", "--background", "--strict", "--name", &lab.0, "--stations", "2"])).succeeded();
+    let supervisor = background_of(&lab.0);
+    signal("KILL", &data_plane(supervisor).to_string());
+    wait_until(PATIENCE, "the supervisor's end", || !runs(supervisor));
+    run(ethbus(["down", &lab.0])).failed_with(1, &["ended unexpectedly (signal: 9"]);
+    assert_nothing_of(&lab.0);
+}
+
+/// A lab that is stopped in its terminal answers nothing: every command says so, and how the lab goes on.
+#[test]
+fn a_lab_that_is_stopped_in_its_terminal_is_said_to_be() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut lab = Lab::up(&["--stations", "2"]);
+    let supervisor = lab.supervisor().pid();
+    lab.supervisor().signal("STOP");
+    let (stopped, remedy) = (format!("its process {supervisor} is stopped"), format!("kill -CONT {supervisor}"));
+    for (command, arguments) in [("stats", &[][..]), ("fault", &["st1", "deaf"]), ("down", &[])] {
+        run(lab.ethbus(command, arguments)).failed_with(1, &[&stopped, &remedy]);
+    }
+    let listed = run(ethbus(["list"])).succeeded().stdout;
+    assert!(listed.contains(&format!("{}: stopped, as by Ctrl-Z: `{remedy}`", lab.name)), "{listed}");
+    lab.supervisor().signal("CONT");
+    lab.stats();
+    lab.down();
+    lab.assert_nothing_left();
+}
+
+/// A lab lives on after its caller, whose secrets are none of its business.
+#[test]
+fn a_lab_in_the_background_keeps_no_secret_of_its_callers_environment() {
+    if skipped(&[]) {
+        return;
+    }
+    let (_turn, lab) = (Turn::shared(), Unused::name());
+    let mut up = ethbus(["up", "--background", "--name", &lab.0, "--stations", "2"]);
+    up.env("DEPLOY_TOKEN", "s3cret").env("LANG", "C.UTF-8");
+    run(up).succeeded();
+    let path = format!("/proc/{}/environ", background_of(&lab.0));
+    let environment = std::fs::read_to_string(path).expect("root may");
+    assert!(environment.contains("PATH=") && environment.contains("LANG=C.UTF-8"), "{environment}");
+    assert!(!environment.contains("DEPLOY_TOKEN"), "{environment}");
+    run(ethbus(["down", &lab.0])).succeeded();
 }
 
 /// The supervisor of a lab in the background.
@@ -215,6 +268,6 @@ fn a_killed_lab_is_listed_as_one() {
     lock.lock().expect("no supervisor has it");
     assert_eq!(listed(&lab)["state"], "changing");
     drop(lock);
-    run(lab.ethbus("down", &[])).succeeded();
+    run(lab.ethbus("down", &[])).failed_with(1, &["left behind"]);
     lab.assert_nothing_left();
 }

@@ -201,7 +201,8 @@ fn a_killed_lab_gives_its_interface_back() {
     let mut lab = home.up(&["--stations", "1", "--attach", "eth1"]);
     lab.lose_supervisor();
     assert!(!home.ip("link").contains("eth1"));
-    let told = run(lab.ethbus("down", &[])).succeeded();
+    let told = run(lab.ethbus("down", &[]));
+    told.failed_with(1, &["left behind"]);
     assert!(!told.stderr.contains("warning"), "{told:#?}");
     lab.assert_nothing_left();
     assert_eq!(home.interface("eth1"), before);
@@ -252,7 +253,8 @@ fn an_interface_that_came_back_half_way_is_made_what_it_was() {
     there.rename(index, "eth1").expect("root may");
     there.move_to(index, &home.namespace, None, None).expect("root may");
     assert_ne!(home.interface("eth1"), before);
-    let told = run(lab.ethbus("down", &[])).succeeded();
+    let told = run(lab.ethbus("down", &[]));
+    told.failed_with(1, &["left behind"]);
     assert!(!told.stderr.contains("warning"), "{told:#?}");
     lab.assert_nothing_left();
     assert_eq!(home.interface("eth1"), before);
@@ -477,7 +479,7 @@ fn a_bridge_that_the_lab_made_is_removed_with_it() {
     ping(&home, &lab.ipv4("st1"));
     assert!(number(station(&lab.settled_stats(), "uplink"), "frames_received_ok") > 0);
     lab.lose_supervisor();
-    run(lab.ethbus("down", &[])).succeeded();
+    run(lab.ethbus("down", &[])).failed_with(1, &["left behind"]);
     lab.assert_nothing_left();
     assert!(!home.ip("link").contains("uplink") && !home.ip("link").contains("ethbus0"), "{}", home.ip("link"));
     home.ip("link add uplink type bridge");
@@ -552,7 +554,7 @@ fn a_station_on_another_machine_is_joined_by_a_tunnel() {
     lab.assert_nothing_left();
     let mut again = home.up(&[path.to_str().expect("plain")]);
     again.lose_supervisor();
-    run(again.ethbus("down", &[])).succeeded();
+    run(again.ethbus("down", &[])).failed_with(1, &["left behind"]);
     again.assert_nothing_left();
     home.up(&[path.to_str().expect("plain")]).down();
 }

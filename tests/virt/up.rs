@@ -182,7 +182,7 @@ fn a_killed_supervisor_leaves_no_kernels() {
     wait_until(PATIENCE, "the kernels have ended", || processes("mem=53M") == 0);
     let listed = run(ethbus(["list"])).succeeded().stdout;
     assert!(listed.contains(&format!("{}: killed", lab.name)), "{listed}");
-    run(lab.ethbus("down", &[])).succeeded();
+    run(lab.ethbus("down", &[])).failed_with(1, &["left behind"]);
     lab.assert_nothing_left();
 }
 

@@ -99,14 +99,14 @@ pub(super) fn take_down(name: &str) -> Result<Ended, CommandError> {
         return Err(InventoryError::NothingToTakeDown { name: name.to_owned() }.into());
     }
     match Inventory::take(name) {
-        Ok(record) => remove_left(name, record).map(|()| Ended::default()),
+        Ok(record) => remove_left(name, record),
         Err(InventoryError::InUse { .. }) => ask(name),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Removes what a lab whose supervisor has ended left behind.
-fn remove_left(name: &str, record: Inventory) -> Result<(), CommandError> {
+/// Removes what a lab whose supervisor has ended left behind. Such a lab has failed: it was killed, or ended with an error.
+fn remove_left(name: &str, record: Inventory) -> Result<Ended, CommandError> {
     let (claims, words) = (record.claims(), record.last_words());
     record.reach_leftovers()?;
     record.remove_everything()?;
@@ -119,7 +119,7 @@ fn remove_left(name: &str, record: Inventory) -> Result<(), CommandError> {
             many(claims as u64, "namespace")
         ));
     }
-    Ok(())
+    Ok(Ended { failed: true, ..Ended::default() })
 }
 
 /// Asks a lab that is up to end, and waits until it has.
@@ -133,10 +133,10 @@ fn ask(name: &str) -> Result<Ended, CommandError> {
     if Inventory::exists(name)?
         && let Ok(record) = Inventory::take(name)
     {
-        match record.claims() {
-            0 => record.remove_everything()?,
-            _ => remove_left(name, record)?,
+        if record.claims() > 0 || !record.last_words().is_empty() {
+            return remove_left(name, record);
         }
+        record.remove_everything()?;
     }
     Ok(Ended::default())
 }
