@@ -154,6 +154,10 @@ fn a_network_of_docker_is_a_lab_while_daemon_and_driver_come_and_go() {
     let in_container = ["exec", "--name", &docker.name.0, "web", "--", "ip", "-o", "-4", "address"];
     let addresses = run(ethbus(in_container)).succeeded().stdout;
     assert!(addresses.contains(&format!(" {}/24 ", docker.address("web"))), "{addresses}");
+    let listed = run(ethbus(["list", "--format", "json"])).json();
+    let labs = listed.as_array().expect("labs").iter();
+    let lab = labs.into_iter().find(|lab| lab["name"] == docker.name.0.as_str()).expect("the network's");
+    assert_eq!(lab["stations"][0]["addresses"], serde_json::json!([docker.address("web")]), "{lab}");
     names.iter().for_each(|name| assert!(number(station(&results, name), "frames_transmitted_ok") > 0, "{results}"));
     check(&results);
 

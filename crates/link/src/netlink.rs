@@ -18,7 +18,7 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
-use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope};
 use netlink_packet_route::link::{
     InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo as LinkDetail, LinkMessage,
 };
@@ -325,6 +325,27 @@ impl Netlink {
         let request = RouteNetlinkMessage::NewAddress(message);
         let call = "giving an address to";
         self.change(request, NLM_F_CREATE | NLM_F_EXCL, call, Interface::Index(index))
+    }
+
+    /// The addresses of an interface that lead beyond its link.
+    pub fn addresses(&mut self, index: u32) -> Result<Vec<IpAddr>, LinkError> {
+        let request = RouteNetlinkMessage::GetAddress(AddressMessage::default());
+        let answers = self
+            .transport
+            .request(request, NLM_F_DUMP)
+            .map_err(|refusal| sorted(refusal, "listing", "addresses".to_owned()))?;
+        let address = |answer| match answer {
+            RouteNetlinkMessage::NewAddress(message)
+                if message.header.index == index && message.header.scope == AddressScope::Universe =>
+            {
+                message.attributes.into_iter().find_map(|attribute| match attribute {
+                    AddressAttribute::Address(address) => Some(address),
+                    _ => None,
+                })
+            }
+            _ => None,
+        };
+        Ok(answers.into_iter().filter_map(address).collect())
     }
 
     /// Deletes an interface; of a veth pair, both ends.

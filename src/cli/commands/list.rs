@@ -72,21 +72,17 @@ fn owner() -> Result<String, CommandError> {
 
 fn lab(listed: Listed, owner: &str) -> Lab {
     let Listed { name, state, since, content } = listed;
-    let addresses = |station: &str| {
-        let known = content.addresses.iter().find(|(known, _)| known == station);
-        known.map(|(_, addresses)| addresses.clone()).unwrap_or_default()
-    };
     let stations = content.stations.iter().map(|port| Station {
-    let stopped = if state == State::Up { control::stopped(&name) } else { None };
         name: port.name.clone(),
         mac: MacAddr::from(port.mac).to_string(),
-        stopped,
-        addresses: addresses(&port.name),
-            State::Up if stopped.is_some() => "stopped",
+        addresses: content.addresses_of(&port.name),
     });
+    let stopped = if state == State::Up { control::stopped(&name) } else { None };
     Lab {
         owner: owner.to_owned(),
+        stopped,
         state: match state {
+            State::Up if stopped.is_some() => "stopped",
             State::Up => "up",
             State::Changing => "changing",
             State::LeftBehind => "left_behind",

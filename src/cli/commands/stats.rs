@@ -31,7 +31,7 @@ struct Told<'a> {
 struct Addresses<'a> {
     station: &'a str,
     mac: String,
-    ip: &'a [String],
+    ip: Vec<String>,
 }
 
 /// Shows a lab's results so far, once or again and again.
@@ -99,10 +99,9 @@ fn watch_on_terminal(name: &str, interrupts: &Receiver<Signal>) -> Outcome {
 }
 
 fn addresses(content: &Content) -> Vec<Addresses<'_>> {
-    let of = |station: &str| content.addresses.iter().find(|(known, _)| known == station);
     let found = content.stations.iter().map(|port| {
         let mac = MacAddr::from(port.mac).to_string();
-        Addresses { station: &port.name, mac, ip: of(&port.name).map_or(&[], |(_, addresses)| addresses) }
+        Addresses { station: &port.name, mac, ip: content.addresses_of(&port.name) }
     });
     found.collect()
 }

@@ -37,11 +37,28 @@ impl Content {
     /// The namespace, not made by ethbus, that a station's interface is in now: an engine may have moved the interface there
     /// after the station joined.
     pub fn home_of(&self, station: &str) -> Option<Namespace> {
+        self.interface_of(station).map(|(home, _)| home)
+    }
+
+    /// The addresses of a station: those that it has from the lab, or else from the engine that its interface was handed to.
+    pub fn addresses_of(&self, station: &str) -> Vec<String> {
+        let known = self.addresses.iter().find(|(known, _)| known == station).map(|(_, addresses)| addresses.clone());
+        known.filter(|addresses| !addresses.is_empty()).unwrap_or_else(|| {
+            let by_engine = self.interface_of(station).and_then(|(home, index)| {
+                let addresses = Netlink::in_namespace(&home).ok()?.addresses(index).ok()?;
+                Some(addresses.iter().map(ToString::to_string).collect())
+            });
+            by_engine.unwrap_or_default()
+        })
+    }
+
+    /// The same namespace, and the number of the interface there.
+    fn interface_of(&self, station: &str) -> Option<(Namespace, u32)> {
         self.outside.iter().find(|outside| outside.is_stand_in(station))?;
         let bus = self.namespaces.iter().find(|claim| claim.whose == BUS)?.open_named()?;
         let mut netlink = Netlink::in_namespace(&bus).ok()?;
-        let (_, number) = netlink.link_by_name(station).ok()??.lower_elsewhere?;
-        netlink.namespace_of(number)
+        let (index, number) = netlink.link_by_name(station).ok()??.lower_elsewhere?;
+        Some((netlink.namespace_of(number)?, index))
     }
 }
 
