@@ -47,6 +47,14 @@ def test_its_lab_ends(ethbus_lab):
 """
 
 
+def test_a_lab_that_does_not_come_up_is_reported_with_its_own_error(tmp_path: Path) -> None:
+    (tmp_path / "test_none.py").write_text("import ethbus\ndef test_none():\n    ethbus.lab(stations=2, name='no lab')\n")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--showlocals", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert ended.returncode == 1 and "<lab no lab: >" in ended.stdout, ended.stdout + ended.stderr
+    assert "AttributeError" not in ended.stdout, ended.stdout
+
+
 def test_a_failed_test_has_verdict_and_capture(tmp_path: Path) -> None:
     suite = tmp_path / "suite"
     suite.mkdir()

@@ -463,6 +463,8 @@ class OwnLab(Lab):
 
     def __init__(self, scenario: Scenario | None, given: Mapping[str, Any]) -> None:
         given = {"name": f"py{os.getpid()}-{next(_count)}", **given}
+        # A report of a lab that does not come up prints it all the same.
+        self.name, self._stations = str(given["name"]), {}
         self._said = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")
         with scenario_file(scenario) as files:
             command = [program(), "up", "--format", "json", *options(given), *files]
