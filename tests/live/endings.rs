@@ -268,6 +268,6 @@ fn a_killed_lab_is_listed_as_one() {
     lock.lock().expect("no supervisor has it");
     assert_eq!(listed(&lab)["state"], "changing");
     drop(lock);
-    run(lab.ethbus("down", &[])).failed_with(1, &["left behind"]);
+    run(lab.ethbus("down", &[])).succeeded();
     lab.assert_nothing_left();
 }

@@ -105,9 +105,11 @@ pub(super) fn take_down(name: &str) -> Result<Ended, CommandError> {
     }
 }
 
-/// Removes what a lab whose supervisor has ended left behind. Such a lab has failed: it was killed, or ended with an error.
+/// Removes what a lab whose supervisor has ended left behind. Such a lab has failed, since it was killed or ended with an error,
+/// unless an earlier `down` could not remove everything.
 fn remove_left(name: &str, record: Inventory) -> Result<Ended, CommandError> {
     let (claims, words) = (record.claims(), record.last_words());
+    let failed = !words.is_empty() || !record.was_ending();
     record.reach_leftovers()?;
     record.remove_everything()?;
     if !words.is_empty() {
@@ -119,7 +121,7 @@ fn remove_left(name: &str, record: Inventory) -> Result<Ended, CommandError> {
             many(claims as u64, "namespace")
         ));
     }
-    Ok(Ended { failed: true, ..Ended::default() })
+    Ok(Ended { failed, ..Ended::default() })
 }
 
 /// Asks a lab that is up to end, and waits until it has.

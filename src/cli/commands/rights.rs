@@ -45,11 +45,11 @@ pub fn end_left_behind(name: &str) -> Result<(), CommandError> {
 fn remove_left_behind(name: &str) -> Result<(), CommandError> {
     let system = |source| CommandError::System { what: "start `ethbus down`", source };
     let mut down = Command::new("/proc/self/exe");
-    let status = down.args(["down", "--name", name]).stdin(Stdio::null()).status().map_err(system)?;
-    match status.success() {
-        true => Ok(()),
-        // It has said why.
-        false => Err(InventoryError::InUse { name: name.to_owned() }.into()),
+    down.args(["down", "--name", name]).stdin(Stdio::null()).status().map_err(system)?;
+    // What has failed is the lab that was killed. If something of it is still there, `down` has said why.
+    match Inventory::exists(name)? {
+        false => Ok(()),
+        true => Err(InventoryError::InUse { name: name.to_owned() }.into()),
     }
 }
 

@@ -417,6 +417,11 @@ impl Inventory {
         self.content.namespaces.len()
     }
 
+    /// Whether the lab was being taken down when its supervisor ended.
+    pub fn was_ending(&self) -> bool {
+        self.content.ending
+    }
+
     /// Gets the right to end the programs that a killed lab without root left running: enters its user namespace, for good,
     /// if there still is one. The process must have one thread.
     ///
