@@ -58,6 +58,10 @@ class ConfigResults(Record):
     name: str
     """The lab's name; empty in the demonstration."""
 
+    offered_load: Optional[float]
+    """The part of the rate that the stations' frames are to take, from destination address to FCS; none if
+    a source waits for the medium, an answer or a file, or the timetable changes what is offered."""
+
     queue_limit: int
     """Frames that a transmit queue holds."""
 
@@ -379,15 +383,15 @@ class Intervals(Record):
     """frames discarded after attempt_limit attempts / F"""
 
     attempts_per_episode: Optional[float]
-    """mean number of transmissions in an episode whose stations noticed it; a sender that is too far away
-    to notice, or deaf, is not counted"""
+    """mean number of attempts that collided in an episode and whose stations noticed it: two stations can
+    make many in a long episode; a sender that is too far away to notice, or deaf, is not counted"""
 
     same_winner: Optional[float]
     """part of the successful frames whose sender also sent the one before"""
 
     fairness: Optional[float]
-    """Jain's index over successful octets: 1 if all stations got as much through, 1/n if one of n got
-    everything"""
+    """Jain's index over successful octets of the stations that had something to send: 1 if all got as much
+    through, 1/n if one of n got everything"""
 
     access_delay: Optional[dict[str, float]]
     """from the head of the queue to the first bit of the successful attempt"""
@@ -530,15 +534,15 @@ class MediumResults(Record):
     """frames discarded after attempt_limit attempts / F"""
 
     attempts_per_episode: Optional[float]
-    """mean number of transmissions in an episode whose stations noticed it; a sender that is too far away
-    to notice, or deaf, is not counted"""
+    """mean number of attempts that collided in an episode and whose stations noticed it: two stations can
+    make many in a long episode; a sender that is too far away to notice, or deaf, is not counted"""
 
     same_winner: Optional[float]
     """part of the successful frames whose sender also sent the one before"""
 
     fairness: Optional[float]
-    """Jain's index over successful octets: 1 if all stations got as much through, 1/n if one of n got
-    everything"""
+    """Jain's index over successful octets of the stations that had something to send: 1 if all got as much
+    through, 1/n if one of n got everything"""
 
     access_delay: DelayResults
     """from the head of the queue to the first bit of the successful attempt"""
