@@ -11,21 +11,31 @@ use std::process::{Command, Stdio};
 /// How many containers a lab has places for if nothing says otherwise.
 pub const PLACES: u32 = 16;
 
+/// What a full lab says has more places: its user's way, not that of a runtime's user.
+const MORE_PLACES: &str = "`ethbus up --capacity N`";
+
+/// What a lab said, with `more` for what has more places than a full lab.
+pub fn with_places(said: &str, more: &str) -> String {
+    said.replace(MORE_PLACES, more)
+}
+
 /// Whether a lab of this name is up.
 pub fn is_up(lab: &str) -> bool {
     Inventory::of_running(lab).is_ok()
 }
 
-/// Brings a lab up with these further arguments of `ethbus up`; what the command says if it fails is the inner error.
+/// Brings a lab up with these further arguments of `ethbus up`, and gives its warnings; what the command says if it fails is the
+/// inner error.
 ///
 /// # Errors
 /// The program cannot be run.
-pub fn bring_up(lab: &str, arguments: &[impl AsRef<OsStr>]) -> io::Result<Result<(), String>> {
+pub fn bring_up(lab: &str, arguments: &[impl AsRef<OsStr>]) -> io::Result<Result<String, String>> {
     let mut up = Command::new(std::env::current_exe()?);
     up.args(["up", "--background", "--name", lab]).args(arguments).env_remove(super::cni::COMMAND);
     let ended = up.stdin(Stdio::null()).output()?;
-    let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
-    Ok(if ended.status.success() { Ok(()) } else { Err(said) })
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let warnings = said.lines().filter(|line| line.contains("warning: ")).collect::<Vec<_>>().join("; ");
+    Ok(if ended.status.success() { Ok(warnings) } else { Err(said.trim().to_owned()) })
 }
 
 /// Has a container's station join. A lab keeps a place for each name that it ever had; without a place for a new name, the

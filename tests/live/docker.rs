@@ -99,6 +99,15 @@ impl Docker {
         self.run(&format!("run -d --name {name} --network net busybox /bin/busybox sleep 600")).succeeded();
     }
 
+    /// Ports of this machine, and a container too many for a network of three: Docker's message says what its user can do.
+    fn refuses_what_no_bus_has(&self) {
+        let run = |options: &str| self.run(&format!("run --rm --network net {options} busybox /bin/busybox true"));
+        run("-p 8089:80").failed_with(125, &["-p 8089:80: no port of this machine leads to a bus"]);
+        self.start_container("third");
+        run("--name fourth").failed_with(125, &["all 3 places are taken", "-o capacity=N"]);
+        self.run("rm -f third").succeeded();
+    }
+
     #[track_caller]
     fn ping(&self, from: &str, to: &str) {
         let pinged = self.run(&format!("exec {from} /bin/busybox ping -c 1 -W 5 {to}")).succeeded();
@@ -144,6 +153,11 @@ fn a_network_of_docker_is_a_lab_while_daemon_and_driver_come_and_go() {
         docker.create(option).failed_with(1, &[words]);
         assert_nothing_of(&docker.name.0);
     }
+    // What `up` warns of reaches the user, who may want it all the same.
+    docker.create("-o topology=bus:10km").failed_with(1, &["round trip", "-o warnings=accept"]);
+    assert_nothing_of(&docker.name.0);
+    docker.create("-o topology=bus:10km -o warnings=accept").succeeded();
+    docker.run("network rm net").succeeded();
     docker.create("-o access=plca -o topology=bus:25m -o capacity=3 -o rate=10M").succeeded();
     docker.start_container("web");
     docker.start_container("db");
@@ -160,6 +174,7 @@ fn a_network_of_docker_is_a_lab_while_daemon_and_driver_come_and_go() {
     assert_eq!(lab["stations"][0]["addresses"], serde_json::json!([docker.address("web")]), "{lab}");
     names.iter().for_each(|name| assert!(number(station(&results, name), "frames_transmitted_ok") > 0, "{results}"));
     check(&results);
+    docker.refuses_what_no_bus_has();
 
     // A driver that was killed leaves its socket, and the next one has the same networks.
     docker.end_driver("KILL");

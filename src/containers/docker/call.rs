@@ -3,11 +3,18 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sim::settings::options::{self, UP};
+use sim::settings::values::MacText;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 /// The key of the options that a user gives with `-o`.
 const GENERIC: &str = "com.docker.network.generic";
+/// The key of the ports that a user publishes with `-p`.
+const PORTS: &str = "com.docker.network.portmap";
+/// The option, of networks alone, that takes a network of which `ethbus up` warns.
+const WARNINGS: &str = "warnings";
+/// Its only value.
+const ACCEPTED: &str = "accept";
 /// Options of `ethbus up` that a network has no use for: its stations are containers.
 const NOT_FOR_NETWORKS: [&str; 1] = ["stations"];
 /// The digits of an identifier that name a lab or a station.
@@ -26,6 +33,8 @@ pub enum Call {
         network: String,
         /// Options of `ethbus up` by their long names.
         options: BTreeMap<String, String>,
+        /// Whether the user takes it with the warnings of `ethbus up`.
+        accepts_warnings: bool,
     },
     /// A network ends.
     DeleteNetwork {
@@ -40,6 +49,8 @@ pub enum Call {
         mac: Option<String>,
         /// The IPv4 address that the daemon chose.
         ipv4: Option<Ipv4Addr>,
+        /// The ports that the user publishes, as with `-p`.
+        ports: Option<String>,
     },
     /// The interface is made.
     Join(Endpoint),
@@ -116,15 +127,26 @@ impl Call {
             "/NetworkDriver.GetCapabilities" => Call::Capabilities,
             "/NetworkDriver.CreateNetwork" => {
                 let body = parsed()?;
-                Call::CreateNetwork { options: options_of(&body.options.unwrap_or_default())?, network: body.network }
+                let mut options = options_of(&body.options.unwrap_or_default())?;
+                let accepts_warnings = match options.remove(WARNINGS) {
+                    None => false,
+                    Some(value) if value == ACCEPTED => true,
+                    Some(value) => return Err(format!("-o {WARNINGS}={value}: the only value is `{ACCEPTED}`")),
+                };
+                Call::CreateNetwork { options, network: body.network, accepts_warnings }
             }
             "/NetworkDriver.DeleteNetwork" => Call::DeleteNetwork { network: parsed()?.network },
             "/NetworkDriver.CreateEndpoint" => {
                 let body = parsed()?;
                 let interface = body.interface.as_ref();
                 let mac = interface.and_then(|interface| interface.mac_address.clone()).filter(|mac| !mac.is_empty());
-                let ipv4 = interface.and_then(|interface| interface.address.split('/').next()?.parse().ok());
-                Call::CreateEndpoint { endpoint: endpoint(&body)?, mac, ipv4 }
+                if let Some(Err(error)) = mac.as_ref().map(|mac| mac.parse::<MacText>()) {
+                    return Err(format!("MacAddress: {error}"));
+                }
+                let address = interface.map(|interface| &*interface.address).filter(|address| !address.is_empty());
+                let ipv4 = address.map(ipv4).transpose()?;
+                let ports = body.options.as_ref().and_then(ports);
+                Call::CreateEndpoint { endpoint: endpoint(&body)?, mac, ipv4, ports }
             }
             "/NetworkDriver.Join" => Call::Join(endpoint(&parsed()?)?),
             "/NetworkDriver.Leave" => Call::Leave(endpoint(&parsed()?)?),
@@ -139,6 +161,21 @@ impl Call {
     }
 }
 
+fn ipv4(address: &str) -> Result<Ipv4Addr, String> {
+    let (host, _) = address.split_once('/').unwrap_or((address, ""));
+    host.parse().map_err(|_| format!("Address: `{address}` is no IPv4 address: it is like `10.9.0.2/16`"))
+}
+
+/// The ports that a user publishes, as `docker run -p` has them; none: no ports.
+fn ports(options: &Map<String, Value>) -> Option<String> {
+    let all = options.get(PORTS)?.as_array()?;
+    let one = |mapping: &Value| match &mapping["HostPort"] {
+        Value::Null => mapping["Port"].to_string(),
+        of_host => format!("{of_host}:{}", mapping["Port"]),
+    };
+    (!all.is_empty()).then(|| all.iter().map(one).collect::<Vec<_>>().join(", "))
+}
+
 /// The daemon's identifiers are hexadecimal; they become names of files, stations and interfaces.
 fn is_id(name: &str, id: &str) -> Result<(), String> {
     let is_right = (DIGITS..=128).contains(&id.len()) && id.bytes().all(|octet| octet.is_ascii_alphanumeric());
@@ -148,7 +185,8 @@ fn is_id(name: &str, id: &str) -> Result<(), String> {
 /// The user's options: names are those of `ethbus up`, values are checked by the command itself.
 fn options_of(all: &Map<String, Value>) -> Result<BTreeMap<String, String>, String> {
     let known: Vec<&str> = options::of(UP).iter().map(|option| option.long).collect();
-    let known: Vec<&str> = known.into_iter().filter(|long| !NOT_FOR_NETWORKS.contains(long)).collect();
+    let known = known.into_iter().filter(|long| !NOT_FOR_NETWORKS.contains(long));
+    let known: Vec<&str> = known.chain([WARNINGS]).collect();
     let given = all.get(GENERIC).and_then(Value::as_object).into_iter().flatten();
     let mut options = BTreeMap::new();
     for (key, value) in given {
@@ -175,14 +213,16 @@ mod tests {
     fn a_call_is_what_the_daemon_says() {
         let body = r#"{"NetworkID":"ID64","Options":{"com.docker.network.enable_ipv6":false,
             "com.docker.network.generic":{"topology":"bus:500m"}},"IPv4Data":[{"Pool":"10.9.0.0/16"}]}"#;
-        let Ok(Call::CreateNetwork { network, options }) = read("CreateNetwork", body) else { panic!("no network") };
+        let Ok(Call::CreateNetwork { network, options, .. }) = read("CreateNetwork", body) else {
+            panic!("no network")
+        };
         assert_eq!((network.as_str(), options["topology"].as_str()), (ID, "bus:500m"));
         let body = r#"{"NetworkID":"ID64","EndpointID":"ID64","Interface":{"Address":"10.9.0.2/16","MacAddress":""}}"#;
         let endpoint = Endpoint { network: ID.to_owned(), id: ID.to_owned() };
         assert_eq!(endpoint.interface(), "c0123456789a");
         assert_eq!(
             read("CreateEndpoint", body),
-            Ok(Call::CreateEndpoint { endpoint, mac: None, ipv4: Some(Ipv4Addr::new(10, 9, 0, 2)) })
+            Ok(Call::CreateEndpoint { endpoint, mac: None, ipv4: Some(Ipv4Addr::new(10, 9, 0, 2)), ports: None })
         );
     }
 
@@ -192,6 +232,21 @@ mod tests {
             ("CreateNetwork", "{", "EOF"),
             ("CreateNetwork", r#"{"NetworkID":"../x"}"#, "NetworkID is `../x`"),
             ("Join", r#"{"NetworkID":"ID64"}"#, "EndpointID is ``"),
+            (
+                "CreateEndpoint",
+                r#"{"NetworkID":"ID64","EndpointID":"ID64","Interface":{"MacAddress":"not-a-mac"}}"#,
+                "MacAddress: `not-a-mac` is no MAC address",
+            ),
+            (
+                "CreateEndpoint",
+                r#"{"NetworkID":"ID64","EndpointID":"ID64","Interface":{"MacAddress":"01:00:5e:00:00:01"}}"#,
+                "group address",
+            ),
+            (
+                "CreateEndpoint",
+                r#"{"NetworkID":"ID64","EndpointID":"ID64","Interface":{"Address":"10.9.0.x/16"}}"#,
+                "`10.9.0.x/16` is no IPv4 address",
+            ),
             ("Dance", "{}", "no such method"),
             (
                 "CreateNetwork",

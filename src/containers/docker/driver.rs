@@ -32,9 +32,11 @@ impl Driver {
         match call {
             Call::Activate => Ok(json!({ "Implements": ["NetworkDriver"] })),
             Call::Capabilities => Ok(json!({ "Scope": "local", "ConnectivityScope": "local" })),
-            Call::CreateNetwork { network, options } => self.create(&network, options),
+            Call::CreateNetwork { network, options, accepts_warnings } => {
+                self.create(&network, options, accepts_warnings)
+            }
             Call::DeleteNetwork { network } => self.delete(&network),
-            Call::CreateEndpoint { endpoint, mac, ipv4 } => self.create_endpoint(&endpoint, mac, ipv4),
+            Call::CreateEndpoint { endpoint, mac, ipv4, ports } => self.create_endpoint(&endpoint, mac, ipv4, ports),
             Call::Join(endpoint) => self.join(&endpoint),
             Call::Leave(endpoint) => self.leave(&endpoint),
             Call::DeleteEndpoint(endpoint) => self.delete_endpoint(&endpoint),
@@ -48,16 +50,22 @@ impl Driver {
         network.ok_or_else(|| format!("the driver knows no network {id}: remove it, and create it again"))
     }
 
-    fn create(&self, id: &str, mut options: BTreeMap<String, String>) -> Result<Value, String> {
+    /// The daemon passes no warning on to its user, so a network of which `ethbus up` warns is refused until the user takes it.
+    fn create(&self, id: &str, mut options: BTreeMap<String, String>, accepts_warnings: bool) -> Result<Value, String> {
         let lab = options.remove("name").unwrap_or_else(|| lab_of(id));
         let network = Network { lab, options, endpoints: BTreeMap::new() };
-        bring_up(&network)?;
-        if let Err(error) = self.networks.keep(id, &network) {
+        let warnings = bring_up(&network)?;
+        let kept = match warnings.as_str() {
+            _ if accepts_warnings => Ok(()),
+            "" => Ok(()),
+            warnings => Err(format!("{warnings}; `-o warnings=accept` makes the network as it is")),
+        };
+        let kept = kept.and_then(|()| self.networks.keep(id, &network).map_err(on_disk));
+        if kept.is_err() {
             // The first error is the one to tell.
             let _ = control::down(&network.lab);
-            return Err(on_disk(error));
         }
-        Ok(json!({}))
+        kept.map(|()| json!({}))
     }
 
     fn delete(&self, id: &str) -> Result<Value, String> {
@@ -76,6 +84,7 @@ impl Driver {
         endpoint: &Endpoint,
         mac: Option<String>,
         ipv4: Option<Ipv4Addr>,
+        ports: Option<String>,
     ) -> Result<Value, String> {
         let mut network = self.network(&endpoint.network)?;
         let own = ipv4.filter(|_| mac.is_none()).map(|address| {
@@ -83,7 +92,7 @@ impl Driver {
             format!("02:42:{a:02x}:{b:02x}:{c:02x}:{d:02x}")
         });
         let answer = own.as_ref().map_or_else(|| json!({}), |own| json!({ "MacAddress": own }));
-        network.endpoints.insert(endpoint.id.clone(), Wanted { mac: mac.or(own), station: None });
+        network.endpoints.insert(endpoint.id.clone(), Wanted { mac: mac.or(own), ports, station: None });
         self.networks.keep(&endpoint.network, &network).map_err(on_disk)?;
         Ok(json!({ "Interface": answer }))
     }
@@ -97,6 +106,15 @@ impl Driver {
             bring_up(&network)?;
         }
         let wanted = network.endpoints.entry(endpoint.id.clone()).or_default();
+        let container = names::of(endpoint);
+        // With further networks the ports lead to the container over one of them.
+        if let Some(ports) = &wanted.ports
+            && container.as_ref().is_none_or(names::Container::has_one_network)
+        {
+            return Err(format!(
+                "-p {ports}: no port of this machine leads to a bus: leave `-p` out, or give the container a network of Docker's own too"
+            ));
+        }
         let (interface, netns) = (endpoint.interface(), format!("/proc/{}/ns/net", std::process::id()));
         let section = |name: &str| {
             let section = [("name", name), ("netns", &*netns), ("interface", &*interface)];
@@ -105,9 +123,11 @@ impl Driver {
             section.map(|(key, value)| (key.to_owned(), json!(value))).collect()
         };
         // The container's name may be another station's, or no station's.
-        let joined = names::of(endpoint).and_then(|name| control::add(&network.lab, section(&name)).ok());
+        let name = container.and_then(|container| container.station());
+        let joined = name.and_then(|name| control::add(&network.lab, section(&name)).ok());
         let joined = joined.map_or_else(|| labs::add(&network.lab, section(&interface)), Ok);
-        let joined = joined.map_err(|error| by_lab(&network.lab, error))?;
+        let joined = joined
+            .map_err(|error| labs::with_places(&by_lab(&network.lab, error), "a network made with `-o capacity=N`"))?;
         wanted.station = Some(joined.name.clone());
         if let Err(error) = self.networks.keep(&endpoint.network, &network) {
             let _ = labs::remove(&network.lab, &joined.name);
@@ -145,8 +165,8 @@ fn by_lab(lab: &str, error: io::Error) -> String {
     format!("lab {lab}: {error}")
 }
 
-/// Brings a network's lab up.
-fn bring_up(network: &Network) -> Result<(), String> {
+/// Brings a network's lab up, and gives its warnings.
+fn bring_up(network: &Network) -> Result<String, String> {
     let mut arguments = vec!["--stations=0".to_owned()];
     if !network.options.contains_key("capacity") {
         arguments.push(format!("--capacity={}", labs::PLACES));

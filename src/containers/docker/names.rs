@@ -10,8 +10,29 @@ use std::time::Duration;
 /// How long the daemon may take to answer: it waits for this driver meanwhile.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The name for the station of an endpoint that has a container, if the daemon tells it.
-pub fn of(endpoint: &Endpoint) -> Option<String> {
+/// An endpoint's container, as the daemon has it.
+pub struct Container {
+    name: String,
+    /// Its project of compose; empty without one.
+    project: String,
+}
+
+impl Container {
+    /// The name for its station.
+    pub fn station(&self) -> Option<String> {
+        shortened(&self.name, &self.project)
+    }
+
+    /// Whether its only network is the endpoint's.
+    pub fn has_one_network(&self) -> bool {
+        let words = ["ps", "--all", "--format", "{{.Networks}}", "--filter"];
+        let networks = existing::ask(Engine::Docker, &words, &format!("name=^/?{}$", self.name), PATIENCE);
+        networks.is_ok_and(|networks| !networks.trim().contains(','))
+    }
+}
+
+/// The container of an endpoint, if the daemon tells it.
+pub fn of(endpoint: &Endpoint) -> Option<Container> {
     let rows = format!(
         "{{{{range .Containers}}}}{{{{if eq .EndpointID {:?}}}}}{{{{.Name}}}}{{{{end}}}}{{{{end}}}}",
         endpoint.id
@@ -19,8 +40,8 @@ pub fn of(endpoint: &Endpoint) -> Option<String> {
     let format = rows + " {{index .Labels \"com.docker.compose.project\"}}";
     let told = existing::ask(Engine::Docker, &["network", "inspect", "--format", &format], &endpoint.network, PATIENCE)
         .ok()?;
-    let (container, project) = told.trim_end_matches('\n').split_once(' ')?;
-    shortened(container, project)
+    let (name, project) = told.trim_end_matches('\n').split_once(' ')?;
+    Some(Container { name: name.to_owned(), project: project.to_owned() })
 }
 
 /// A container's name as a station's. Of one that is too long, the project of compose in front of it is left out, and then

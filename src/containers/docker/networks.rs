@@ -24,6 +24,9 @@ pub struct Network {
 pub struct Wanted {
     /// Its MAC address; the lab gives one if there is none.
     pub mac: Option<String>,
+    /// The ports of this machine that were to lead to it, as with `-p`.
+    #[serde(default)]
+    pub ports: Option<String>,
     /// Its station, while it has one.
     #[serde(default)]
     pub station: Option<String>,
