@@ -120,6 +120,7 @@ fn a_network_is_a_lab_from_its_first_container_to_its_last() {
     refused(&network.about("ADD", &containers[0]), 100, "already");
     let wrong = network.call("CHECK", &containers[0].0, &netns(&containers[0]), &json!({ "prevResult": added[1] }));
     refused(&wrong, 101, "MAC address");
+    check_finds_what_is_missing(&network, &containers[0], &added[0]);
     network.about("DEL", &containers[0]).succeeded();
     network.about("DEL", &containers[0]).succeeded();
     refused(&network.about("CHECK", &containers[0]), 101, "is no station");
@@ -130,6 +131,93 @@ fn a_network_is_a_lab_from_its_first_container_to_its_last() {
     network.call("GC", "", "", &json!({ "cni.dev/valid-attachments": valid })).succeeded();
     assert!(!namespaces_of(&network.lab.0).is_empty(), "the lab is up for the second container");
     network.call("GC", "", "", &json!({ "cni.dev/valid-attachments": [] })).succeeded();
+    network.assert_nothing_left();
+}
+
+/// CHECK fails with what a container lost of what ADD gave it, one loss after the other.
+fn check_finds_what_is_missing(network: &Network, container: &Named, added: &Value) {
+    refused(&network.about("CHECK", container), 7, "prevResult");
+    let check = || network.call("CHECK", &container.0, &netns(container), &json!({ "prevResult": added }));
+    let mac = added["interfaces"][0]["mac"].as_str().expect("a MAC address");
+    for (lose, give, words) in [
+        ("ip route delete default", "ip route add default via 10.9.0.1", "no route to 0.0.0.0/0"),
+        (
+            "ip address flush dev eth0",
+            "ip address add 10.9.0.2/24 dev eth0; ip route add default via 10.9.0.1",
+            "no address 10.9.0.2/24",
+        ),
+        (
+            "ip link set eth0 address 02:00:00:00:00:99",
+            &format!("ip link set eth0 address {mac}"),
+            "the MAC address 02:00:00:00:00:99",
+        ),
+        ("ip link set eth0 down", "ip link set eth0 up; ip route add default via 10.9.0.1", "is down"),
+    ] {
+        run(container.command(lose)).succeeded();
+        refused(&check(), 101, words);
+        give.split("; ").for_each(|give| drop(run(container.command(give)).succeeded()));
+        check().succeeded();
+    }
+    for lose in ["ip link set eth0 down", "ip link set eth0 name eth7"] {
+        run(container.command(lose)).succeeded();
+    }
+    refused(&check(), 101, "is not there");
+}
+
+/// What a runtime asks for beside an interface is met, or refused by its name and leaves nothing.
+#[test]
+fn wishes_are_met_or_refused() {
+    if skipped(&["ip", "nsenter"]) || without_plugins() {
+        return;
+    }
+    let _turn = Turn::shared();
+    let container = Named::new();
+    let wishes = json!({"runtimeConfig": {"mac": "02:00:00:00:00:77"}, "dns": {"nameservers": ["10.9.0.1"]}});
+    for version in ["0.3.0", "0.3.1", "0.4.0", "1.0.0"] {
+        let network = Network::new(json!({ "scenario": {}, "cniVersion": version }));
+        let added = network.call("ADD", &container.0, &netns(&container), &wishes).json();
+        let mac = run(container.command("cat /sys/class/net/eth0/address")).succeeded().stdout;
+        assert_eq!((mac.trim(), &added["cniVersion"]), ("02:00:00:00:00:77", &json!(version)));
+        assert_eq!(added["dns"]["nameservers"][0], "10.9.0.1", "{added}");
+        // Before 1.0.0 an address says its family.
+        let family = if version < "1.0.0" { json!("4") } else { Value::Null };
+        assert_eq!(added["ips"][0]["version"], family, "{added}");
+        let check = network.call("CHECK", &container.0, &netns(&container), &json!({ "prevResult": added }));
+        match version {
+            "0.3.0" | "0.3.1" => assert!(check.stdout.contains("has no CHECK"), "{check:?}"),
+            _ => drop(check.succeeded()),
+        }
+        network.about("DEL", &container).succeeded();
+        network.assert_nothing_left();
+    }
+    let network = Network::new(json!({ "scenario": {} }));
+    for (wish, words) in [
+        (json!({"runtimeConfig": {"portMappings": [{"hostPort": 8089, "containerPort": 80}]}}), "portMappings"),
+        (json!({"ipMasq": true}), "ipMasq"),
+        (json!({"args": {"cni": {"mac": "not-a-mac"}}}), "args.cni.mac: `not-a-mac`"),
+    ] {
+        refused(&network.call("ADD", &container.0, &netns(&container), &wish), 7, words);
+        network.assert_nothing_left();
+    }
+}
+
+/// host-local 1.1.1 knows no specification 1.1.0: GC says that the address is that plugin's, and whose it is; the next GC frees it.
+#[test]
+fn gc_says_whose_address_stays() {
+    if skipped(&["ip", "nsenter"]) || without_plugins() {
+        return;
+    }
+    let _turn = Turn::shared();
+    let (network, container) = (Network::new(json!({ "scenario": {} })), Named::new());
+    network.about("ADD", &container).succeeded();
+    let collect =
+        |version: &str| network.call("GC", "", "", &json!({ "cni.dev/valid-attachments": [], "cniVersion": version }));
+    let collected = collect("1.1.0");
+    if collected.code() != Some(0) {
+        let whose = format!("host-local, DEL of {} eth0: ", container.0);
+        assert!(collected.stdout.contains(&whose), "no `{whose}` in {collected:?}");
+        collect("1.0.0").succeeded();
+    }
     network.assert_nothing_left();
 }
 

@@ -45,6 +45,9 @@ impl Failure {
 /// A network address that an interface has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
+    /// Its family, `4` or `6`: in results before version 1.0.0 of the specification alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// With the length of its prefix.
     pub address: String,
     /// The way out, if there is one.
@@ -66,6 +69,14 @@ pub struct Route {
     /// What else the specification has; it is handed on.
     #[serde(flatten)]
     pub rest: serde_json::Map<String, Value>,
+}
+
+impl Route {
+    /// The router of this route; none: its destinations are neighbours.
+    pub fn gateway<'a>(&'a self, ips: &'a [Address]) -> Option<&'a str> {
+        let same = |ip: &&Address| ip.address.contains(':') == self.dst.contains(':');
+        self.gw.as_deref().or_else(|| ips.iter().find(same)?.gateway.as_deref())
+    }
 }
 
 /// An interface that was made.

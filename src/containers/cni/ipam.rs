@@ -33,6 +33,9 @@ pub fn call_about(
     let mut child = Command::new(&program);
     child.env(super::COMMAND, command);
     child.env("CNI_CONTAINERID", &attachment.container).env("CNI_IFNAME", &attachment.ifname);
+    // Keys that this plugin meets are unknown to the other one.
+    let args = std::env::var("CNI_ARGS").unwrap_or_default();
+    child.env("CNI_ARGS", format!("{args}{}IgnoreUnknown=1", if args.is_empty() { "" } else { ";" }));
     child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     let mut child = child.spawn().map_err(failed)?;
     // A plugin that reads nothing leaves a broken pipe: its answer says what matters.
@@ -41,10 +44,14 @@ pub fn call_about(
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         let failure: Option<Failure> = serde_json::from_str(&said).ok();
-        return Err(failure.unwrap_or_else(|| Failure {
+        let failure = failure.unwrap_or_else(|| Failure {
             details: said,
-            ..Failure::new(code::IO, format!("{name} ended with {}", output.status))
-        }));
+            ..Failure::new(code::IO, format!("ended with {}", output.status))
+        });
+        let about = [&*attachment.container, &*attachment.ifname].join(" ");
+        let about = about.trim();
+        let whose = format!("{name}, {command}{}{about}", if about.is_empty() { "" } else { " of " });
+        return Err(Failure { msg: format!("{whose}: {}", failure.msg), ..failure });
     }
     if output.stdout.iter().all(u8::is_ascii_whitespace) {
         return Ok(Some(Added::default()));

@@ -1,17 +1,16 @@
 //! What each command does: a container's interface is a station of the network's lab.
 
-use super::answer::{Added, Address, Failure, Interface, Route, code};
+use super::answer::{Added, Address, Failure, Interface, code};
 use super::attachments::Attachments;
 use super::request::{Attachment, Command, Request};
-use super::{VERSIONS, ipam};
+use super::{VERSIONS, WITH_FAMILIES, inspect, ipam};
 use crate::containers::labs::{self, PLACES, is_up};
 use crate::live::control;
 use crate::live::lab::inventory::Inventory;
+use crate::show::say;
 use serde_json::{Map, Value, json};
-use sim::words::MacAddr;
 use sim::words::interface::OCTETS_MAX;
 use std::io::{self, Read};
-use std::process;
 
 /// The first version of the specification that has GC.
 const GC_SINCE: &str = "1.1.0";
@@ -106,7 +105,11 @@ fn bring_up(request: &Request, attachments: &Attachments) -> Result<(), Failure>
     let _ = std::fs::remove_file(&file);
     // The scenario has no file for the user.
     let wrong = |said: String| Failure::new(code::CONFIG, said.replace(&*file.to_string_lossy(), "scenario"));
-    ended.map_err(on_disk)?.map_err(wrong)?;
+    let warnings = ended.map_err(on_disk)?.map_err(wrong)?;
+    if !warnings.is_empty() {
+        // Runtimes log what a plugin says on standard error.
+        say(&format!("{warnings}\n"));
+    }
     attachments.own().map_err(on_disk)
 }
 
@@ -133,6 +136,7 @@ fn join(request: &Request, attachments: &Attachments, given: Added) -> Result<Ad
         ("netns".to_owned(), json!(netns)),
         ("interface".to_owned(), json!(request.attachment.ifname)),
     ]);
+    station.extend(request.wishes.mac.iter().map(|mac| ("mac".to_owned(), json!(mac))));
     let has_ipam = request.network.ipam().is_some();
     for (key, is_v6) in [("ipv4", false), ("ipv6", true)] {
         match family(is_v6) {
@@ -149,7 +153,12 @@ fn join(request: &Request, attachments: &Attachments, given: Added) -> Result<Ad
         let what = format!("{}: a station has one address of each family", second.1.address);
         return Err(Failure::new(code::CONFIG, what));
     }
-    let joined = labs::add(lab, station).map_err(|error| by_lab(lab, error))?;
+    let joined = labs::add(lab, station).map_err(|error| {
+        let failure = by_lab(lab, error);
+        let has_own = request.network.scenario.is_some();
+        let more = "a scenario with a larger `capacity`";
+        if has_own { Failure { msg: labs::with_places(&failure.msg, more), ..failure } } else { failure }
+    })?;
     let undone = |failure: Failure| {
         let _ = labs::remove(lab, &joined.name);
         failure
@@ -159,14 +168,20 @@ fn join(request: &Request, attachments: &Attachments, given: Added) -> Result<Ad
         let _ = attachments.remove(&request.attachment);
         undone(failure)
     })?;
-    let own = |address: &String| Address { address: address.clone(), gateway: None, interface: Some(0) };
-    let ips = match has_ipam {
-        true => given.ips.iter().map(|ip| Address { interface: Some(0), ..ip.clone() }).collect(),
-        false => joined.addresses.iter().map(own).collect(),
-    };
+    let own = |address: &String| Address { version: None, address: address.clone(), gateway: None, interface: None };
+    let ips = if has_ipam { given.ips } else { joined.addresses.iter().map(own).collect() };
+    let ips = ips.into_iter().map(|ip| whole(ip, &request.network.cni_version)).collect();
     let interface = Interface { name: request.attachment.ifname.clone(), mac: joined.mac, sandbox: netns.to_owned() };
     let cni_version = request.network.cni_version.clone();
-    Ok(Added { cni_version, interfaces: vec![interface], ips, routes: given.routes, dns: given.dns })
+    let dns = request.wishes.dns.clone().unwrap_or(given.dns);
+    Ok(Added { cni_version, interfaces: vec![interface], ips, routes: given.routes, dns })
+}
+
+/// An address of the only interface, as this version of the specification has it.
+fn whole(ip: Address, cni_version: &str) -> Address {
+    let family = if ip.address.contains(':') { "6" } else { "4" };
+    let version = WITH_FAMILIES.contains(&cni_version).then(|| family.to_owned());
+    Address { version, interface: Some(0), ..ip }
 }
 
 /// A name that no station of the lab has: the pod's, or one of the container's id. Stations of a lab that was killed keep
@@ -180,7 +195,7 @@ fn free_name(request: &Request, attachments: &Attachments) -> Result<String, Fai
     let content = Inventory::of_running(lab).map_err(|error| Failure::new(code::LAB, error.to_string()))?;
     let plain = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).take(OCTETS_MAX - 4).collect::<String>();
     let id = format!("c{}", plain(&request.attachment.container));
-    let pod = request.pod.as_ref().map(|pod| pod.chars().take(OCTETS_MAX).collect::<String>());
+    let pod = request.wishes.pod.as_ref().map(|pod| pod.chars().take(OCTETS_MAX).collect::<String>());
     let later = (1..100).map(|number| format!("{id}-{number}"));
     let mut names = pod.into_iter().chain([id.clone()]).chain(later);
     let is_free = |name: &String| !taken.contains(name) && content.stations.iter().all(|port| port.name != *name);
@@ -189,38 +204,21 @@ fn free_name(request: &Request, attachments: &Attachments) -> Result<String, Fai
 
 /// Gives the container the routes that the IPAM plugin wants.
 fn route(request: &Request, given: &Added, netns: &str) -> Result<(), Failure> {
-    for Route { dst, gw, .. } in &given.routes {
-        let same = |ip: &&Address| ip.address.contains(':') == dst.contains(':');
-        let gateway = gw.as_ref().or_else(|| given.ips.iter().find(same)?.gateway.as_ref());
-        let mut ip = process::Command::new("nsenter");
-        ip.arg(format!("--net={netns}")).args(["ip", "route", "replace", dst]);
-        ip.args(gateway.into_iter().flat_map(|gateway| ["via", gateway]));
-        ip.args(["dev", &request.attachment.ifname]);
-        let ended =
-            ip.output().map_err(|error| Failure::new(code::IO, format!("nsenter and ip give routes: {error}")))?;
-        if !ended.status.success() {
-            let said = String::from_utf8_lossy(&ended.stderr);
-            return Err(Failure::new(code::LAB, format!("the route to {dst}: {}", said.trim())));
-        }
+    for route in &given.routes {
+        let via = route.gateway(&given.ips).into_iter().flat_map(|gateway| ["via", gateway]);
+        let words = ["route", "replace", &route.dst].into_iter().chain(via);
+        let words = words.chain(["dev", &request.attachment.ifname]);
+        inspect::ip(netns, &words.collect::<Vec<_>>())?;
     }
     Ok(())
 }
 
 fn del(request: &Request, input: &[u8]) -> Result<String, Failure> {
     let attachments = Attachments::of(&request.network.name).map_err(on_disk)?;
-    leave(request, &attachments, &request.attachment)?;
     // DEL comes again until it succeeds, also for what was never added: an IPAM plugin frees what it has.
-    ipam::call(request, "DEL", input)?;
+    collect(request, &attachments, &request.attachment, input)?;
     bring_down(request, attachments)?;
     Ok(String::new())
-}
-
-/// Takes the station of an attachment out of the lab, if both are there.
-fn leave(request: &Request, attachments: &Attachments, attachment: &Attachment) -> Result<(), Failure> {
-    let lab = lab(request);
-    let Some(station) = attachments.station(attachment).map_err(on_disk)? else { return Ok(()) };
-    labs::remove(lab, &station).map_err(|error| by_lab(lab, error))?;
-    attachments.remove(attachment).map_err(on_disk)
 }
 
 fn check(request: &Request, input: &[u8]) -> Result<String, Failure> {
@@ -231,32 +229,39 @@ fn check(request: &Request, input: &[u8]) -> Result<String, Failure> {
         return missing(format!("{ifname} of this container is no station of lab {lab}"));
     };
     let Ok(content) = Inventory::of_running(lab) else { return missing(format!("lab {lab} is not up")) };
-    let Some(port) = content.stations.iter().find(|port| port.name == station) else {
+    if content.stations.iter().all(|port| port.name != station) {
         return missing(format!("lab {lab} has no station {station}"));
-    };
-    let mac = MacAddr::from(port.mac).to_string();
-    let wanted = request.network.prev_result.as_ref().and_then(|result| result.interfaces.first());
-    if let Some(wanted) = wanted.filter(|wanted| !wanted.mac.eq_ignore_ascii_case(&mac)) {
-        return missing(format!("{station} has the MAC address {mac}, not {}", wanted.mac));
     }
+    inspect::container(request)?;
     ipam::call(request, "CHECK", input)?;
     Ok(String::new())
 }
 
+/// Does DEL for what the runtime does not list: for all of it, also if one fails. The first failure is the one to tell.
 fn gc(request: &Request, input: &[u8]) -> Result<String, Failure> {
     let attachments = Attachments::of(&request.network.name).map_err(on_disk)?;
+    let mut done = Ok(());
     for attachment in attachments.all().map_err(on_disk)? {
         if !request.network.valid.contains(&attachment) {
-            leave(request, &attachments, &attachment)?;
-            ipam::call_about(&attachment, request, "DEL", input)?;
+            done = done.and(collect(request, &attachments, &attachment, input));
         }
     }
     // Plugins of an earlier specification do not know the command.
     if request.network.cni_version == GC_SINCE {
-        ipam::call(request, "GC", input)?;
+        done = done.and(ipam::call(request, "GC", input).map(drop));
     }
-    bring_down(request, attachments)?;
+    done.and(bring_down(request, attachments))?;
     Ok(String::new())
+}
+
+/// Ends one attachment. Its note stays until its address is free, so that the next GC finds it.
+fn collect(request: &Request, attachments: &Attachments, attachment: &Attachment, input: &[u8]) -> Result<(), Failure> {
+    let lab = lab(request);
+    if let Some(station) = attachments.station(attachment).map_err(on_disk)? {
+        labs::remove(lab, &station).map_err(|error| by_lab(lab, error))?;
+    }
+    ipam::call_about(attachment, request, "DEL", input)?;
+    attachments.remove(attachment).map_err(on_disk)
 }
 
 /// Ends the program as the specification says: a result or an error on standard output, 0 or 1.

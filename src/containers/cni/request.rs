@@ -1,7 +1,8 @@
 //! What a runtime says: a command and its place in the environment, a network on standard input.
 
 use super::answer::{Failure, code};
-use super::{COMMAND, VERSIONS};
+use super::wishes::Wishes;
+use super::{COMMAND, VERSIONS, WITHOUT_CHECK};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -45,7 +46,7 @@ pub struct Network {
     pub valid: Vec<Attachment>,
     /// Everything else.
     #[serde(flatten)]
-    rest: Map<String, Value>,
+    pub rest: Map<String, Value>,
 }
 
 impl Network {
@@ -86,8 +87,8 @@ pub struct Request {
     pub attachment: Attachment,
     /// The container's namespace; it may be missing with DEL.
     pub netns: Option<String>,
-    /// The pod's name in Kubernetes.
-    pub pod: Option<String>,
+    /// What the container is to have beside an interface.
+    pub wishes: Wishes,
     /// Where plugins are.
     pub path: Vec<PathBuf>,
     /// The network.
@@ -128,9 +129,12 @@ impl Request {
         }
         let path = variable("CNI_PATH").unwrap_or_default();
         let path = std::env::split_paths(&path).collect();
-        let pod = variable("CNI_ARGS")
-            .and_then(|all| all.split(';').find_map(|pair| Some(pair.strip_prefix("K8S_POD_NAME=")?.to_owned())));
-        Ok(Request { command, attachment, netns, pod, path, network })
+        // What ADD refused is no reason to refuse DEL.
+        let wishes = match command {
+            Command::Add => Wishes::read(&variable("CNI_ARGS").unwrap_or_default(), &network)?,
+            Command::Del | Command::Check | Command::Gc | Command::Status | Command::Version => Wishes::default(),
+        };
+        Ok(Request { command, attachment, netns, wishes, path, network })
     }
 }
 
@@ -176,6 +180,9 @@ fn network(command: Command, input: &[u8]) -> Result<Network, Failure> {
     if command == Command::Version {
         return Ok(network);
     }
+    if command == Command::Check && WITHOUT_CHECK.contains(&network.cni_version.as_str()) {
+        return Err(Failure::new(code::VERSION, format!("cniVersion {} has no CHECK", network.cni_version)));
+    }
     let unknown = |key: &&String| !OF_RUNTIME.contains(&key.as_str()) && !key.starts_with("cni.dev/");
     if let Some(key) = network.rest.keys().find(unknown) {
         let what = format!("`{key}` is no key of this plugin: it knows `lab`, `scenario` and `ipam`");
@@ -220,7 +227,7 @@ mod tests {
     fn a_request_is_what_the_specification_says() {
         let args = ("CNI_ARGS", "IgnoreUnknown=1;K8S_POD_NAME=web-0");
         let request = read("ADD", &[&PLACE[..], &[args]].concat(), NETWORK).expect("a request");
-        assert_eq!((request.command, request.pod.as_deref()), (Command::Add, Some("web-0")));
+        assert_eq!((request.command, request.wishes.pod.as_deref()), (Command::Add, Some("web-0")));
         assert_eq!(request.attachment, Attachment { container: "0a1b".to_owned(), ifname: "eth0".to_owned() });
         assert_eq!(request.network.ipam().expect("ipam").program, "host-local");
         assert!(read("DEL", &PLACE[..2], NETWORK).expect("no namespace").netns.is_none());
@@ -238,6 +245,7 @@ mod tests {
             ("DEL", &[("CNI_CONTAINERID", "../x"), PLACE[1]], NETWORK, code::ENVIRONMENT, "CNI_CONTAINERID is `../x`"),
             ("ADD", &PLACE[..], "{", code::DECODE, "standard input: EOF"),
             ("ADD", &PLACE[..], r#"{"cniVersion":"2.0.0"}"#, code::VERSION, "0.4.0, 1.0.0, 1.1.0"),
+            ("CHECK", &PLACE[..], r#"{"cniVersion":"0.3.1","name":"a"}"#, code::VERSION, "0.3.1 has no CHECK"),
             ("ADD", &PLACE[..], r#"{"cniVersion":"1.0.0","name":"a","mtu":9}"#, code::CONFIG, "`mtu` is no key"),
             ("ADD", &PLACE[..], r#"{"cniVersion":"1.0.0","name":"/"}"#, code::CONFIG, "name is `/`"),
         ] {
