@@ -13,9 +13,10 @@ pub fn columns() -> usize {
     told.filter(|width| error.is_terminal() && *width > 0).unwrap_or(USUAL)
 }
 
-/// Columns of the terminal behind standard output, if it is one and says.
+/// Columns of the terminal behind standard output, if it is one and says; else what `COLUMNS` says.
 pub fn output_columns() -> Option<usize> {
-    output_size().map(|(columns, _)| columns)
+    let asked = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
+    output_size().map(|(columns, _)| columns).or_else(asked)
 }
 
 /// Columns and lines of the terminal behind standard output, if it is one and says.
@@ -23,6 +24,34 @@ pub fn output_size() -> Option<(usize, usize)> {
     let output = std::io::stdout();
     let told = terminal_size::terminal_size_of(&output).map(|(width, height)| (width.0.into(), height.0.into()));
     told.filter(|(width, height)| output.is_terminal() && *width > 0 && *height > 0)
+}
+
+/// The locale that the user has set, in capitals; empty without one.
+pub fn locale() -> String {
+    let set = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_uppercase()
+}
+
+/// A text for people in the letters that the user's locale has.
+pub fn in_locale(text: String) -> String {
+    let locale = locale();
+    let is_ascii = !locale.is_empty() && !locale.contains("UTF-8") && !locale.contains("UTF8");
+    if is_ascii { in_ascii(&text) } else { text }
+}
+
+/// The signs of tables and pictures in ASCII, as wide as they are. Letters of names stay.
+fn in_ascii(text: &str) -> String {
+    let sign = |letter: char| match letter {
+        '–' | '—' | '−' | '─' => '-',
+        '│' => '|',
+        '█' | '▇' | '▆' | '▅' | '▄' | '▃' | '▂' | '▁' => '#',
+        '·' | '…' => '.',
+        '±' => '~',
+        '×' => 'x',
+        '→' => '>',
+        other => other,
+    };
+    text.replace("± ", "+-").chars().map(sign).collect()
 }
 
 /// A message as standard error takes it: folded if that is a terminal, as it is otherwise, for files and for `grep`.
@@ -135,6 +164,14 @@ mod tests {
             fold_message(warning, 40),
             "ethbus: warning: it is late; see\n`ethbus doctor --format json` for why\n"
         );
+    }
+
+    #[test]
+    fn signs_have_ascii_letters_of_the_same_width() {
+        let (signs, ascii) = ("0.951 ± 0.003  –  █··", "0.951 +-0.003  -  #..");
+        assert_eq!(in_ascii(signs), ascii);
+        assert_eq!(signs.chars().count(), ascii.len());
+        assert_eq!(in_ascii("é 50–60"), "é 50-60");
     }
 
     #[test]

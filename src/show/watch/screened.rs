@@ -1,6 +1,7 @@
 //! The terminal that a view takes over, and gives back as it was.
 
 use super::screen::Look;
+use crate::show::terminal::locale;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::DisableMouseCapture;
@@ -76,6 +77,6 @@ fn leave() {
 /// What this terminal can show, as its user's environment says.
 pub(super) fn look() -> Look {
     let set = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_uppercase();
+    let locale = locale();
     Look { colour: set("NO_COLOR").is_none(), unicode: locale.contains("UTF-8") || locale.contains("UTF8") }
 }
