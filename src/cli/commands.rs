@@ -40,12 +40,13 @@ pub mod watch;
 mod watch_live;
 
 use crate::cli::args::Format;
-use crate::cli::windows::{self, OpenError};
+use crate::cli::windows::OpenError;
 use crate::live::control::{self, answer::RpcError};
 use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use crate::live::scrape::ScrapeError;
 use crate::live::supervisor::SupervisorError;
+use crate::show::terminal::in_locale;
 use crate::show::{making, say, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
@@ -53,7 +54,7 @@ use crate::study::retry::{NamedError, RunError};
 use crate::study::sweep::output::TableError;
 use crate::study::theory::Refusal;
 use ::sim::files::json_lines::{ReadError, WriteError};
-use ::sim::files::output::OutputError;
+use ::sim::files::output::{OutputError, STDOUT_PLACE, is_stdout, is_stdout_taken};
 use ::sim::files::record::ReplayError;
 use ::sim::scenario::file::ScenarioError;
 use ::sim::scenario::plan::{self as whole, DEFAULT_NAME, PlanError};
@@ -292,6 +293,7 @@ impl CommandError {
     fn of_lab(name: &str, error: io::Error) -> CommandError {
         let name = name.to_owned();
         match control::refusal(&error) {
+            None if error.kind() == io::ErrorKind::NotFound => InventoryError::NotUp { name }.into(),
             Some(refusal) => CommandError::Refused { name, source: refusal.clone() },
             None => CommandError::Control { name, source: error },
         }
@@ -324,7 +326,13 @@ impl CommandError {
     /// The reader of standard output has closed it. Tables that grow, like a sweep's, count their rows and say how many
     /// arrived; that is another error.
     pub fn is_reader_gone(&self) -> bool {
-        matches!(self, CommandError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        match self {
+            CommandError::Output(source) => source.kind() == io::ErrorKind::BrokenPipe,
+            CommandError::Write(WriteError::Write { place, source, .. }) => {
+                place == STDOUT_PLACE && source.kind() == io::ErrorKind::BrokenPipe
+            }
+            _ => false,
+        }
     }
 
     /// An interrupt ended the command before it had begun its work.
@@ -353,7 +361,7 @@ impl CommandError {
     }
 }
 
-/// Refuses one file for two things, before either is made, and `-` where no option says that it is standard output.
+/// Refuses one file for two things, before either is made. Standard output is one too.
 fn refuse_one_file_for_two(outputs: &[(&str, Option<&Path>)]) -> Result<(), PlanError> {
     let whole = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -361,13 +369,10 @@ fn refuse_one_file_for_two(outputs: &[(&str, Option<&Path>)]) -> Result<(), Plan
     };
     let given: Vec<(&str, &Path)> = outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
     for (index, (option, path)) in given.iter().enumerate() {
-        if *path == Path::new("-") && !windows::ON_STDOUT.contains(option) {
-            let what = "`-` is no file: write /dev/stdout for standard output, or ./- for a file of that name";
-            return Err(PlanError::option(option, what.to_owned()));
-        }
         let same = |other: &Path| other == *path || (whole(other).is_some() && whole(other) == whole(path));
         if let Some((other, _)) = given[..index].iter().find(|(_, other)| same(other)) {
-            let what = format!("`{}` is the file of {other} too: write another one", path.display());
+            let file = if is_stdout(path) { "standard output".to_owned() } else { format!("`{}`", path.display()) };
+            let what = format!("{file} is the file of {other} too: write another one");
             return Err(PlanError::option(option, what));
         }
     }
@@ -410,8 +415,13 @@ fn draw_seed() -> Result<u64, CommandError> {
     Ok(u64::from_le_bytes(octets) >> 32)
 }
 
-/// Writes to standard output; a full disk or a closed pipe is an error. `main` ends quietly if the pipe is closed.
+/// Writes to standard output, or to standard error if a file is standard output; a full disk or a closed pipe is an error.
+/// `main` ends quietly if the pipe is closed.
 fn print(text: &str) -> Result<(), CommandError> {
+    if is_stdout_taken() {
+        say(text);
+        return Ok(());
+    }
     let mut output = io::stdout().lock();
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(CommandError::Output)
 }
@@ -422,31 +432,12 @@ fn print_result<T: serde::Serialize>(
     result: &T,
     table: impl FnOnce(&T) -> String,
 ) -> Result<(), CommandError> {
-    print_result_beside(false, format, result, table)
-}
-
-/// The same where standard output may be taken by a window: then on standard error.
-fn print_result_beside<T: serde::Serialize>(
-    takes_stdout: bool,
-    format: Format,
-    result: &T,
-    table: impl FnOnce(&T) -> String,
-) -> Result<(), CommandError> {
-    print_beside(takes_stdout, &result_text(format, result, table))
-}
-
-/// Prints a result; on standard error, if a window takes standard output.
-fn print_beside(takes_stdout: bool, text: &str) -> Result<(), CommandError> {
-    if takes_stdout {
-        say(text);
-        return Ok(());
-    }
-    print(text)
+    print(&result_text(format, result, table))
 }
 
 fn result_text<T: serde::Serialize>(format: Format, result: &T, table: impl FnOnce(&T) -> String) -> String {
     match format {
-        Format::Table => table(result),
+        Format::Table => in_locale(table(result)),
         Format::Json => serde_json::to_string_pretty(result).expect("numbers and names") + "\n",
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::args::WindowArgs;
 use sim::files::json_lines::{WriteError, create_as, is_other};
-use sim::files::output::{self, OutputError, Unfinished};
+use sim::files::output::{self, Unfinished, is_stdout};
 use sim::scenario::plan::PlanError;
 use sim::windows::capture::filter::Filter;
 use sim::windows::capture::{Framing, Wish};
@@ -11,14 +11,7 @@ use sim::windows::rotation::{Rotation, rotate};
 use sim::windows::{Known, Trailing, WindowKind, Windows};
 use std::fs::File;
 use std::io::IsTerminal;
-use std::os::fd::AsFd;
 use std::path::Path;
-
-/// Options that take `-` for standard output.
-pub const ON_STDOUT: [&str; 3] = ["--pcapng", "--perfetto", "--vcd"];
-
-/// The name that means standard output.
-const STDOUT: &str = "-";
 
 /// A window whose file is open.
 #[derive(Debug)]
@@ -37,8 +30,6 @@ pub struct WindowFiles {
     /// The files.
     pub files: Vec<WindowFile>,
     trailing: Vec<Trailing>,
-    /// One of them is standard output.
-    pub takes_stdout: bool,
 }
 
 /// The options and files that are asked for.
@@ -149,18 +140,9 @@ impl From<WriteError> for OpenError {
 
 impl WindowFiles {
     fn add(&mut self, option: &'static str, kind: WindowKind, path: &Path, others: &[&Path]) -> Result<(), OpenError> {
-        if is_stdout(path) {
-            let stdout = std::io::stdout();
-            if stdout.is_terminal() {
-                let what = "standard output is a terminal: write `-` only before a pipe, as in `- | wireshark -k -i -`";
-                return Err(PlanError::option(option, what.to_owned()).into());
-            }
-            let place = "standard output".to_owned();
-            let system = |source| OutputError::System { call: "open", path: place.as_str().into(), source };
-            let file = stdout.as_fd().try_clone_to_owned().map_err(system).map_err(WriteError::from)?;
-            self.takes_stdout = true;
-            self.files.push(WindowFile { kind, place, file: File::from(file) });
-            return Ok(());
+        if is_stdout(path) && std::io::stdout().is_terminal() {
+            let what = "standard output is a terminal: write `-` only before a pipe, as in `- | wireshark -k -i -`";
+            return Err(PlanError::option(option, what.to_owned()).into());
         }
         Ok(self.push(kind, path, create_as(kind_of(kind, path), path, others)?)?)
     }
@@ -170,7 +152,7 @@ impl WindowFiles {
         let (file, trailing) =
             if is_packed { pack(path, file).map(|(file, it)| (file, Some(it)))? } else { (file, None) };
         self.trailing.extend(trailing);
-        self.files.push(WindowFile { kind, place: path.display().to_string(), file });
+        self.files.push(WindowFile { kind, place: output::place_name(path), file });
         Ok(())
     }
 
@@ -209,20 +191,10 @@ pub fn finish(trailing: Vec<Trailing>) -> Result<(), WriteError> {
     trailing.into_iter().try_for_each(|one| one.finish().map(|_| ()))
 }
 
-/// Whether one of the windows is standard output.
-pub fn takes_stdout(args: &WindowArgs) -> bool {
-    named(args).iter().any(|(_, path)| path.is_some_and(is_stdout))
-}
-
 /// What the file of a window at `path` is.
 fn kind_of(kind: WindowKind, path: &Path) -> output::Kind {
     match kind {
         WindowKind::Pcapng(_) if packing::is_named(path) => output::PACKED_PCAPNG,
         kind => kind.kind(),
     }
-}
-
-/// Whether a path means standard output.
-pub fn is_stdout(path: &Path) -> bool {
-    path.as_os_str() == STDOUT
 }

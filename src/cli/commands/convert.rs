@@ -16,7 +16,6 @@ use sim::scenario::plan::PlanError;
 use sim::windows::{Known, Trailing, WindowKind, Windows};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -87,7 +86,7 @@ fn built(form: Form, kind: WindowKind) -> Result<WindowKind, PlanError> {
 
 /// Ends the process at an interrupt, and leaves nothing of a file that is not whole.
 fn end_on_interrupt(interrupts: Receiver<Signal>, unfinished: Option<&Unfinished>) -> Result<(), CommandError> {
-    let new = unfinished.map(|unfinished| unfinished.file().to_owned());
+    let new = unfinished.and_then(Unfinished::file).map(Path::to_owned);
     let end = move || {
         if interrupts.recv().is_ok() {
             // A file that is whole by now has another name.
@@ -107,14 +106,7 @@ fn to_events(args: &ConvertArgs) -> Outcome {
     }
     let mut log = EventLogReader::open(&args.input)?;
     let header = log.header().clone();
-    let mut copy = if args.out == Path::new("-") {
-        let system = |source| CommandError::Output(source);
-        let stdout = std::io::stdout().as_fd().try_clone_to_owned().map_err(system)?;
-        EventLog::from_file(File::from(stdout), "standard output".to_owned(), &header)?
-    } else {
-        EventLog::create(&args.out, &[&args.input], &header)?
-    }
-    .without_digest();
+    let mut copy = EventLog::create(&args.out, &[&args.input], &header)?.without_digest();
     let read = loop {
         match log.next_entry() {
             Ok(Some(entry)) => copy.copy(&entry, log.offered())?,

@@ -3,7 +3,7 @@
 //! Everything is held by descriptors only, so nothing is left when it ends, however it ends.
 
 use super::{
-    CommandError, INTERRUPTED, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result_beside,
+    CommandError, INTERRUPTED, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result,
     refuse_one_file_for_two, rights,
 };
 use crate::cli::args::DemoArgs;
@@ -28,6 +28,7 @@ use medium::Octets;
 use sim::figures::results::Results;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::create;
+use sim::files::output::place_name;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::words::units::{Load, group, many};
@@ -67,9 +68,8 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
         &plan.station_names(),
         &args.events.iter().map(PathBuf::as_path).collect::<Vec<&Path>>(),
     )?;
-    let takes_stdout = windows.takes_stdout;
     let (windows, window_files, trailing) = windows.hand_over();
-    let events_name = args.events.as_ref().map(|path| path.display().to_string());
+    let events_name = args.events.as_deref().map(place_name);
     let outputs = Outputs { record: None, events: events_name, windows, keep: None };
     let files: Vec<File> = events.into_iter().chain(window_files).collect();
     let setup = Setup {
@@ -92,7 +92,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     }
     let seen = senders.iter_mut().map(|sender| sender.seen().unwrap_or(0)).sum();
     let refused = senders.iter().map(|sender| sender.sent().refused).sum();
-    print_result_beside(takes_stdout, args.format, &results, |results| told(args, results, seen, refused))?;
+    print_result(args.format, &results, |results| told(args, results, seen, refused))?;
     if interrupted {
         say(&format!("ethbus: interrupted: the figures are of the time until then, not of {:?}\n", args.duration));
         return Ok(ExitCode::from(INTERRUPTED));

@@ -10,6 +10,7 @@ use crate::study::plot::picture::{Kind, ready, write};
 use serde::Serialize;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::ReadError;
+use sim::files::output::is_stdout_taken;
 use sim::scenario::plan::PlanError;
 use sim::words::units::{group, many};
 use std::path::Path;
@@ -29,6 +30,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     let pick = args.pick.as_deref().map(Pick::parse).transpose();
     let pick = pick.map_err(|what| PlanError::option("--pick", what))?;
     prove(&args.events)?;
+    pick.as_ref().and_then(Pick::station).map_or(Ok(()), |station| check_station(args, station))?;
     if args.list || (args.frame.is_none() && pick.is_none()) {
         let of_one = [("--svg", args.svg.is_some()), ("--short", args.short)];
         if let Some((option, _)) = of_one.into_iter().find(|(_, given)| *given) {
@@ -59,7 +61,7 @@ fn show<T: Serialize>(args: &ExplainArgs, data: &T, tell: impl FnOnce(&T) -> Str
         let text = if args.short { short(&text) } else { text };
         output_columns().map_or_else(|| text.clone(), |columns| fold_prose(&text, columns))
     });
-    if args.format == Format::Json || !pager::shown(&text).map_err(CommandError::Output)? {
+    if args.format == Format::Json || is_stdout_taken() || !pager::shown(&text).map_err(CommandError::Output)? {
         print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -91,6 +93,19 @@ fn unreadable(path: &Path) -> Option<ReadError> {
             Ok(None) => return None,
             Err(error) => return Some(error),
         }
+    }
+}
+
+/// Refuses a station that a log does not have. A pipe can be read only once, so its stations are not read here.
+fn check_station(args: &ExplainArgs, station: &str) -> Result<(), CommandError> {
+    if !args.events.is_file() {
+        return Ok(());
+    }
+    let log = EventLogReader::open(&args.events)?;
+    let stations = log.header().stations.clone();
+    match stations.iter().any(|known| known == station) {
+        true => Ok(()),
+        false => Err(CommandError::Explain(ExplainError::Station { station: station.to_owned(), stations })),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `ethbus replay`: runs a recorded run again, in virtual time.
 
-use super::{CommandError, Outcome, interrupts, print_result_beside, refuse_one_file_for_two, run, watch};
+use super::{CommandError, Outcome, interrupts, print_result, refuse_one_file_for_two, run, watch};
 use crate::cli::args::ReplayArgs;
 use crate::cli::windows::{self, named};
 use crate::show::{say, table};
@@ -33,7 +33,6 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     };
     let others: Vec<&Path> = std::iter::once(&args.record).chain(&args.events).map(PathBuf::as_path).collect();
     let files = windows::open(&args.windows, &stations, &others)?;
-    let takes_stdout = files.takes_stdout;
     let (windows, trailing) = files.begin(&Known::of(header))?;
     let mut windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
     let log = log.on_a_thread();
@@ -61,6 +60,6 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let mut results =
         Results::new(ConfigResults::new(&configuration, &name), configuration.seed(), &stations, &replayed.snapshot);
     results.medium.slotted = replayed.slotted;
-    print_result_beside(takes_stdout, args.format, &results, table)?;
+    print_result(args.format, &results, table)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,9 @@
 //! `ethbus run`: a lab of kernels in virtual time, until its programs have ended; and `ethbus kernel`.
 
 use super::sim::{DEFAULT_SEED, open_windows};
-use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_result_beside, refuse_one_file_for_two};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_result, refuse_one_file_for_two};
 use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, WindowArgs};
-use crate::cli::windows::{self, named, takes_stdout};
+use crate::cli::windows::{self, named};
 use crate::show::{say, show, table};
 use crate::virt::again::{AgainError, Against, interventions};
 use crate::virt::lab::{LabError, Outcome as Ran, Wishes, run as run_lab};
@@ -86,7 +86,7 @@ pub fn run(args: &RunArgs) -> Outcome {
         consoles: args.kernels.consoles.clone(),
         interrupted,
     };
-    let shown = Shown { timing: args.timing, format: args.format, takes_stdout: takes_stdout(&args.windows) };
+    let shown = Shown { timing: args.timing, format: args.format };
     let ran = run_and_show(&plan, &wishes, Against::new(observers, None), trailing, &shown)?;
     Ok(if ran.interrupted {
         ExitCode::from(INTERRUPTED)
@@ -128,7 +128,7 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
         consoles: args.consoles.clone(),
         interrupted,
     };
-    let shown = Shown { timing: false, format: args.format, takes_stdout: takes_stdout(&args.windows) };
+    let shown = Shown { timing: false, format: args.format };
     let observers = Against::new(Both(files, windows), Some(record));
     match run_and_show(&plan, &wishes, observers, trailing, &shown) {
         Ok(ran) if ran.interrupted => return Ok(ExitCode::from(INTERRUPTED)),
@@ -187,7 +187,6 @@ fn note_interrupts() -> Result<Arc<AtomicBool>, CommandError> {
 struct Shown {
     timing: bool,
     format: Format,
-    takes_stdout: bool,
 }
 
 /// Runs the lab, and shows its results and how its programs ended.
@@ -211,7 +210,7 @@ fn run_and_show(
     if shown.timing {
         say(&timing(&ran, begin.elapsed().as_secs_f64()));
     }
-    print_result_beside(shown.takes_stdout, shown.format, &ran.results, table)?;
+    print_result(shown.format, &ran.results, table)?;
     for (station, at, how) in &ran.ended {
         say(&format!("ethbus: the kernel of {station} ended at {:.6} s ({how})\n", *at as f64 / 1e9));
     }

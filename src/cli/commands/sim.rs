@@ -3,9 +3,10 @@
 mod bridged;
 
 use super::watch;
-use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_beside, refuse_one_file_for_two};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print, refuse_one_file_for_two};
 use crate::cli::args::{SimArgs, SimFormat};
 use crate::cli::windows::{self, WindowFiles, named};
+use crate::show::terminal::in_locale;
 use crate::show::{progress, say, table};
 use crate::study::runaway::warnings;
 use crossbeam_channel::Receiver;
@@ -17,9 +18,9 @@ use sim::figures::slotted::RanAway;
 use sim::figures::until::UntilResults;
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
-use sim::files::output::OutputError;
+use sim::files::output::STDOUT;
 use sim::files::record::Recorder;
-use sim::files::table::{BUILD_WITH_PARQUET, Form, TableWriter, lacks_parquet};
+use sim::files::table::{BUILD_WITH_PARQUET, TableWriter, lacks_parquet};
 use sim::run::frames::FrameTable;
 use sim::run::measure::{Measured, RunError, results, run};
 use sim::run::observer::{Both, Observer, RunFiles};
@@ -31,8 +32,6 @@ use sim::windows::Trailing;
 use sim::windows::{Known, WindowsBeside};
 use sim::words::units::{group, many};
 use std::convert::Infallible;
-use std::fs::File;
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -62,15 +61,14 @@ pub fn sim(args: &SimArgs) -> Outcome {
     if args.timing {
         say(&timing([&results], took));
     }
-    let takes_stdout = windows::takes_stdout(&args.windows);
     // The series was printed instead, unless it has a file.
     if args.series.is_none() || args.series_out.is_some() {
         let text = match args.format {
-            SimFormat::Table => table(&results),
+            SimFormat::Table => in_locale(table(&results)),
             SimFormat::Json => serde_json::to_string_pretty(&results).expect("numbers and names") + "\n",
             SimFormat::Csv => csv([&results]).map_err(|error| CommandError::Output(error.into()))?,
         };
-        print_beside(takes_stdout, &text)?;
+        print(&text)?;
     }
     let whole = runs.iter().all(Measured::is_done);
     if let Some(until) = results.config.run.as_ref().and_then(|run| run.until.as_ref()).filter(|_| whole) {
@@ -80,14 +78,19 @@ pub fn sim(args: &SimArgs) -> Outcome {
     if whole && runs.len() as u64 == plan.run.replications {
         return Ok(ExitCode::SUCCESS);
     }
-    say(&interrupted(&plan, &results));
-    // With --watch a user has seen enough.
-    Ok(if args.watch { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
+    let (how, code) = match args.watch {
+        // A user who leaves the view has seen enough.
+        true => ("the view was left", ExitCode::SUCCESS),
+        false => ("interrupted", ExitCode::from(INTERRUPTED)),
+    };
+    say(&ended_early(how, &plan, &results));
+    Ok(code)
 }
 
 /// The files that the options name.
-fn outputs(args: &SimArgs) -> [(&'static str, Option<&Path>); 7] {
+fn outputs(args: &SimArgs) -> [(&'static str, Option<&Path>); 8] {
     let [pcapng, perfetto, vcd] = named(&args.windows);
+    let printed = args.series.is_some() && args.series_out.is_none();
     [
         pcapng,
         perfetto,
@@ -96,6 +99,7 @@ fn outputs(args: &SimArgs) -> [(&'static str, Option<&Path>); 7] {
         ("--record", args.record.as_deref()),
         ("--frames", args.frames.as_deref()),
         ("--series-out", args.series_out.as_deref()),
+        ("--series", printed.then(|| Path::new(STDOUT))),
     ]
 }
 
@@ -177,10 +181,10 @@ fn ran_away(plan: &Plan, results: &Results, runs: &[Measured]) -> Option<String>
     })
 }
 
-fn interrupted(plan: &Plan, results: &Results) -> String {
+fn ended_early(how: &str, plan: &Plan, results: &Results) -> String {
     let measured = results.measured_bit_times as f64 / plan.medium.rate.get() as f64;
     let asked = plan.run.duration.as_secs_f64() * plan.run.replications as f64;
-    format!("ethbus: interrupted after {measured:.3} of {asked} s measured; the figures are of that part\n")
+    format!("ethbus: {how} after {measured:.3} of {asked} s measured; the figures are of that part\n")
 }
 
 /// All observers of a run from the command line.
@@ -217,13 +221,7 @@ fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Trail
         let interval = BitTimes::within(interval, plan.medium.rate);
         SeriesTable::new(Series::new(&plan.medium, names, begin, interval), |columns| match &args.series_out {
             Some(path) => TableWriter::create(path, &others(4), columns),
-            None => {
-                let place = "standard output".to_owned();
-                let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
-                let system = |source| OutputError::System { call: "open", path: place.as_str().into(), source };
-                let file = file.map_err(system)?;
-                TableWriter::open(Form::Csv, file, place, columns)
-            }
+            None => TableWriter::create(Path::new(STDOUT), &[], columns),
         })
     });
     Ok(Some((Both(files, Both(windows, Both(frames, series.transpose()?))), trailing)))

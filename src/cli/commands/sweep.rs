@@ -22,14 +22,12 @@ use crate::study::sweep::output::{Output, TableError, is_folder, line, with_slas
 use crate::study::sweep::part::{Part, Shard, Span, spans};
 use crate::study::sweep::{again, environment, seeds};
 use sim::figures::until::Until;
-use sim::files::output::{PARQUET, TABLE, create, ready};
+use sim::files::output::{PARQUET, TABLE, create, place_name, ready};
 use sim::files::table::{BUILD_WITH_PARQUET, Form};
 use sim::run::pool;
 use sim::scenario::plan::{Overrides, PlanError};
 use sim::settings::overrides::dotted_key;
 use sim::words::units::{self, group, many};
-use std::fs::File;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -289,14 +287,8 @@ fn open(args: &SweepArgs, out: &Path, manifest: &Manifest) -> Result<(Output, Ve
     if let Some((option, _)) = needs_file.iter().find(|(_, given)| *given) {
         return Err(PlanError::option(option, "it needs a file: write one to --out".to_owned()).into());
     }
-    let (file, place) = if out == Path::new(STANDARD_OUTPUT) {
-        (std::io::stdout().as_fd().try_clone_to_owned().map(File::from), "standard output".to_owned())
-    } else {
-        let file = create(out, TABLE).map_err(TableError::from)?;
-        (Ok(file), out.display().to_string())
-    };
-    let file = file.map_err(|source| TableError::File { what: "open", path: out.to_owned(), source })?;
-    Ok((Output::stream(file, place, runs.clone()), runs.collect()))
+    let file = create(out, TABLE).map_err(TableError::from)?;
+    Ok((Output::stream(file, place_name(out), runs.clone()), runs.collect()))
 }
 
 /// The table at a place that is no stream, and the runs that it has.

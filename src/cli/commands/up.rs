@@ -12,11 +12,11 @@ mod serve;
 
 use super::metrics;
 use super::{
-    CommandError, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result_beside,
-    refuse_one_file_for_two, rights,
+    CommandError, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result, refuse_one_file_for_two,
+    rights,
 };
 use crate::cli::args::{Format, UpArgs};
-use crate::cli::windows::{self, named, takes_stdout};
+use crate::cli::windows::{self, named};
 use crate::live::control::Farewell;
 use crate::live::control::answer::Answer;
 use crate::live::control::server::{self, Requests};
@@ -46,6 +46,7 @@ use sim::figures::results::Results;
 use sim::files::event_log::Header;
 use sim::files::json_lines::{WriteError, create};
 use sim::files::keep::Triggers;
+use sim::files::output::{is_stdout, is_stdout_taken, place_name};
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::bridged::bus_lab_name;
 use sim::scenario::plan::host::Host;
@@ -134,7 +135,7 @@ fn conclude(args: &UpArgs, record: Inventory, kept: Result<Ended, CommandError>)
         answer.give(&Farewell { says, results: results.clone(), failed: failed || !whole, distrusted });
     }
     if let Some(results) = results.filter(|_| args.format == Format::Json && !args.in_background) {
-        print_result_beside(takes_stdout(&args.windows), Format::Json, &results, table)?;
+        print_result(Format::Json, &results, table)?;
     }
     Ok(match whole && !failed && !missed {
         true if distrusted => ExitCode::from(NOT_TRUSTED),
@@ -194,12 +195,20 @@ fn read(args: &UpArgs, overrides: &Overrides, seed: u64) -> Result<Plan, ReadErr
 fn refuse_files(args: &UpArgs) -> Result<(), PlanError> {
     let [pcapng, perfetto, vcd] = named(&args.windows);
     let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
-    refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?;
-    if args.background && takes_stdout(&args.windows) {
-        let what = "a lab in the background has no standard output: name a file".to_owned();
-        return Err(PlanError::option("--pcapng", what));
+    let outputs = [events, record, pcapng, perfetto, vcd, ("--keep", args.keep.as_deref())];
+    refuse_one_file_for_two(&outputs)?;
+    let on_stdout = outputs.into_iter().find(|(_, path)| path.is_some_and(is_stdout));
+    match on_stdout {
+        Some((option, _)) if args.background => {
+            let what = "a lab in the background has no standard output: name a file".to_owned();
+            Err(PlanError::option(option, what))
+        }
+        Some(("--keep", _)) => {
+            let what = "a file begins at each trigger: write its name".to_owned();
+            Err(PlanError::option("--keep", what))
+        }
+        Some(_) | None => Ok(()),
     }
-    Ok(())
 }
 
 /// A panic ends the process at once, so what the lab made is removed from the hook.
@@ -220,8 +229,6 @@ struct Written {
     trailing: Vec<Trailing>,
     /// Takes the last seconds.
     keeper: Option<Arc<Keeper>>,
-    /// Standard output is one of the files.
-    takes_stdout: bool,
 }
 
 /// Makes the files that the data plane will write.
@@ -231,13 +238,11 @@ fn outputs(args: &UpArgs, plan: &Plan) -> Result<Written, CommandError> {
     let events_file = events.map(|path| create(path, record.as_slice())).transpose()?;
     let others: Vec<&Path> = [record, events].into_iter().flatten().collect();
     let windows = windows::open(&args.windows, &plan.all_names(), &others)?;
-    let takes_stdout = windows.takes_stdout;
     let (windows, window_files, trailing) = windows.hand_over();
-    let name = |path: &Path| path.display().to_string();
     let (keep, outbox, keeper) = keeping(args, plan)?;
-    let outputs = Outputs { record: record.map(name), events: events.map(name), windows, keep };
+    let outputs = Outputs { record: record.map(place_name), events: events.map(place_name), windows, keep };
     let files = record_file.into_iter().chain(events_file).chain(window_files).chain(outbox).collect();
-    Ok(Written { outputs, files, trailing, keeper, takes_stdout })
+    Ok(Written { outputs, files, trailing, keeper })
 }
 
 /// What keeps the last seconds: its setup, the file that the data plane writes, and what takes it from there.
@@ -261,7 +266,7 @@ fn keep(
     plan: &Plan,
     planned: Option<PlannedTable>,
     args: &UpArgs,
-    Written { outputs, files, trailing, keeper, takes_stdout }: Written,
+    Written { outputs, files, trailing, keeper }: Written,
     listener: Option<TcpListener>,
     record: &mut Inventory,
     interrupts: &Receiver<Signal>,
@@ -270,7 +275,7 @@ fn keep(
     let protocols = protocols(planned.as_ref());
     let segment = Segment::make(plan, protocols, Some(record), making_until(interrupts, plan.stations.len()))?;
     let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background, planned.is_none());
-    let started = begin(args, plan, takes_stdout, &greeting, record, |record| {
+    let started = begin(args, plan, &greeting, record, |record| {
         let mut started = start(plan, planned.as_ref(), outputs, files, segment, record)?;
         keeper.into_iter().for_each(|keeper| started.plane.keep_with(keeper));
         Ok(started)
@@ -303,7 +308,6 @@ fn keep(
 fn begin<T>(
     args: &UpArgs,
     plan: &Plan,
-    takes_stdout: bool,
     greeting: &str,
     record: &mut Inventory,
     start: impl FnOnce(&mut Inventory) -> Result<T, CommandError>,
@@ -316,7 +320,7 @@ fn begin<T>(
             Some(background) => background.leave(greeting)?,
             None => {
                 std::io::stderr().write_all(greeting.as_bytes()).map_err(CommandError::Output)?;
-                if args.format == Format::Json && !takes_stdout {
+                if args.format == Format::Json && !is_stdout_taken() {
                     super::list::print_lab(&plan.name)?;
                 }
             }

@@ -56,6 +56,11 @@ impl Pick {
         Ok(pick)
     }
 
+    /// The station whose frames are looked for.
+    pub fn station(&self) -> Option<&str> {
+        self.station.as_deref()
+    }
+
     /// Whether it is such a frame.
     pub fn is(&self, ended: &Ended) -> bool {
         self.collisions.is_none_or(|collisions| collisions == ended.collisions)

@@ -29,11 +29,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind that a file's name asks for.
+    /// The kind that a file's name asks for; standard output is SVG.
     ///
     /// # Errors
     /// It ends neither in .svg nor in .png.
     pub fn of(path: &Path) -> Result<Kind, PlotError> {
+        if output::is_stdout(path) {
+            return Ok(Kind::Svg);
+        }
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => Ok(Kind::Svg),
             Some("png") => Ok(Kind::Png),

@@ -33,6 +33,7 @@ use crate::files::beside::{Beside, Note, Worker, take_each};
 use crate::files::inputs;
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::files::observer::Observer;
+use crate::files::output::place_name;
 use crate::files::programs::Programs;
 use crate::files::record::End;
 use crate::words::configuration::WrittenConfig;
@@ -246,7 +247,7 @@ impl EventLog {
     /// # Errors
     /// The file cannot be made, or the header not be written.
     pub fn create(path: &Path, others: &[&Path], header: &Header) -> Result<EventLog, WriteError> {
-        EventLog::from_file(create(path, others)?, path.display().to_string(), header)
+        EventLog::from_file(create(path, others)?, place_name(path), header)
     }
 
     /// The same in a file that the caller opened at `place`.

@@ -4,7 +4,7 @@
 
 use super::damage;
 use super::outlet::{Outlet, Way};
-use super::output::{self, Kind, OutputError};
+use super::output::{self, Kind, OutputError, is_stdout, place_name};
 use serde::de::DeserializeOwned;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
@@ -85,9 +85,9 @@ pub fn create_as(kind: Kind, path: &Path, others: &[&Path]) -> Result<File, Writ
 /// # Errors
 /// It is one of them.
 pub fn is_other(path: &Path, others: &[&Path]) -> Result<(), WriteError> {
-    let place = path.display().to_string();
+    let place = place_name(path);
     let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|it| (it.dev(), it.ino()));
-    let own = identity(path);
+    let own = identity(path).filter(|_| !is_stdout(path));
     if own.is_some() && others.iter().any(|other| identity(other) == own) {
         return Err(WriteError::Same { place });
     }
@@ -120,7 +120,7 @@ impl LineWriter {
     /// # Errors
     /// The file cannot be made.
     pub fn create(path: &Path, what: &'static str) -> Result<LineWriter, WriteError> {
-        Ok(LineWriter::new(create(path, &[])?, path.display().to_string(), what))
+        Ok(LineWriter::new(create(path, &[])?, place_name(path), what))
     }
 
     /// Writes to a file that the caller opened at `place`.

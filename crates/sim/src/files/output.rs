@@ -3,11 +3,13 @@
 //! A file that is replaced is a regular file, and new, empty, or what such a command wrote before. Links are followed. What
 //! is written line by line may also go to a pipe or a device, which is opened as it is and never emptied or replaced.
 //!
-//! A pipe waits for its reader, and an interrupt ends this wait: [`Waiting`].
+//! A pipe waits for its reader, and an interrupt ends this wait: [`Waiting`]. `-` is standard output, for one output of a
+//! process; what else the process prints then goes to standard error.
 
 use std::ffi::OsStr;
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -64,9 +66,9 @@ pub const PARQUET: Kind = Kind { what: "a Parquet file", beginnings: &[b"PAR1"] 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {
-    /// It is `-`, which is standard output for some outputs only.
-    #[error("`-` is no file: choose another name, or write ./- for a file of that name")]
-    Dash,
+    /// It is `-`, and another output is standard output already.
+    #[error("standard output has another output already: write the name of a file, or ./- for a file of the name `-`")]
+    Taken,
     /// It is a device, a pipe, a folder or the like.
     #[error("{} is {is}: an output is a regular file, so choose another name", path.display())]
     Irregular {
@@ -112,15 +114,45 @@ pub enum OutputError {
     },
 }
 
+/// The path that means standard output.
+pub const STDOUT: &str = "-";
+/// Whether an output of this process is standard output, and whether one will be.
+static STDOUT_TAKEN: AtomicBool = AtomicBool::new(false);
+static STDOUT_PROMISED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a path means standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == STDOUT
+}
+
+/// Whether an output of this process is standard output: what else there is to print goes to standard error.
+pub fn is_stdout_taken() -> bool {
+    STDOUT_TAKEN.load(Ordering::Relaxed) || STDOUT_PROMISED.load(Ordering::Relaxed)
+}
+
+/// How messages call standard output.
+pub const STDOUT_PLACE: &str = "standard output";
+
+/// How messages call an output at `path`.
+pub fn place_name(path: &Path) -> String {
+    if is_stdout(path) { STDOUT_PLACE.to_owned() } else { path.display().to_string() }
+}
+
+/// Standard output, for one output.
+fn take_stdout() -> Result<File, OutputError> {
+    if STDOUT_TAKEN.swap(true, Ordering::Relaxed) {
+        return Err(OutputError::Taken);
+    }
+    let file = io::stdout().as_fd().try_clone_to_owned();
+    file.map(File::from).map_err(refused(Path::new(STDOUT_PLACE)))
+}
+
 /// Where an output of `kind` at `path` goes, links followed, if it may be made or replaced.
 ///
 /// # Errors
-/// The path is `-`; there is something that is no regular file, or not of this kind.
+/// There is something that is no regular file, or not of this kind.
 pub fn place(path: &Path, kind: Kind) -> Result<PathBuf, OutputError> {
     let system = |call| move |source| OutputError::System { call, path: path.to_owned(), source };
-    if path == Path::new("-") {
-        return Err(OutputError::Dash);
-    }
     let there = match metadata(path) {
         Ok(Some(there)) => there,
         Ok(None) => return Ok(path.to_owned()),
@@ -153,15 +185,22 @@ pub fn place(path: &Path, kind: Kind) -> Result<PathBuf, OutputError> {
 /// # Errors
 /// As [`place`]; there is no such folder, or it may not be written to.
 pub fn ready(path: &Path, kind: Kind) -> Result<(), OutputError> {
+    if is_stdout(path) {
+        STDOUT_PROMISED.store(true, Ordering::Relaxed);
+        return Ok(());
+    }
     Unfinished::begin(path, kind).map(drop)
 }
 
-/// A file of `kind` to be written from its beginning: as [`place`] says, or a pipe or a device as it is.
+/// A file of `kind` to be written from its beginning: as [`place`] says, or standard output, a pipe or a device as it is.
 ///
 /// # Errors
 /// As [`place`], but for pipes and devices; the file cannot be made or opened.
 pub fn create(path: &Path, kind: Kind) -> Result<File, OutputError> {
     let system = |source| OutputError::System { call: "create", path: path.to_owned(), source };
+    if is_stdout(path) {
+        return take_stdout();
+    }
     match place(path, kind) {
         Ok(place) => File::create(place).map_err(system),
         Err(OutputError::Irregular { is: PIPE, .. }) => open_pipe(path),
@@ -257,12 +296,14 @@ pub fn remove_stale(folder: &Path, prefix: &OsStr) {
     }
 }
 
-/// A file that is not whole yet: beside its place, which it takes when it is. Dropped before, it is removed.
+/// A file that is not whole yet: beside its place, which it takes when it is. Dropped before, it is removed. Standard output
+/// is written as it is.
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
     place: PathBuf,
-    new: PathBuf,
+    /// The file as it is called until it is whole; none: standard output.
+    new: Option<PathBuf>,
 }
 
 impl Unfinished {
@@ -271,6 +312,10 @@ impl Unfinished {
     /// # Errors
     /// As [`place`]; the file cannot be made.
     pub fn begin(path: &Path, kind: Kind) -> Result<(Unfinished, File), OutputError> {
+        if is_stdout(path) {
+            let unfinished = Unfinished { path: path.to_owned(), place: PathBuf::new(), new: None };
+            return Ok((unfinished, take_stdout()?));
+        }
         let place = place(path, kind)?;
         let mut prefix = place.file_name().unwrap_or_default().to_owned();
         prefix.push(NEW);
@@ -294,16 +339,16 @@ impl Unfinished {
         let made = (0..=MOST_NAMES).find_map(create).expect("the last name is tried in any case");
         let (file, new) = made.map_err(refused(&path))?;
         // From here on it is this value's to remove.
-        let unfinished = Unfinished { path, place, new };
+        let unfinished = Unfinished { path, place, new: Some(new) };
         let permissions =
             metadata(&unfinished.place).map_err(refused(&unfinished.path))?.map(|there| there.permissions());
         permissions.map_or(Ok(()), |same| file.set_permissions(same)).map_err(refused(&unfinished.path))?;
         Ok((unfinished, file))
     }
 
-    /// The file as it is called until it is whole.
-    pub fn file(&self) -> &Path {
-        &self.new
+    /// The file as it is called until it is whole; none: standard output.
+    pub fn file(&self) -> Option<&Path> {
+        self.new.as_deref()
     }
 
     /// The file is whole: it takes its place.
@@ -311,15 +356,16 @@ impl Unfinished {
     /// # Errors
     /// The disk is full, or the like; nothing of the file is left.
     pub fn finish(self) -> Result<(), OutputError> {
-        let whole = File::open(&self.new).and_then(|file| file.sync_all());
-        whole.and_then(|()| std::fs::rename(&self.new, &self.place)).map_err(refused(&self.path))
+        let Some(new) = &self.new else { return Ok(()) };
+        let whole = File::open(new).and_then(|file| file.sync_all());
+        whole.and_then(|()| std::fs::rename(new, &self.place)).map_err(refused(&self.path))
     }
 }
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
         // It has another name if it is whole. If it cannot be removed, it stays under a name that no other program takes.
-        let _ = std::fs::remove_file(&self.new);
+        let _ = self.new.as_ref().map(std::fs::remove_file);
     }
 }
 

@@ -18,6 +18,7 @@ use crate::files::event_log::{Digest, EventLog, Header, Names};
 use crate::files::inputs::{self, JoinText, Seating, To};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::files::observer::Observer;
+use crate::files::output::place_name;
 use crate::files::programs::Call;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
@@ -74,7 +75,7 @@ impl Recorder {
     /// # Errors
     /// The file cannot be made, or the header not be written.
     pub fn create(path: &Path, others: &[&Path], header: &Header) -> Result<Recorder, WriteError> {
-        Recorder::from_file(create(path, others)?, path.display().to_string(), header)
+        Recorder::from_file(create(path, others)?, place_name(path), header)
     }
 
     /// The same in a file that the caller opened at `place`.

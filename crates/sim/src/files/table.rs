@@ -127,7 +127,7 @@ impl TableWriter {
     /// # Errors
     /// The file cannot be made, or its beginning not be written.
     pub fn create(path: &Path, others: &[&Path], columns: &[Column]) -> Result<TableWriter, WriteError> {
-        let (file, place) = (create_as(output::ROWS, path, others)?, path.display().to_string());
+        let (file, place) = (create_as(output::ROWS, path, others)?, output::place_name(path));
         TableWriter::open(form(path), file, place, columns)
     }
 

@@ -3,7 +3,7 @@
 use super::{check_files, ended, observers, outputs, replicas, timing};
 use crate::cli::args::{SimArgs, SimFormat};
 use crate::cli::commands::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print};
-use crate::cli::windows::{self, is_stdout};
+use crate::cli::windows;
 use crate::show::{bridges, progress, say, table};
 use crate::study::runaway::warnings;
 use crossbeam_channel::Receiver;
@@ -11,6 +11,7 @@ use link::signals::Signal;
 use sim::figures::bridge::BridgedResults;
 use sim::figures::results::Results;
 use sim::figures::row::csv_of_buses;
+use sim::files::output::is_stdout;
 use sim::run::bridge::{BridgedRun, results, run};
 use sim::run::measure::RunError;
 use sim::run::pool;
@@ -104,8 +105,9 @@ fn tables(results: &BridgedResults) -> String {
 fn refuse_what_is_of_one_bus(args: &SimArgs) -> Result<(), CommandError> {
     let is_stream = |path: &Path| is_stdout(path) || std::fs::metadata(path).is_ok_and(|there| !there.is_file());
     let streams = outputs(args).map(|(option, path)| (option, path.is_some_and(is_stream)));
-    let others = [("--watch", args.watch), ("--series", args.series.is_some() && args.series_out.is_none())];
-    let Some((option, _)) = others.into_iter().chain(streams).find(|(_, given)| *given) else { return Ok(()) };
+    let Some((option, _)) = [("--watch", args.watch)].into_iter().chain(streams).find(|(_, given)| *given) else {
+        return Ok(());
+    };
     let instead = match option {
         "--watch" => "leave it out, or write `--events FILE`, which gives a log of each bus for `ethbus watch`",
         "--series" => "add `--series-out FILE`, which gives a file of each bus",

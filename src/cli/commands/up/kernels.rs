@@ -12,7 +12,6 @@ use super::seats::Seats;
 use super::serve::Serving;
 use super::{Ended, addresses, begin, conclude, finish, refuse_files, take_record};
 use crate::cli::args::{KernelArgs, UpArgs};
-use crate::cli::windows::takes_stdout;
 use crate::live::control::server::{self, Requests};
 use crate::live::discards::Streams;
 use crate::live::driver::scenario::Prepared;
@@ -118,9 +117,8 @@ fn keep(
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
     let greeting = greeting_of_kernels(plan, args.in_background);
-    let (plane, requests) = begin(args, plan, takes_stdout(&args.windows), &greeting, record, |record| {
-        start(plan, &args.kernels.0, files, kernel, record)
-    })?;
+    let (plane, requests) =
+        begin(args, plan, &greeting, record, |record| start(plan, &args.kernels.0, files, kernel, record))?;
     let serving = Serving {
         plan,
         plane,
