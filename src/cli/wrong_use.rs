@@ -6,6 +6,7 @@ use crate::show::{say, with_causes};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use sim::scenario::wrong::meant;
+use sim::settings::keys;
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -14,30 +15,36 @@ use std::process::ExitCode;
 /// As shells and clap end for wrong use.
 pub const WRONG_USE: u8 = 2;
 
-/// Options of other programs, and ours for them.
-const HABITS: [(&str, &str); 13] = [
-    ("load", "traffic"),
-    ("bandwidth", "rate"),
-    ("bitrate", "rate"),
-    ("time", "duration"),
-    ("length", "frame-size"),
-    ("size", "frame-size"),
-    ("nodes", "stations"),
-    ("hosts", "stations"),
-    ("json", "format"),
-    ("output", "out"),
-    ("log", "events"),
-    ("runs", "replications"),
-    ("daemon", "background"),
+/// Options of other programs, and ours of the same meaning, with a value where one is meant; words for keys of a scenario are in
+/// `sim::settings::keys`. A command without that option gives no hint, however alike another option looks. An empty text: the
+/// word has several meanings.
+const HABITS: [(&[&str], &str); 10] = [
+    (&["load"], "traffic"),
+    // Of a frame, or of the cable; of a port, or of the medium.
+    (&["length", "mode"], ""),
+    (&["json"], "format json"),
+    (&["csv"], "format csv"),
+    (&["output"], "out"),
+    (&["log", "trace"], "events"),
+    (&["runs", "repeat"], "replications"),
+    (&["packets", "count"], "count"),
+    (&["daemon", "detach"], "background"),
+    (&["protocol", "mac"], "access"),
 ];
 
 /// Commands of Mininet, docker, containerlab and others, and what to type here. The first word of what is to be typed is a
 /// command of ours; a test looks.
-const OTHERS_COMMANDS: [(&[&str], &str, &str); 11] = [
+const OTHERS_COMMANDS: [(&[&str], &str, &str); 17] = [
     (&["deploy", "create", "start"], "up", "write `ethbus up`"),
     (&["delete", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),
     (&["inspect", "nodes", "net", "dump", "status", "show"], "list", "write `ethbus list`"),
     (&["top"], "stats", "write `ethbus stats --watch`, or `ethbus watch` for the bus itself"),
+    (&["connect", "link"], "plug", "write `ethbus plug st1`, or `ethbus add` for a new station"),
+    (&["disconnect", "unlink"], "unplug", "write `ethbus unplug st1`"),
+    (&["record"], "up", "write `ethbus up --record FILE`, or `ethbus sim --record FILE`"),
+    (&["trace"], "explain", "write `ethbus explain FILE`; `ethbus sim --events FILE` makes the file"),
+    (&["examples", "example", "new"], "init", "write `ethbus init`"),
+    (&["test", "verify"], "check", "write `ethbus check FILE` for a scenario, `ethbus doctor` for this machine"),
     (&["graph", "monitor"], "watch", "write `ethbus watch`"),
     (&["logs", "log", "events"], "stats", "write `ethbus stats`; `ethbus up --events FILE` logs every event of a lab"),
     (&["ping"], "exec", "a station runs it: write `ethbus exec st1 ping st2`"),
@@ -239,15 +246,28 @@ fn unknown(error: &clap::Error, name: &str) -> String {
             "{name}: it is of one run, so only `ethbus sim` has it: run that with the same scenario and seed"
         );
     }
-    let ours = HABITS.iter().find(|(theirs, _)| name.trim_start_matches('-') == *theirs).map(|(_, ours)| *ours);
-    let ours = ours.filter(|ours| has_option(&command, ours)).map(|ours| format!("--{ours}"));
-    match ours.or_else(|| context(error, ContextKind::SuggestedArg)) {
-        Some(hint) => {
-            let hint = hint.split_whitespace().next().unwrap_or_default();
-            format!("{name}: no such option of `{command}`: did you mean `{hint}`?")
-        }
+    match option_hint(&command, name.trim_start_matches('-')) {
+        Some(hint) => format!("{name}: no such option of `{command}`: did you mean `--{hint}`?"),
         None => format!("{name}: no such option of `{command}`: `{command} --help` lists them"),
     }
+}
+
+/// The option of a command that has the meaning of what was written, or differs from it by a slip.
+fn option_hint(command: &str, written: &str) -> Option<String> {
+    let found = find(command)?;
+    let has = |hint: &str| {
+        let (long, value) = hint.split_once(' ').unwrap_or((hint, ""));
+        found.get_arguments().filter(|argument| argument.get_long() == Some(long)).any(|argument| {
+            value.is_empty() || argument.get_possible_values().iter().any(|known| known.get_name() == value)
+        })
+    };
+    let own = HABITS.iter().find(|(theirs, _)| theirs.contains(&written)).map(|(_, ours)| (*ours).to_owned());
+    let of_key = || keys::HABITS.iter().find(|(theirs, _)| *theirs == written.replace('-', "_"));
+    if let Some(hint) = own.or_else(|| of_key().map(|(_, ours)| ours.replace('_', "-"))) {
+        return Some(hint).filter(|hint| has(hint));
+    }
+    let shown = found.get_arguments().filter(|argument| !argument.is_hide_set());
+    meant(written, shown.filter_map(clap::Arg::get_long)).map(str::to_owned)
 }
 
 /// Whether `ethbus sim` has such an option.
@@ -327,6 +347,37 @@ mod tests {
         }
         for name in ["deploy", "top", "ping", "pingall", "inspect", "logs"] {
             assert!(OTHERS_COMMANDS.iter().any(|(names, ..)| names.contains(&name)), "{name}");
+        }
+    }
+
+    /// Each word of other programs leads to an option of the same meaning; what has several meanings, or none here, leads nowhere.
+    #[test]
+    fn options_of_other_programs_lead_to_ours_by_their_meaning() {
+        let hint = |command: &str, option: &str| option_hint(command, option);
+        for (command, option, meant) in [
+            ("sim", "speed", Some("rate")),
+            ("validate", "speed", None),
+            ("sim", "length", None),
+            ("up", "protocol", Some("access")),
+            ("up", "mac", Some("access")),
+            ("send", "packets", Some("count")),
+            ("sim", "packets", None),
+            ("sim", "count", None),
+            ("sim", "csv", Some("format csv")),
+            ("stats", "csv", None),
+            ("stats", "json", Some("format json")),
+            ("sim", "output", None),
+            ("report", "output", Some("out")),
+            ("sim", "topolgy", Some("topology")),
+            ("sim", "frobnicate", None),
+        ] {
+            assert_eq!(hint(&format!("ethbus {command}"), option).as_deref(), meant, "{command} --{option}");
+        }
+        for ours in HABITS.iter().map(|(_, ours)| *ours).filter(|ours| !ours.is_empty()) {
+            let long = ours.split(' ').next().expect("a word");
+            let of =
+                |command: &clap::Command| command.get_arguments().any(|argument| argument.get_long() == Some(long));
+            assert!(Cli::command().get_subcommands().any(of), "no command has --{long}");
         }
     }
 
