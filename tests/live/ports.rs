@@ -110,7 +110,7 @@ fn errors_of_a_detached_lab_are_told_before_it_returns() {
     let _turn = Turn::shared();
     let unused = Unused::name();
     let up = |arguments: &[&str]| run(ethbus(["up", "--detach", "--name", &unused.0].iter().chain(arguments)));
-    up(&["--stations", "2000"]).failed_with(2, &["--stations: `2000`", "0 to 1024"]);
+    up(&["--stations", "2000"]).failed_with(2, &["--stations: `2000`", "1 to 1024"]);
     up(&["no such file"]).failed_with(2, &["no such file"]);
     assert_nothing_of(&unused.0);
     let lab = Detached::up(&["--stations", "2"]);

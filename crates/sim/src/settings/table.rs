@@ -31,7 +31,7 @@ macro_rules! settings {
                         live: Some(("Seed of every draw [default: drawn, and printed]", "")), ..Opt::NEW
                     };
                 /// how many, 1 to 1024
-                stations: Given<usize>, Whole(0, 1024), "a whole number from 0 to 1024, like `stations = 4`",
+                stations: Given<usize>, Whole(0, 1024), "a whole number from 1 to 1024, like `stations = 4`",
                     default "4, or one for each `[[station]]`",
                     option Opt {
                         long: "stations", short: Some('n'), value: "N", place: 10, on: ALL, in_short: true,
@@ -110,7 +110,7 @@ macro_rules! settings {
 
             /// `[medium]`
             MediumSection MEDIUM {
-                /// bits per second, with a unit: `"10M"`, `"2.94Mbit/s"`
+                /// bits per second, with a unit: `"10M"`, `"2.94Mbit/s"`, `"10mbit"`
                 rate: Given<RateText>, Text(text::<RateText>), "bits per second in quotes, like `rate = \"10M\"`",
                     default "`\"10Mbit/s\"`",
                     option Opt {

@@ -33,8 +33,8 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
 /// The fastest half-duplex Ethernet, in bits per second.
 const FASTEST: u64 = 1_000_000_000;
 
-/// Bits per second: `10M`, `10Mbit/s`, `2.94 Mb/s`, `9600bit/s`. A number without a unit is refused: ten bits per second are
-/// hardly meant by who writes 10.
+/// Bits per second: `10M`, `10Mbit/s`, `2.94 Mb/s`, `9600bit/s`, and as tc writes them, `10mbit`. A number without a unit is
+/// refused: ten bits per second are hardly meant by who writes 10. So is tc's `mbps`, which counts octets there.
 ///
 /// # Errors
 /// No number, no unit or an unknown one, zero, or above 1 Gbit/s.
@@ -44,12 +44,16 @@ pub fn rate(text: &str) -> Result<u64, String> {
         let right = if number.len() > 3 { format!("{number}bit/s") } else { format!("{number}M") };
         return Err(format!("`{text}` has no unit: write it like `{right}`"));
     }
-    let prefix = ["bit/s", "b/s", "bps"].iter().find_map(|suffix| unit.strip_suffix(suffix)).unwrap_or(unit);
-    let scale = match prefix {
-        "" => 1,
-        "k" | "K" => 1_000,
-        "M" => 1_000_000,
-        "G" => 1_000_000_000,
+    let suffix = ["bit/s", "bit", "b/s", "bps", "b"].into_iter().find(|suffix| unit.ends_with(suffix)).unwrap_or("");
+    let scale = match (&unit[..unit.len() - suffix.len()], suffix) {
+        ("", _) => 1,
+        ("k" | "K", _) => 1_000,
+        ("M", _) | ("m", "bit" | "bit/s") => 1_000_000,
+        ("G", _) | ("g", "bit" | "bit/s") => 1_000_000_000,
+        (prefix @ ("m" | "g"), "bps") => {
+            let right = format!("{number}{prefix}bit");
+            return Err(format!("`{text}` is octets per second in tc, and bits elsewhere: write bits like `{right}`"));
+        }
         _ => return Err(format!("`{text}` is no rate: write bits per second like `10Mbit/s`, `100M` or `2.94Mbit/s`")),
     };
     match scaled(number, scale) {
@@ -424,6 +428,8 @@ mod tests {
 
     #[test]
     fn rates_are_read_as_people_write_them() {
+        assert_eq!(["10mbit", "10Mb", "10000kbit", "0.01gbit"].map(rate), [const { Ok(10_000_000) }; 4]);
+        assert!(["10MB", "10MB/s", "10mb", "10mbps", "10mbit/h"].iter().all(|text| rate(text).is_err()));
         for text in ["10M", "10Mbit/s", "10 Mbit/s", "10Mb/s", "10000k", "10_000_000bit/s", "10Mbps", "0.01G"] {
             assert_eq!(rate(text), Ok(10_000_000), "{text}");
         }

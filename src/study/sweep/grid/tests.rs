@@ -52,7 +52,7 @@ fn what_makes_no_grid_is_named_with_key_and_value() {
         (&["medium.slot_time=512BT,x"], "1", &["--set medium.slot_time=512BT,x", "`x`"]),
         (&["medium=10M,100M"], "1", &["`medium` is a section", "write `--set medium.rate=10M,100M`"]),
         (&["stations=2,-3"], "1", &["`-3`", "out of range"]),
-        (&["stations=abc"], "1", &["abc", "a whole number from 0 to 1024"]),
+        (&["stations=abc"], "1", &["abc", "a whole number from 1 to 1024"]),
         (&["stations"], "1", &["--set stations", "write it like"]),
         (&["seed=1,2"], "1", &["--seeds"]),
         (&["medium.rate=10M"], "1", &["--rate", "leave one"]),

@@ -67,7 +67,9 @@ impl Planner<'_> {
             None => (given.len(), "station", self.scenario.station.first().map(Spanned::span)),
         };
         if count == 0 && self.scenario.capacity.is_none() {
-            let what = "0 stations: write 1 to 1024, or a `capacity` too, for stations that join later".to_owned();
+            let what =
+                "0 stations: write a whole number from 1 to 1024, or a `capacity` too, for stations that join later"
+                    .to_owned();
             return Err(self.wrong(place, span, what));
         }
         if !(0..=Config::MAX_STATIONS).contains(&count) {
