@@ -15,9 +15,11 @@ pub use crate::settings::values::{
     SpeedText, SpiClockText, TopologyText, UntilText, WindowText,
 };
 
+use crate::files::output::LINES;
 use crate::scenario::check;
 use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -29,23 +31,23 @@ use toml::de::DeTable;
 pub struct SourceText {
     path: PathBuf,
     text: String,
+    /// Where each line begins.
+    lines: Vec<usize>,
 }
 
 impl SourceText {
     /// The text of the file `path`.
     pub fn new(path: &Path, text: String) -> SourceText {
-        SourceText { path: path.to_owned(), text }
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect();
+        SourceText { path: path.to_owned(), text, lines }
     }
 
     /// File, line and column of the octets `span` of the text.
     pub fn place(&self, span: Range<usize>) -> FilePlace {
         let before = self.text.get(..span.start).unwrap_or(&self.text);
-        let line = before.rfind('\n').map_or(0, |end| end + 1);
-        FilePlace {
-            file: self.path.display().to_string(),
-            line: before.matches('\n').count() + 1,
-            column: before[line..].chars().count() + 1,
-        }
+        let line = self.lines.partition_point(|begin| *begin <= before.len());
+        let column = before[self.lines[line - 1]..].chars().count() + 1;
+        FilePlace { file: self.path.display().to_string(), line, column }
     }
 
     /// The text at `span`.
@@ -118,14 +120,20 @@ impl Scenario {
 /// The longest scenario file. 1,024 stations with every key take a tenth of it.
 const LARGEST: u64 = 4 << 20;
 
-/// The octets of a file, a device or a pipe that is no longer than a scenario can be.
+/// The octets of a file, a device or a pipe that is no longer than a scenario can be; of a log, its beginning.
 fn octets(path: &Path) -> io::Result<Vec<u8>> {
     let mut octets = Vec::new();
     File::open(path)?.take(LARGEST + 1).read_to_end(&mut octets)?;
     match octets.len() as u64 {
         ..=LARGEST => Ok(octets),
+        _ if is_log(&octets) => Ok(octets),
         _ => Err(io::Error::other(format!("it has more than {} MiB, and no scenario has", LARGEST >> 20))),
     }
+}
+
+/// Whether a file begins like an event log or a record of ours.
+fn is_log(octets: &[u8]) -> bool {
+    LINES.beginnings.iter().any(|beginning| octets.starts_with(beginning))
 }
 
 /// The text of a scenario file.
@@ -134,6 +142,11 @@ fn octets(path: &Path) -> io::Result<Vec<u8>> {
 /// The file cannot be read, or is no text.
 pub fn file_text(path: &Path) -> Result<String, ScenarioError> {
     let octets = octets(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
+    if is_log(&octets) {
+        let place = FilePlace { file: path.display().to_string(), line: 1, column: 1 };
+        let what = format!("this is {}, and no scenario: `ethbus explain` and `ethbus replay` read it", LINES.what);
+        return Err(ScenarioError::Content(Wrong { place: Some(place), name: String::new(), what }.into()));
+    }
     String::from_utf8(octets).map_err(|error| {
         let (right, octets) = (error.utf8_error().valid_up_to(), error.as_bytes());
         let source = SourceText::new(path, String::from_utf8_lossy(&octets[..right]).into_owned());
@@ -148,7 +161,8 @@ impl Reading {
     pub fn of(path: &Path, text: String) -> Reading {
         let source = SourceText::new(path, text.clone());
         let (mut table, errors) = DeTable::parse_recoverable(&text);
-        let mut wrongs: Vec<Wrong> = errors.iter().map(|error| check::syntax(&source, error)).collect();
+        let mut wrongs: Vec<Wrong> =
+            errors.iter().take(Wrongs::MOST).map(|error| check::syntax(&source, error)).collect();
         // One error leads to others on its line.
         wrongs.sort_by(|one, other| one.place.cmp(&other.place));
         wrongs.dedup_by_key(|wrong| wrong.place.as_ref().map(|place| place.line));
@@ -161,7 +175,7 @@ impl Reading {
         let found = check::check(&source, table.get_mut());
         let line = |wrong: &Wrong| wrong.place.as_ref().map(|place| place.line);
         let mut is_broken = !wrongs.is_empty();
-        let known: Vec<Option<usize>> = wrongs.iter().map(line).collect();
+        let known: HashSet<Option<usize>> = wrongs.iter().map(line).collect();
         wrongs.extend(found.wrongs.into_iter().filter(|wrong| !known.contains(&line(wrong))));
         let scenario = Scenario::deserialize(toml::de::Deserializer::from(table)).unwrap_or_else(|error| {
             is_broken = true;
@@ -194,6 +208,41 @@ mod tests {
         .expect("a valid scenario");
         assert_eq!(scenario.medium.rate.map(|rate| rate.into_inner()), Some(RateText(100_000_000)));
         assert_eq!(scenario.station.len(), 1);
+    }
+
+    /// A log that was given by mistake is one error, and not one for each of its lines.
+    #[test]
+    fn a_log_is_no_scenario() {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let path = folder.path().join("run.events");
+        let log = "{\"format\":\"ethbus event log\",\"version\":1}\n".to_owned() + &"{\"t\":5}\n".repeat(1 << 20);
+        std::fs::write(&path, log).expect("own folder");
+        let told = file_text(&path).expect_err("a log").to_string();
+        assert!(
+            told.ends_with(
+                ":1:1: this is an event log or a record, and no scenario: `ethbus explain` and `ethbus replay` read it"
+            ),
+            "{told}"
+        );
+    }
+
+    /// Each unknown key costs a search for what was meant.
+    #[test]
+    fn the_check_stops_after_fifty_errors() {
+        let keys = |count: usize| (0..count).map(|number| format!("key{number} = 1\n")).collect::<String>();
+        assert!(error(&keys(49)).ends_with("\nand 29 errors more"), "{}", error(&keys(49)));
+        assert!(error(&keys(100_000)).ends_with("\nand more: the check stops after 50 errors"));
+    }
+
+    /// The place of each of n errors costs the same, wherever it is.
+    #[test]
+    fn places_are_found_at_ends_and_between() {
+        let source = SourceText::new(Path::new("lab.toml"), "ab\né=1\n".to_owned());
+        let place = |at: usize| {
+            let FilePlace { line, column, .. } = source.place(at..at);
+            (line, column)
+        };
+        assert_eq!([0, 2, 3, 5, 8, 99].map(place), [(1, 1), (1, 3), (2, 1), (2, 2), (3, 1), (3, 1)]);
     }
 
     #[test]
