@@ -115,7 +115,7 @@ fn code_of(error: &CommandError) -> ExitCode {
         | CommandError::Theory(_)
         | CommandError::Policy(_)
         | CommandError::Retry(_)
-        | CommandError::Plot(PlotError::Option { .. })
+        | CommandError::Plot(PlotError::Option { .. } | PlotError::NoTable { .. })
         | CommandError::Explain(
             ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },
         ) => ExitCode::from(WRONG_USE),

@@ -16,7 +16,24 @@ pub mod labels;
 pub mod picture;
 
 use sim::files::output::OutputError;
-use std::path::PathBuf;
+use sim::words::units::many;
+use std::path::{Path, PathBuf};
+
+/// Why a file is not read as a table.
+fn unread(path: &Path, error: csv::Error) -> PlotError {
+    let path = path.to_owned();
+    let line = |at: &Option<csv::Position>| at.as_ref().map_or(1, csv::Position::line);
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let what = format!("it has {}, and the first line {expected_len}", many(*len, "column"));
+            PlotError::NoTable { path, line: line(pos), what }
+        }
+        csv::ErrorKind::Utf8 { pos, .. } => {
+            PlotError::NoTable { path, line: line(pos), what: "it is no text in UTF-8".to_owned() }
+        }
+        _ => PlotError::Read { path, source: error.into() },
+    }
+}
 
 /// Why a figure cannot be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +45,17 @@ pub enum PlotError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: csv::Error,
+        source: std::io::Error,
+    },
+    /// The file is no table.
+    #[error("{}, line {line}: {what}: write a table of `ethbus sweep`, or another file in CSV", path.display())]
+    NoTable {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong in it.
+        what: String,
     },
     /// A folder of rows cannot be read.
     #[error(transparent)]

@@ -81,6 +81,23 @@ fn labs_are_listed_with_names_and_addresses() {
     let again = run(ethbus(["down", &lab.name]));
     again.failed_with(1, &["no lab called", &lab.name, "there is nothing to take down"]);
     assert!(!again.stderr.contains("ethbus up"), "{}", again.stderr);
+    for command in [["plca", "set", "st1", "enable", "on"].as_slice(), &["plca", "get", "st1"], &["keep"], &["pause"]] {
+        let named = [command, &["--name", &lab.name]].concat();
+        run(ethbus(named)).failed_with(1, &["no lab called", &lab.name]);
+    }
+}
+
+/// No station receives what it sends itself.
+#[test]
+fn a_station_sends_nothing_to_itself() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let lab = Lab::up(&["--stations", "2"]);
+    for to in ["st1", &lab.mac("st1")] {
+        run(lab.ethbus("send", &["--from", "st1", "--to", to])).failed_with(2, &["--to", to, "is the sender"]);
+    }
 }
 
 /// Cables are plugged and unplugged; the words of before still do it.
@@ -93,8 +110,10 @@ fn plug_and_unplug_have_their_former_names_too() {
     let lab = Lab::up(&["--stations", "2"]);
     let attached = || lab.stats()["stations"][1]["attached"].clone();
     for (command, is_attached) in [("unplug", false), ("plug", true), ("detach", false), ("attach", true)] {
-        run(lab.ethbus(command, &["st2"])).succeeded();
-        assert_eq!(attached(), is_attached, "{command}");
+        let told = run(lab.ethbus(command, &["st2"])).succeeded().stderr;
+        assert_eq!((attached(), told.as_str()), (is_attached.into(), ""), "{command}");
+        let again = run(lab.ethbus(command, &["st2"])).succeeded().stderr;
+        assert!(again.contains("st2 was o") && again.contains("the medium already"), "{command}: {again}");
     }
 }
 

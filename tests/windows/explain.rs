@@ -104,6 +104,10 @@ fn what_is_not_there_is_named() {
     let damaged = class.with(&class.log().replacen("\"kind\":\"defer\"", "\"kind\":\"defre\"", 1));
     run(ethbus(["explain", &damaged, "--frame", "st1#1"]))
         .failed_with(1, &["other, line 5: `defre` is no kind of event"]);
+    for more in [&["--list"][..], &[]] {
+        let asked = [&["explain", &class.events, "--pick", "station=zz"], more].concat();
+        run(ethbus(asked)).failed_with(2, &["no station is called `zz`; the log has st1, "]);
+    }
     run(ethbus(["explain", "/no/such/log", "--frame", "1"])).failed_with(1, &["cannot read /no/such/log"]);
 }
 

@@ -24,7 +24,12 @@ const ALL: &str = "all";
 /// # Errors
 /// No such lab or station, or a lab that does not answer.
 pub fn plug(args: &PortArgs) -> Outcome {
-    let station = change(&running_lab(args.lab.name.as_deref())?, &args.station, Change::Attach)?;
+    let lab = running_lab(args.lab.name.as_deref())?;
+    let was_attached = is_attached(&lab, &args.station)?;
+    let station = change(&lab, &args.station, Change::Attach)?;
+    if was_attached {
+        say(&format!("ethbus: {} was on the medium already\n", args.station));
+    }
     if station.attached {
         return Ok(ExitCode::SUCCESS);
     }
@@ -37,8 +42,24 @@ pub fn plug(args: &PortArgs) -> Outcome {
 /// # Errors
 /// As [`plug`].
 pub fn unplug(args: &PortArgs) -> Outcome {
-    change(&running_lab(args.lab.name.as_deref())?, &args.station, Change::Detach)?;
+    let lab = running_lab(args.lab.name.as_deref())?;
+    let was_attached = is_attached(&lab, &args.station)?;
+    change(&lab, &args.station, Change::Detach)?;
+    if !was_attached {
+        say(&format!("ethbus: {} was off the medium already\n", args.station));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a station is on the medium now.
+fn is_attached(lab: &str, station: &str) -> Result<bool, CommandError> {
+    let content = Inventory::of_running(lab)?;
+    let found = ask(lab, &Control::Stats)?.stations.into_iter().find(|results| results.name == station);
+    found.map(|results| results.attached).ok_or_else(|| CommandError::NoStation {
+        lab: lab.to_owned(),
+        station: station.to_owned(),
+        stations: station_names(&content),
+    })
 }
 
 /// Makes a station faulty, or right again.

@@ -11,6 +11,7 @@ use link::clock::raise_nice;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};
 use serde::Serialize;
+use sim::scenario::plan::PlanError;
 use sim::words::interface::BROADCAST;
 use sim::words::units::FrameRate;
 use sim::words::units::{group, many};
@@ -45,6 +46,11 @@ pub fn send(args: &SendArgs) -> Outcome {
     let content = Inventory::of_running(&lab)?;
     let namespace = station(&lab, &content, &args.from)?;
     let to = destination(&content, &args.to)?;
+    if content.stations.iter().any(|port| port.name == args.from && MacAddr::from(port.mac) == to) {
+        let what =
+            format!("`{}` is the sender, and no station receives its own frames: write another station", args.to);
+        return Err(PlanError::option("--to", what).into());
+    }
     let interrupts = interrupts()?;
     let socket = StationSocket::open_to_send(&namespace, INTERFACE)
         .map_err(|source| CommandError::Station { station: args.from.clone(), source })?;

@@ -1,7 +1,7 @@
 //! A table's rows as series of points: means over seeds, each with the half-width of its 95 % interval.
 
-use super::PlotError;
 use super::labels::{self, Label, TimeUnit, common, label};
+use super::{PlotError, unread};
 use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::output::{Rows, TableError};
 use sim::figures::intervals::{BELOW, half_width};
@@ -154,8 +154,8 @@ impl Table {
         if let Some(manifest) = Manifest::read(path).map_err(TableError::from)? {
             Rows::read(path, &manifest)?.check(path, &manifest)?;
         }
-        let wrong = |source| PlotError::Read { path: path.to_owned(), source };
-        let file = File::open(path).map_err(|error| wrong(error.into()))?;
+        let file = File::open(path).map_err(|source| PlotError::Read { path: path.to_owned(), source })?;
+        let wrong = |error| unread(path, error);
         let mut reader = csv::Reader::from_reader(WithLines::new(file));
         let names = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
         let rows = reader.into_records().collect::<Result<_, _>>().map_err(wrong)?;

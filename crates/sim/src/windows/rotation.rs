@@ -38,6 +38,9 @@ impl FromStr for Rotation {
     fn from_str(text: &str) -> Result<Rotation, String> {
         let mut rotation = Rotation { octets: None, nanos: None };
         for part in text.split(',') {
+            if part.parse::<f64>().is_ok() {
+                return Err(format!("`{part}` has no unit: write a size like `{part}MB`, or a time like `{part}s`"));
+            }
             let (octets, time) = (size(part), units::duration(part));
             match (octets, time) {
                 (Some(octets), _) if rotation.octets.is_none() => rotation.octets = Some(octets),
