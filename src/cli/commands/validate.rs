@@ -1,7 +1,7 @@
 //! `ethbus validate`: known figures beside measured ones.
 
-use super::{INTERRUPTED, Outcome, interrupts, print_result};
-use crate::cli::args::{Cli, Command, SimArgs, ValidateArgs};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, result_text};
+use crate::cli::args::{Cli, Command, Format, SimArgs, ValidateArgs};
 use crate::show::terminal::output_columns;
 use crate::show::{progress, say};
 use crate::study::validate::{Options, Report, ValidateError, run, table, titles};
@@ -9,6 +9,7 @@ use clap::Parser;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::PlanError;
 use sim::scenario::plan::{Overrides, Plan};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -27,7 +28,8 @@ const SCENARIOS: &[(&str, &str)] = &[
 /// Topics that there are not; a report that cannot be written.
 pub fn validate(args: &ValidateArgs) -> Outcome {
     let only = args.only.as_deref().unwrap_or_default();
-    check_topic(only)?;
+    let title = check_topic(only)?;
+    let begun = begin(args.format, title)?;
     let interrupts = interrupts()?;
     let bar = Mutex::new(progress("validating", 1.0));
     let go_on = |part: f64| {
@@ -37,7 +39,8 @@ pub fn validate(args: &ValidateArgs) -> Outcome {
     let options = Options { seed: args.seed, quick: args.quick, only, plan: &plan, alter: &|_| (), go_on: &go_on };
     match run(&options) {
         Ok(report) => {
-            print_result(args.format, &report, |report| table(report, output_columns()))?;
+            let text = result_text(args.format, &report, |report| table(report, output_columns()));
+            print(text.strip_prefix(&begun).unwrap_or(&text))?;
             Ok(verdict(&report))
         }
         Err(ValidateError::Interrupted) => {
@@ -76,10 +79,22 @@ fn sim_arguments(command: &str) -> SimArgs {
     }
 }
 
-fn check_topic(only: &str) -> Result<(), PlanError> {
+/// Writes how the report begins, before a minute of runs: output that cannot be written is said at once. A terminal shows the
+/// progress instead.
+fn begin(format: Format, title: &str) -> Result<String, CommandError> {
+    let begin = match format {
+        _ if io::stdout().is_terminal() => String::new(),
+        Format::Json => "{".to_owned(),
+        Format::Table => title.split_inclusive(' ').next().unwrap_or_default().to_owned(),
+    };
+    print(&begin).map(|()| begin)
+}
+
+/// The first title with this in it.
+fn check_topic(only: &str) -> Result<&'static str, PlanError> {
     let titles = titles();
-    if titles.iter().any(|title| title.to_lowercase().contains(&only.to_lowercase())) {
-        return Ok(());
+    if let Some(title) = titles.iter().find(|title| title.to_lowercase().contains(&only.to_lowercase())) {
+        return Ok(title);
     }
     let what = format!("no topic has `{only}` in its title; there are: {}", titles.join("; "));
     Err(PlanError::option("--only", what))
