@@ -68,7 +68,8 @@ fn wanted<'a>(words: &[&'a str]) -> Option<Wanted<'a>> {
     // `sudo -E ethbus exec` and the like.
     let begin = words.iter().position(|word| Path::new(word).file_name().is_some_and(|name| name == "ethbus"))?;
     let (&begun, before) = words[begin + 1..].split_last()?;
-    let mut command = &Cli::command();
+    let whole = Cli::command();
+    let (mut above, mut command) = ("", &whole);
     let (mut lab, mut places, mut option) = (None, Vec::new(), None);
     for word in before {
         if let Some(taker) = option.take() {
@@ -78,7 +79,7 @@ fn wanted<'a>(words: &[&'a str]) -> Option<Wanted<'a>> {
         } else if word.starts_with('-') {
             option = option_of(command, word).filter(|option| takes_a_value(option));
         } else if let Some(inner) = command.find_subcommand(word) {
-            command = inner;
+            (above, command) = (command.get_name(), inner);
         } else {
             places.push(*word);
         }
@@ -88,10 +89,32 @@ fn wanted<'a>(words: &[&'a str]) -> Option<Wanted<'a>> {
         (Some(option), _) => (option, begun),
         (None, Some((option, value))) => (option_of(command, option)?, value),
         (None, None) if begun.starts_with('-') => return None,
-        (None, None) => (command.get_positionals().nth(places.len())?, begun),
+        (None, None) if command.has_subcommands() && command.get_positionals().next().is_none() => {
+            return Some(Wanted { kind: Kind::Word(commands_of(command)), lab, begun });
+        }
+        (None, None) => {
+            let repeated = command.get_positionals().last().filter(|last| last.get_id() == SETTINGS);
+            (command.get_positionals().nth(places.len()).or(repeated)?, begun)
+        }
     };
+    if argument.get_id() == SETTINGS && command.get_name() == "set" && above == "plca" {
+        return Some(Wanted {
+            kind: Kind::Word(values::of_plca(before.last().copied().unwrap_or_default())),
+            lab,
+            begun,
+        });
+    }
     let kind = kind_of(command, argument, places.first().copied().unwrap_or_default())?;
     Some(Wanted { kind, lab, begun })
+}
+
+/// The argument that comes again and again: of `set` and of `plca set`.
+const SETTINGS: &str = "settings";
+
+/// The commands below one that are for people.
+fn commands_of(command: &Command) -> Vec<String> {
+    let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+    shown.map(|below| below.get_name().to_owned()).collect()
 }
 
 /// The option that a word like `--name` or `-n` gives; `--name=coax` has its value with it.
@@ -131,6 +154,7 @@ fn kind_of(command: &Command, argument: &Arg, first: &str) -> Option<Kind> {
         "KEY=VALUE" => Some(Kind::Pick(first.to_owned())),
         "FILTER" if command.get_name() == "convert" => Some(Kind::Filter(Some(first.to_owned()))),
         "FILTER" if command.get_name() == "capture" => Some(Kind::Filter(None)),
+        "COMMAND" => Some(Kind::Word(commands_of(&Cli::command()))),
         "KEY=VALUES" => Some(Kind::Set),
         "SETTING" => Some(Kind::Setting),
         "LAB" if command.get_name() == "down" => Some(Kind::AnyLab),
@@ -220,10 +244,29 @@ mod tests {
         assert_eq!(kind("ethbus capture --filter "), Some(Kind::Filter(None)));
         assert_eq!(kind("ethbus sweep --set "), Some(Kind::Set));
         assert_eq!(kind("ethbus set "), Some(Kind::Setting));
-        for line in
-            ["ethbus ", "ethbus sim ", "ethbus up --name ", "ethbus exec --", "ethbus exec st1 -", "ls ", "ethbus up "]
-        {
+        for line in ["ethbus sim ", "ethbus up --name ", "ethbus exec --", "ethbus exec st1 -", "ls ", "ethbus up "] {
             assert_eq!(kind(line), None, "{line}");
+        }
+    }
+
+    /// Options come only after a hyphen: 75 words at once are no help.
+    #[test]
+    fn commands_come_first() {
+        for line in ["ethbus ", "ethbus man "] {
+            let Some(Kind::Word(words)) = kind(line) else { panic!("{line}") };
+            assert!(
+                words.contains(&"up".to_owned()) && words.iter().all(|word| !word.starts_with(['-', '_'])),
+                "{words:?}"
+            );
+        }
+        assert_eq!(
+            kind("ethbus plca "),
+            Some(Kind::Word(["get", "status", "registers", "set"].map(str::to_owned).into()))
+        );
+        let Some(Kind::Word(names)) = kind("ethbus plca set st2 ") else { panic!("settings") };
+        assert!(names.contains(&"node-id".to_owned()), "{names:?}");
+        for line in ["ethbus plca set st2 enable ", "ethbus plca set st2 node-id 3 enable "] {
+            assert_eq!(kind(line), Some(Kind::Word(["on", "off"].map(str::to_owned).into())), "{line}");
         }
     }
 

@@ -8,6 +8,9 @@ use std::fmt::Write;
 /// The gap that a MAC keeps between frames, which a burst must outlast.
 const GAP: u8 = 96;
 
+/// The settings that [`set`] takes.
+pub const SETTINGS: [&str; 6] = ["enable", "node-id", "node-cnt", "to-tmr", "burst-cnt", "burst-tmr"];
+
 /// A time on a segment of 10BASE-T1S, 10 Mb/s: with a unit of time, rounded up to a bit time, or in bit times.
 ///
 /// # Errors
@@ -146,9 +149,7 @@ pub fn set(mut settings: PlcaSettings, words: &[String]) -> Result<PlcaSettings,
             "burst-cnt" => settings.burst_count = number(name, value, 0, "802.3, 30.16.1.1.6")?,
             "burst-tmr" => settings.burst_timer = number(name, value, 0, "802.3, 30.16.1.1.7")?,
             _ => {
-                return Err(format!(
-                    "`{name}` is no setting of PLCA: write enable, node-id, node-cnt, to-tmr, burst-cnt or burst-tmr"
-                ));
+                return Err(format!("`{name}` is no setting of PLCA: write one of {}", SETTINGS.join(", ")));
             }
         }
     }

@@ -11,6 +11,7 @@ use sim::settings::keys::{AT, Key, SCENARIO, Takes};
 use sim::settings::options;
 use sim::settings::overrides::dotted_key;
 use sim::windows::capture::filter::Filter;
+use sim::words::plca::SETTINGS;
 
 /// What no parser takes.
 const NONSENSE: &str = "?";
@@ -53,6 +54,17 @@ pub fn of_set(begun: &str) -> Vec<String> {
     };
     let before = &begun[..=begun.rfind(',').unwrap_or(key.len())];
     of_key(key).into_iter().map(|value| format!("{before}{value}")).collect()
+}
+
+/// What a word of `ethbus plca set` may be that comes after `before`: a setting, or its value.
+pub fn of_plca(before: &str) -> Vec<String> {
+    let words: &[&str] = match before {
+        "enable" => &["on", "off"],
+        // A number has no words.
+        setting if SETTINGS.contains(&setting) => &[],
+        _ => &SETTINGS,
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// What a setting of `ethbus set` may be that has been begun so: a key with `=`, or with a value.
