@@ -347,8 +347,8 @@ pub fn making(stations: usize) -> impl Fn(usize) {
 /// One line of at most `width` columns for a terminal while the bus runs. What matters least goes first where there is no room.
 pub fn live_line(results: &Results, elapsed: Duration, duration: Duration, width: usize) -> String {
     let bars = if width >= 100 { 20 } else { 10 };
-    let used = results.medium.utilization_total.clamp(0.0, 1.0);
-    let filled = (used * bars as f64).round() as usize;
+    let used = results.medium.utilization_total;
+    let filled = (used.clamp(0.0, 1.0) * bars as f64).round() as usize;
     let bar = "█".repeat(filled) + &"·".repeat(bars - filled);
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let queued: Vec<String> = results.stations.iter().take(8).map(|station| station.queued.to_string()).collect();
