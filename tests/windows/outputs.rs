@@ -209,7 +209,7 @@ fn no_command_succeeds_beside_a_folder_that_is_not_whole() {
     }
     let inputs = inputs();
     for command in [
-        "sim --stations 4 --duration 1s --warmup 0s --pcapng FILE --pcapng-rotate 100000",
+        "sim --stations 4 --duration 1s --warmup 0s --pcapng FILE --pcapng-rotate 100kB",
         "report IN/a.events -o IN/page.html --svg FILE",
         "report IN/a.events -o IN/page.html --png FILE",
         "man --out FILE",
@@ -231,28 +231,88 @@ fn no_command_succeeds_without_a_place_for_its_words() {
     if skipped(&["sh"]) {
         return;
     }
-    for command in
-        ["--help", "--version", "help sim", "sim -h", "check --schema", "completions bash", "man sim", "list"]
-    {
+    for command in [
+        "--help",
+        "--version",
+        "help sim",
+        "sim -h",
+        "check --schema",
+        "completions bash",
+        "man sim",
+        "list",
+        "validate",
+    ] {
         let script = format!("\"$1\" {command} > /dev/full");
         run(program("sh", ["-c", &script, "sh", crate::common::ETHBUS]))
             .failed_with(1, &["cannot write the result", "No space left on device"]);
     }
 }
 
-/// Only outputs that programs read as they are made go to standard output under this name.
+/// As `head` reads a line and ends. The log is longer than a pipe holds.
 #[test]
-fn a_dash_is_no_file() {
-    let inputs = inputs();
-    for (command, _, takes) in OUTPUTS {
-        if takes == Takes::Whole {
-            let place = tempfile::tempdir().expect("a folder for temporary files");
-            let mut ended = ethbus(words(command, inputs.path(), Path::new("-")));
-            ended.current_dir(place.path());
-            assert!(!run(ended).stderr.is_empty(), "{command}");
-            assert_eq!(fs::read_dir(place.path()).expect("own folder").count(), 0, "{command}");
-        }
+fn a_reader_that_has_read_enough_is_no_error() {
+    if skipped(&["sh", "head"]) {
+        return;
     }
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let log = folder.path().join("a.events").to_str().expect("a name of letters").to_owned();
+    run(ethbus(["sim", "--stations", "4", "--duration", "300ms", "--events", &log])).succeeded();
+    for to in ["csv", "events", "pcapng", "vcd"] {
+        let script = "{ \"$1\" convert \"$2\" --to \"$3\"; echo ended with $? >&2; } | head -c 1";
+        let ended = run(program("sh", ["-c", script, "sh", crate::common::ETHBUS, &log, to]));
+        assert_eq!(ended.stderr, "ended with 0\n", "{to}");
+    }
+}
+
+/// A sentence names a pipe without a reader, and an interrupt ends the wait.
+#[test]
+fn a_sweep_says_that_it_waits_for_a_reader() {
+    if skipped(&["mkfifo"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let pipe = folder.path().join("pipe");
+    run(program("mkfifo", [&pipe])).succeeded();
+    let mut sweep = ethbus(["sweep", "--set", "stations=2,3", "--duration", "1ms", "--out"]);
+    sweep.arg(&pipe);
+    let mut sweep = crate::common::process::Running::start(sweep, "");
+    sweep.wait_for_stderr("waits for a program that reads");
+    sweep.signal("INT");
+    sweep.wait();
+}
+
+/// The same octets as in a file; what the command prints besides goes to standard error. A second output is refused by its name.
+#[test]
+fn a_dash_is_standard_output_for_every_output() {
+    let inputs = inputs();
+    for (command, end, _) in OUTPUTS.iter().filter(|(_, end, _)| ![".ebe", ".png"].contains(end)) {
+        let place = tempfile::tempdir().expect("a folder for temporary files");
+        let run_with = |file: &Path| {
+            let mut command = ethbus(words(command, inputs.path(), file));
+            command.current_dir(place.path());
+            run(command).succeeded()
+        };
+        let ended = run_with(Path::new("-"));
+        assert_eq!(fs::read_dir(place.path()).expect("own folder").count(), 0, "{command}");
+        let file = place.path().join(format!("file{end}"));
+        let printed = run_with(&file).stdout;
+        // A page or a picture tells its own command; a scenario its own name.
+        let whole = String::from_utf8_lossy(&fs::read(&file).expect("own file")).into_owned();
+        let begin = |text: &str| text.chars().take(14).collect::<String>();
+        assert_eq!(begin(&ended.stdout), begin(&whole), "{command}");
+        if end == &".events" || end == &".csv" {
+            assert_eq!(ended.stdout, whole, "{command}");
+        }
+        printed
+            .lines()
+            .for_each(|line| assert!(ended.stderr.contains(line), "{command}: no `{line}` on standard error"));
+    }
+    let two = run(ethbus(["sim", "--duration", "1ms", "--events", "-", "--pcapng", "-"]));
+    two.failed_with(2, &["--events", "standard output is the file of --pcapng too"]);
+    let series = run(ethbus(["sim", "--duration", "1ms", "--series", "1ms", "--events", "-"]));
+    series.failed_with(2, &["--series", "standard output is the file of --events too"]);
+    let in_background = run(ethbus(["up", "--background", "--name", "dash", "--events", "-"]));
+    in_background.failed_with(2, &["--events", "no standard output"]);
 }
 
 /// The demonstration continues, reports at once the file that is not whole, and names it in its verdict. With

@@ -4,7 +4,7 @@
 //! together. It must not judge by values that were taken out, so it gets the list of their sections.
 
 use super::file::SourceText;
-use super::wrong::{Wrong, meant};
+use super::wrong::{Wrong, Wrongs, meant};
 use crate::settings::keys::{HABITS, Key, SCENARIO, Takes};
 use crate::words::units::is_plain_name;
 use std::ops::Range;
@@ -141,6 +141,9 @@ impl Checker<'_> {
 
     fn section(&mut self, table: &mut DeTable<'_>, keys: &'static [Key], heading: &str) {
         for (name, mut value) in std::mem::take(table) {
+            if self.found.wrongs.len() >= Wrongs::MOST {
+                return;
+            }
             let key = keys.iter().find(|key| key.name == name.get_ref().as_ref());
             if heading.is_empty() {
                 self.section = key.filter(|key| is_section(key)).map_or("", |key| key.name);

@@ -52,6 +52,8 @@ pub struct Wrongs(Vec<Wrong>);
 impl Wrongs {
     /// How many are reported for one file: a reader does not read more of them at once.
     const TOLD: usize = 20;
+    /// How many are looked for in one file: one with more is no scenario.
+    pub const MOST: usize = 50;
 
     /// These, in the order of the file, and of each value what was found first.
     pub fn new(mut wrongs: Vec<Wrong>) -> Wrongs {
@@ -91,6 +93,9 @@ impl Display for Wrongs {
         match self.0.len().saturating_sub(Wrongs::TOLD) {
             0 => Ok(()),
             1 => f.write_str("\nand one error more"),
+            _ if self.0.len() >= Wrongs::MOST => {
+                write!(f, "\nand more: the check stops after {} errors", Wrongs::MOST)
+            }
             more => write!(f, "\nand {more} errors more"),
         }
     }
