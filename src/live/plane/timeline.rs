@@ -98,11 +98,11 @@ mod tests {
     /// A frame that came before a step, and is read after it, finds the bits of the step gone by.
     #[test]
     fn all_bits_of_a_leap_go_by_at_once() {
-        let mut timeline = Timeline::new(0, BitRate::per_second(1_000_000_000).expect("not zero"));
-        timeline.slip(1_000, 300);
-        timeline.leap(1_000, 50);
-        timeline.slip(1_200, 200);
-        let instants = [600, 990, 1_000, 1_200, 1_201].map(|nanos| timeline.instant(nanos).get());
+        let mut timeline = Timeline::new(10_000, BitRate::per_second(1_000_000_000).expect("not zero"));
+        timeline.slip(11_000, 300);
+        timeline.leap(11_000, 50);
+        timeline.slip(11_200, 200);
+        let instants = [10_600, 10_990, 11_000, 11_200, 11_201].map(|nanos| timeline.instant(nanos).get());
         assert_eq!(instants, [750, 750, 750, 750, 751]);
     }
 }
