@@ -55,8 +55,12 @@ fn waits(results: &Results, cycles: &PlcaResults) -> String {
 
 fn told(cycles: &PlcaResults) -> String {
     let Some(mean) = cycles.cycle_mean_bt else { return "  cycles             none ended".to_owned() };
+    let silences = match cycles.silences {
+        0 => String::new(),
+        count => format!("; {} silences", group(count)),
+    };
     format!(
-        "  cycles             {}, {} of them empty; {} BT mean, {} to {} BT",
+        "  cycles             {}, {} of them empty; {} BT mean, {} to {} BT{silences}",
         group(cycles.cycles),
         group(cycles.empty_cycles),
         group(mean.round() as u64),

@@ -268,7 +268,7 @@ impl Medium {
     }
 
     /// The cycles from BEACON to BEACON; `None` without PLCA.
-    pub fn plca_cycles(&self) -> Option<&PlcaCycles> {
+    pub fn plca_cycles(&self) -> Option<PlcaCycles> {
         self.plca().map(|engine| engine.plca_cycles())
     }
 

@@ -19,6 +19,9 @@ pub struct PlcaResults {
     pub cycle_min_bt: u64,
     /// The longest.
     pub cycle_max_bt: u64,
+    /// Times in which nothing was on the line for longer than 255 turns: no coordinator sent BEACONs.
+    #[serde(default)]
+    pub silences: u64,
     /// Octets of the longest frame that was sent; none of no frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame_max_octets: Option<u32>,
@@ -44,6 +47,7 @@ impl PlcaResults {
             cycle_mean_bt: (sums.cycles > 0).then(|| sums.sum.get() as f64 / sums.cycles as f64),
             cycle_min_bt: sums.shortest.get(),
             cycle_max_bt: sums.longest.get(),
+            silences: sums.silences,
         }
     }
 }
@@ -78,7 +82,7 @@ impl PlcaStation {
 
 /// Every node of a bus with PLCA, in order of station number, and the bus's cycles, of a measurement that began at `start`.
 pub fn of(medium: &Medium, start: BitInstant) -> Option<(PlcaCycles, Vec<PlcaStation>)> {
-    let cycles = *medium.plca_cycles()?;
+    let cycles = medium.plca_cycles()?;
     let stations = (0..medium.config().topology.stations() as u16).map(StationId::new);
     let node = |station| {
         let counters: PlcaCounters = medium.plca_counters(station)?;

@@ -286,7 +286,7 @@ impl Measured {
         self.longest_waiting = simulator.longest_waiting(self.end);
         self.stations = StationResults::all(&plan.all_names(), &simulator.snapshot(self.end));
         self.stacks = simulator.stacks().map_or_else(Vec::new, <[StackSums]>::to_vec);
-        self.plca = simulator.medium().plca_cycles().copied();
+        self.plca = simulator.medium().plca_cycles();
         self.cut = simulator.medium().cut().map(Cut::from);
     }
 

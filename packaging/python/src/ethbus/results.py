@@ -695,6 +695,9 @@ class PlcaResults(Record):
     """Up to when noise, or a deaf receiver, was at some node, in the time measured; none if it never was.
     The bound holds for frames that come later, and what is measured has others too."""
 
+    silences: int
+    """Times in which nothing was on the line for longer than 255 turns: no coordinator sent BEACONs."""
+
 
 @dataclass(frozen=True)
 class PlcaStation(Record):

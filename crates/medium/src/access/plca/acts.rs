@@ -384,12 +384,17 @@ impl Engine<Reconciliation> {
             return;
         }
         let (mut begin, mut after) = (now, None);
+        if is.is_none() {
+            self.method.cycles.sums.silences += u64::from(self.is_long_silent());
+        }
+        let own = &self.stations[station.index()].mac;
         if let Some(piece) = own.piece {
             // ESD and the code after it follow a frame that was not cut short.
             let sent = self.method.wire.get(piece);
             let delimited = sent.what == What::Frame && !sent.cut && own.delimited;
             begin = self.method.piece_end(now, sent.begin, delimited);
             self.method.wire.end(piece, begin);
+            self.method.cycles.silent_since = self.method.cycles.silent_since.max(begin);
             self.expect_settled_after(piece, begin);
             after = want.map(|_| piece);
         }

@@ -19,6 +19,9 @@ pub struct PlcaCycles {
     pub shortest: BitTimes,
     /// The length of the longest.
     pub longest: BitTimes,
+    /// Times in which nothing was on the line for longer than 255 turns, while PLCA was on at some node: no coordinator
+    /// sent BEACONs.
+    pub silences: u64,
 }
 
 impl PlcaCycles {
@@ -35,6 +38,7 @@ impl PlcaCycles {
             sum: self.sum + other.sum,
             shortest,
             longest: self.longest.max(other.longest),
+            silences: self.silences + other.silences,
         }
     }
 
@@ -70,6 +74,8 @@ pub(super) struct Cycles {
     pub sums: PlcaCycles,
     /// The last BEACON of the coordinator.
     last: Option<BitInstant>,
+    /// When the last signal on the line ended.
+    pub silent_since: BitInstant,
     /// Empty cycles since the last event that reported a BEACON.
     pub untold: u64,
     begin: Option<Begin>,
@@ -88,6 +94,7 @@ impl Cycles {
         Cycles {
             sums: PlcaCycles::default(),
             last: None,
+            silent_since: BitInstant::ZERO,
             untold: 0,
             begin: None,
             known: None,
@@ -160,6 +167,7 @@ impl Cycles {
         self.untold += count;
         let span = length * count;
         self.last = self.last.map(|last| last + span);
+        self.silent_since = self.silent_since + span;
         if let Some(begin) = &mut self.begin {
             begin.at = begin.at + span;
             begin.counters.iter_mut().zip(counted).for_each(|(sum, more)| *sum = sum.and(more, count));

@@ -362,8 +362,18 @@ impl Engine<Reconciliation> {
         self.station(station).mac.node.own.settings
     }
 
-    /// The cycles so far.
-    pub(crate) fn plca_cycles(&self) -> &super::PlcaCycles {
-        &self.method.cycles.sums
+    /// The cycles so far; a silence that is not over counts.
+    pub(crate) fn plca_cycles(&self) -> super::PlcaCycles {
+        let mut cycles = self.method.cycles.sums;
+        cycles.silences += u64::from(!self.method.follower.leads && self.is_long_silent());
+        cycles
+    }
+
+    /// Nothing has been on the line for longer than 255 turns, as long as PLCA is on at some node.
+    pub(super) fn is_long_silent(&self) -> bool {
+        let nodes = self.stations.iter().map(|this| &this.mac.node).filter(|node| node.on());
+        let longest = nodes.map(|node| node.own.settings.to_timer).max();
+        let silent = self.core.instant.since(self.method.cycles.silent_since);
+        self.method.wire.is_silent() && longest.is_some_and(|to| silent > BitTimes::new(255 * u64::from(to)))
     }
 }

@@ -35,6 +35,7 @@ impl Engine<Reconciliation> {
         self.method.follower.notices.clear();
         self.method.follower.leads = false;
         self.method.cycles.disturb();
+        self.method.cycles.silent_since = now;
         (0..self.stations.len()).for_each(|index| self.look_ahead(StationId::new(index as u16)));
     }
 
