@@ -13,6 +13,7 @@ mod model;
 mod scenario;
 
 use agreement::agreed_events;
+use backoff::Generator;
 use common::{check_golden, offer, run, station, trace};
 use medium::{
     BitRate, BitTimes, Config, Destination, Dplca, Event, Frame, Input, Kind, Method, Octets, Plca, PlcaAssignment,
@@ -177,6 +178,92 @@ fn cycles_that_go_by_are_those_that_are_stepped_through() {
         assert_eq!(passed.plca_settings(station(number)), other.plca_settings(station(number)));
     }
     assert_eq!(passed.plca_cycles(), other.plca_cycles());
+}
+
+/// A bus of nodes that find their ids, with any load, on which nothing is wrong; on every other one stations are taken
+/// off and put back.
+fn any_sound_bus() -> impl Strategy<Value = Scenario> {
+    let places = prop_oneof![2 => Just(None), 1 => proptest::collection::vec(0..=2_u64, 16).prop_map(Some)];
+    let bus = (2..=16_u16, places, any::<u64>(), prop_oneof![1 => 8..=15_u16, 2 => 16..=40_u16]);
+    let periods = proptest::collection::vec(prop_oneof![3 => 2_000..=30_000_u64, 1 => 30_000..=200_000_u64], 16);
+    let plugs = proptest::collection::vec((SETTLED..LENGTH, 0..16_u16, any::<bool>()), 0..=4);
+    (bus, periods, plugs, any::<bool>()).prop_map(|((count, places, seed, aging_cycles), periods, plugs, plugged)| {
+        let mut config = bus_of(dynamic(count.into(), Dplca { aging_cycles, ..Dplca::new() }), seed);
+        if let Some(places) = places {
+            let positions = places[..usize::from(count)].iter().map(|&at| BitTimes::new(at)).collect();
+            config.topology = Topology::Bus { positions };
+        }
+        let mut frames = Generator::stream(seed, 0);
+        let mut inputs: Vec<(u64, Input)> = Vec::new();
+        for from in 0..count {
+            let mut gap = || frames.next_u64() % (2 * periods[usize::from(from)]);
+            let mut at = gap();
+            while at < LENGTH {
+                inputs.push(offer(at, from, (from + 1) % count, 64 + (at % 200) as u32));
+                at += gap();
+            }
+        }
+        for (at, number, is_off) in plugs.into_iter().filter(|_| plugged) {
+            let station = station(number % count);
+            inputs.push((at, if is_off { Input::Detach { station } } else { Input::Attach { station } }));
+        }
+        inputs.sort_by_key(|(at, _)| *at);
+        Scenario { config, inputs }
+    })
+}
+
+/// How long such a bus runs, and when it has found its coordinator.
+const LENGTH: u64 = 500_000;
+const SETTLED: u64 = 20_000;
+
+/// Once settled, one node is the coordinator until it is taken off, and each follower has a turn of the cycle or waits
+/// for one. The bus falls silent only if the coordinator is taken off.
+fn is_sound(scenario: &Scenario) -> Result<(), String> {
+    let (medium, events) = run(scenario.config.clone(), &scenario.inputs, LENGTH);
+    let mut inputs = scenario.inputs.iter().filter(|(_, input)| !matches!(input, Input::Offer { .. })).peekable();
+    let (mut present, mut losses, mut settled) = (BTreeMap::<StationId, (u32, u32)>::new(), 0, SETTLED);
+    let mut events = events.iter().filter(|event| matches!(event.kind, Kind::PlcaId { .. })).peekable();
+    while let Some(event) = events.next() {
+        let Kind::PlcaId { id, turns } = event.kind else { continue };
+        let at = event.at.get();
+        while let Some((then, input)) = inputs.next_if(|(then, _)| *then <= at) {
+            let mut led = |station| present.remove(station).is_some_and(|(id, _)| id == 0);
+            match input {
+                Input::Detach { station } if led(station) => {
+                    losses += 1;
+                    settled = settled.max(then + Plca::right(1).status.get() + 2 * SETTLED);
+                }
+                // A node that is put back may not hear a BEACON in time, and then sends one itself.
+                Input::Attach { .. } => settled = settled.max(then + SETTLED),
+                _ => {}
+            }
+        }
+        present.insert(event.station, (id, turns));
+        if events.peek().is_some_and(|next| next.at == event.at) || at < settled {
+            continue;
+        }
+        let leaders: Vec<u32> = present.values().filter(|(id, _)| *id == 0).map(|(_, turns)| *turns).collect();
+        let [turns] = leaders[..] else { return Err(format!("at {at} {present:?}")) };
+        if let Some(beyond) = present.iter().find(|(_, (id, _))| *id >= turns && *id != 254) {
+            return Err(format!("at {at} {beyond:?} of a cycle of {turns} turns"));
+        }
+    }
+    let silences = medium.plca_cycles().expect("PLCA").silences;
+    if silences > losses { Err(format!("{silences} silences, {losses} losses")) } else { Ok(()) }
+}
+
+/// `ETHBUS_CASES=1000` runs a thousand of them.
+#[test]
+fn a_bus_on_which_nothing_is_wrong_is_never_silent() {
+    let mut runner = runner(60);
+    for case in 0..scenario::cases(60) {
+        let scenario = any_sound_bus().new_tree(&mut runner).expect("a scenario").current();
+        let other = |input: &&(u64, Input)| !matches!(input.1, Input::Offer { .. });
+        is_sound(&scenario).unwrap_or_else(|error| {
+            let inputs: Vec<_> = scenario.inputs.iter().filter(other).collect();
+            panic!("case {case}: {error}: {:?} {inputs:?}", scenario.config)
+        });
+    }
 }
 
 fn any_node(count: u8) -> impl Strategy<Value = PlcaNode> {

@@ -163,6 +163,10 @@ struct Search {
     turns: u8,
     last_turn: u8,
     draws: u64,
+    /// It sent BEACONs, and has heard none since.
+    gave_up: bool,
+    /// No coordinator takes away turns up to this one before the next BEACON.
+    safe: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -185,15 +189,23 @@ impl Search {
     fn new(draws: u64) -> Search {
         let state = Assigning::Off;
         let claims = vec![None; 256];
-        Search { state, claims, age: 0, cycles: 0, aging: false, claim: false, turns: 8, last_turn: 0, draws }
+        let (aging, claim, gave_up) = (false, false, false);
+        Search { state, claims, age: 0, cycles: 0, aging, claim, turns: 8, last_turn: 0, draws, gave_up, safe: 7 }
+    }
+
+    /// Begins anew after it sent BEACONs.
+    fn given_up(draws: u64) -> Search {
+        Search { gave_up: true, ..Search::new(draws) }
     }
 
     fn is_claimed(&self, id: usize) -> bool {
         self.claims[id].is_some_and(|age| age + 1 >= self.age)
     }
 
-    fn highest(&self) -> usize {
-        (0..256).filter(|&id| self.is_claimed(id)).max().unwrap_or(0)
+    /// The highest that is claimed, or was in the `ages` before.
+    fn highest(&self, ages: u64) -> usize {
+        let is_claimed = |id: &usize| self.claims[*id].is_some_and(|age| age + 1 + ages >= self.age);
+        (0..256).filter(is_claimed).max().unwrap_or(0)
     }
 }
 
@@ -781,6 +793,7 @@ impl Model<'_> {
             Control::WaitTo { .. } => node.search.claim = false,
             Control::Syncing => {
                 node.search.turns = node.cur_id;
+                node.search.gave_up &= !beacon;
                 (node.cur_id, node.command, node.active) = (0, None, true);
                 node.busy_cycle &= !beacon;
                 if beacon {
@@ -822,6 +835,9 @@ impl Model<'_> {
         } else if turn == 0 {
             search.cycles += 1;
         }
+        if turn == 0 {
+            search.safe = 7.max(search.highest(0) + 1);
+        }
         if search.claim {
             search.claims[usize::from(turn)] = Some(search.age);
         }
@@ -848,7 +864,7 @@ impl Model<'_> {
         let last_used = search.is_claimed(usize::from(count) - 1);
         match search.state {
             Assigning::Off => self.listen(station),
-            Assigning::Listening { .. } if ok => self.learn(station),
+            Assigning::Listening { .. } if ok && !search.gave_up => self.learn(station),
             Assigning::Listening { until } if until == now && own.coordinator_allowed => {
                 let search = &mut self.nodes[station].search;
                 (search.state, search.aging) = (Assigning::Coordinator, true);
@@ -860,15 +876,14 @@ impl Model<'_> {
                 self.nodes[station].search.state = Assigning::Sending { until };
             }
             Assigning::Sending { .. } if echo => self.nodes[station].search.state = Assigning::Hearing,
-            Assigning::Sending { until } if until == now => {
-                self.nodes[station].search = Search::new(search.draws);
-                self.take(station, 254, 8);
-            }
+            Assigning::Sending { until } if until == now => self.give_up(station),
             Assigning::Hearing if !echo => self.nodes[station].search.state = Assigning::Coordinator,
-            Assigning::Coordinator if beacon || (is_over && search.is_claimed(0)) => self.learn(station),
+            Assigning::Coordinator if beacon => self.learn(station),
+            Assigning::Coordinator if is_over && search.is_claimed(0) => self.give_up(station),
             Assigning::Coordinator if new_age && last_used && count < 255 => self.take(station, 0, count + 1),
             Assigning::Coordinator if new_age && !last_used && count > 8 => {
-                self.take(station, 0, (search.highest() + 2).clamp(8, 255) as u8);
+                let turns = (search.highest(3) + 2).clamp(8, count.into());
+                self.take(station, 0, turns as u8);
             }
             Assigning::Learning | Assigning::Follower if !ok => {
                 self.nodes[station].search = Search::new(search.draws);
@@ -880,7 +895,7 @@ impl Model<'_> {
             }
             Assigning::Follower if is_over => {
                 let beyond = search.last_turn == 0 && search.turns <= id;
-                if search.is_claimed(id.into()) || beyond || (new_age && usize::from(id) > search.highest()) {
+                if search.is_claimed(id.into()) || beyond || (new_age && usize::from(id) > search.highest(0)) {
                     self.pick(station);
                 }
                 return false;
@@ -902,7 +917,14 @@ impl Model<'_> {
         let wait = 160 + 4 * self.draw(station, 256) as u64;
         let until = self.now + self.span(station, wait);
         let draws = self.nodes[station].search.draws;
-        self.nodes[station].search = Search { state: Assigning::Listening { until }, ..Search::new(draws) };
+        let gave_up = self.nodes[station].search.gave_up;
+        self.nodes[station].search = Search { state: Assigning::Listening { until }, gave_up, ..Search::new(draws) };
+        self.take(station, 254, 8);
+    }
+
+    /// It sends no more BEACONs, and listens for those of another.
+    fn give_up(&mut self, station: usize) {
+        self.nodes[station].search = Search::given_up(self.nodes[station].search.draws);
         self.take(station, 254, 8);
     }
 
@@ -913,15 +935,15 @@ impl Model<'_> {
         self.take(station, 254, count);
     }
 
-    /// A free turn: up to the last that is used, or else the present one, or else another of the cycle, or else none.
+    /// A free turn of the cycle: up to the last that is used, or else the present one, or else another that no coordinator
+    /// takes away, or else none.
     fn pick(&mut self, station: usize) {
         let search = &self.nodes[station].search;
-        let (highest, turns) = (search.highest(), usize::from(search.turns));
-        let free: Vec<usize> = (1..255).filter(|&id| !search.is_claimed(id)).collect();
-        let among = |from: usize, to: usize| free.iter().copied().filter(move |id| (from..to).contains(id));
+        let (highest, turns, safe) = (search.highest(0), usize::from(search.turns).max(2), search.safe);
+        let free: Vec<usize> = (1..turns).filter(|&id| !search.is_claimed(id)).collect();
         let PlcaSettings { node_id: present, node_count: count, .. } = self.nodes[station].own.settings;
-        let below: Vec<usize> = among(1, highest + 1).collect();
-        let behind: Vec<usize> = among(highest + 1, turns.max(2)).collect();
+        let (below, behind): (Vec<usize>, Vec<usize>) = free.iter().partition(|&&id| id <= highest);
+        let behind: Vec<usize> = behind.into_iter().filter(|&id| id <= safe).collect();
         let id = if !below.is_empty() {
             below[self.draw(station, below.len())]
         } else if behind.contains(&usize::from(present)) {

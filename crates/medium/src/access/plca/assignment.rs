@@ -30,6 +30,12 @@ pub(super) struct Dynamic {
     /// txop_claim_table, whose highest id is MAX_CLAIM, and txop_claim_table_new.
     claimed: Ids,
     claimed_anew: Ids,
+    /// MAX_CLAIM as each of the last three ages ended.
+    highest_before: [u8; 3],
+    /// The last turn that no coordinator takes away in this cycle: it may have taken turns away as turn 0 ended.
+    safe: u8,
+    /// The node has sent BEACONs and stopped, and no BEACON has come since.
+    gave_up: bool,
     /// aging_cnt.
     cycles: u16,
     /// dplca_txop_claim: somebody claims the present turn.
@@ -57,6 +63,9 @@ impl Dynamic {
             aging: false,
             claimed: Ids::NONE,
             claimed_anew: Ids::NONE,
+            highest_before: [0; 3],
+            safe: Dplca::LEAST_TURNS - 1,
+            gave_up: false,
             cycles: 0,
             claim: false,
             turn: 0,
@@ -90,7 +99,12 @@ impl Dynamic {
             self.cycles = if self.new_age { 0 } else { self.cycles + 1 };
         }
         if self.new_age {
+            let [last, before, _] = self.highest_before;
+            self.highest_before = [self.claimed.highest(), last, before];
             self.claimed = std::mem::take(&mut self.claimed_anew);
+        }
+        if turn == 0 {
+            self.safe = self.claimed.highest().saturating_add(1).max(Dplca::LEAST_TURNS - 1);
         }
         if claim {
             self.claimed.insert(turn);
@@ -98,15 +112,16 @@ impl Dynamic {
         }
     }
 
-    /// PICK_FREE_TXOP: a free turn, none after the last claimed one unless all before it are claimed. The
-    /// draft leaves the choice among them to the implementation. Here it is drawn, so that nodes that begin together do
-    /// not pick one turn; after the last claimed turn the node keeps the turn that it has. While the cycle has no free
-    /// turn the node goes without: the turn after the last would begin with the BEACON.
+    /// PICK_FREE_TXOP: a free turn of the cycle up to the last claimed one. The draft leaves the choice among them to the
+    /// implementation. Here it is drawn, so that nodes that begin together do not pick one turn. If all of them are
+    /// claimed, the node keeps its turn or draws another, among those that a coordinator never takes away: the first
+    /// eight, and the one after the last that was claimed before this cycle. If there are none, the node goes without a
+    /// turn.
     fn pick_free(&mut self, present: u8) -> u8 {
-        let (highest, turns) = (self.claimed.highest(), self.turns.max(2));
+        let (highest, last) = (self.claimed.highest(), self.turns.max(2) - 1);
         let free = |ids: RangeInclusive<u8>| ids.filter(|&id| !self.claimed.has(id)).collect::<Vec<_>>();
-        let below = free(1..=highest);
-        let beyond = free(highest.saturating_add(1)..=turns - 1);
+        let below = free(1..=highest.min(last));
+        let beyond = free(highest.saturating_add(1)..=self.safe.min(last));
         let all = match (below.is_empty(), beyond.is_empty()) {
             (false, _) => below,
             (true, false) if beyond.contains(&present) => return present,
@@ -116,9 +131,18 @@ impl Dynamic {
         all[self.draw(0..=all.len() as u64 - 1) as usize]
     }
 
+    /// The number of turns of a coordinator whose last turn is free: one turn after the last that was claimed in the last
+    /// four ages. A follower's turn is at most one after the last claim that the follower remembers, which is younger
+    /// than that, so no follower loses the turn that it has.
+    fn turns_after_claims(&self) -> u8 {
+        let highest = self.highest_before.iter().fold(self.claimed.highest(), |highest, &before| highest.max(before));
+        highest.saturating_add(2).max(Dplca::LEAST_TURNS)
+    }
+
     /// Nothing is claimed, and more cycles without traffic leave it so.
     fn is_steady(&self, settings: &PlcaSettings) -> bool {
-        let nothing = self.claimed == Ids::NONE && self.claimed_anew == Ids::NONE && !self.claim;
+        let claimed = self.claimed != Ids::NONE || self.claimed_anew != Ids::NONE || self.highest_before != [0; 3];
+        let nothing = !claimed && !self.claim;
         let stays = match self.state {
             Assignment::Coordinator => settings.node_count == Dplca::LEAST_TURNS,
             Assignment::Follower => settings.node_id < self.turns,
@@ -157,10 +181,11 @@ impl Node {
         dynamic.claim |= self.control == Control::Receive && is_clear;
     }
 
-    /// A BEACON ends the cycle.
-    pub fn note_turns(&mut self) {
+    /// The cycle ends, `with_beacon` of another node.
+    pub fn note_turns(&mut self, with_beacon: bool) {
         if let Some(dynamic) = &mut self.dynamic {
             dynamic.turns = self.cur_id;
+            dynamic.gave_up &= !with_beacon;
         }
     }
 
@@ -191,6 +216,7 @@ impl Node {
         dynamic.state.next(&Claims {
             on: seen.on,
             status: self.status_ok,
+            gave_up: dynamic.gave_up,
             beacon: seen.beacon,
             sends_beacon: self.command == Some(What::Beacon),
             echo: seen.echo,
@@ -211,12 +237,14 @@ impl Node {
     /// The actions on entering a state of the machine of D-PLCA.
     pub fn enter_assignment(&mut self, to: Assignment, now: BitInstant) {
         let (present, count) = (self.own.settings.node_id, self.own.settings.node_count);
+        let is_on = self.on();
         let Some(dynamic) = self.dynamic.as_deref_mut() else { return };
+        let gave_up = is_on && matches!(dynamic.state, Assignment::Coordinator | Assignment::LoopbackTx);
         dynamic.state = to;
         let (id, count) = match to {
             Assignment::Disabled => {
                 let Dynamic { own, seed, station, drawn, changed, .. } = *dynamic;
-                *dynamic = Dynamic { drawn, changed, ..Dynamic::new(own, seed, station) };
+                *dynamic = Dynamic { drawn, changed, gave_up, ..Dynamic::new(own, seed, station) };
                 (Dplca::SEEKING, Dplca::LEAST_TURNS)
             }
             Assignment::WaitBeacon => {
@@ -237,7 +265,7 @@ impl Node {
                 (0, count)
             }
             Assignment::IncreaseNodeCount => (0, count + 1),
-            Assignment::ReduceNodeCount => (0, dynamic.claimed.highest().saturating_add(2).max(Dplca::LEAST_TURNS)),
+            Assignment::ReduceNodeCount => (0, dynamic.turns_after_claims().min(count)),
             Assignment::Learning => {
                 (dynamic.aging, dynamic.timer_end) = (true, NEVER);
                 (Dplca::SEEKING, count)

@@ -134,7 +134,7 @@ impl Node {
         self.own.ids().for_each(|id| self.ids.insert(id));
     }
 
-    fn on(&self) -> bool {
+    pub(super) fn on(&self) -> bool {
         self.own.settings.is_on() && self.attached && !self.reset
     }
 
@@ -496,7 +496,7 @@ impl Node {
         } else if !self.is_coordinator() {
             self.invalid_end = now + self.own.on_medium(plca.invalid_beacon);
         }
-        self.note_turns();
+        self.note_turns(seen.beacon);
         (self.cur_id, self.command, self.active) = (0, None, true);
         (self.beacon_end, self.detection_end) = (NEVER, NEVER);
     }

@@ -283,6 +283,8 @@ pub(super) struct Claims {
     pub on: bool,
     /// plca_status is OK.
     pub status: bool,
+    /// The node has sent BEACONs and stopped, and no BEACON has come since.
+    pub gave_up: bool,
     /// rx_cmd is BEACON, and it is another node's.
     pub beacon: bool,
     /// tx_cmd is BEACON.
@@ -323,7 +325,7 @@ machine! {
         /// The node listens for a BEACON.
         WaitBeacon {
             !s.on => Disabled,
-            s.status => Learning,
+            s.status && !s.gave_up => Learning,
             s.wait_done && s.coordinator_allowed => Coordinator,
             s.wait_done => Disabled,
         }
@@ -332,7 +334,7 @@ machine! {
             !s.on => Disabled,
             s.sends_beacon => LoopbackTx,
             s.beacon => Learning,
-            s.turn_over && s.first_claimed => Learning,
+            s.turn_over && s.first_claimed => Disabled,
             s.turn_over && s.new_age && s.last_claimed && s.count < 255 => IncreaseNodeCount,
             s.turn_over && s.new_age && !s.last_claimed && s.count > 8 => ReduceNodeCount,
         }
