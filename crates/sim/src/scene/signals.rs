@@ -22,6 +22,8 @@ pub struct Signals {
     pub(super) all: VecDeque<Signal>,
     /// The number of the first of them, from the run's first.
     pub(super) first: u64,
+    /// The number of the first that is not over everywhere, or was not at the last look.
+    open: u64,
     /// Numbers of those that the last event began, ended or cut short.
     pub(super) changed: Vec<u64>,
     /// Of the last event.
@@ -46,6 +48,7 @@ impl Signals {
             kept,
             all: VecDeque::new(),
             first: 0,
+            open: 0,
             changed: Vec::new(),
             now: BitInstant::ZERO,
             far: None,
@@ -80,8 +83,9 @@ impl Signals {
         let meets = move |own: &Signal, other: &Signal| {
             places.clone().map(StationId::new).any(|place| self.overlap(own, other, place))
         };
-        let is_other = move |other: &&Signal| own.is_some_and(|own| other.source != own.source && meets(own, other));
-        self.iter().filter(is_other)
+        // Of an infinite population, frames of one station meet too.
+        let others = self.numbered().filter(move |(other, _)| *other != number).map(|(_, other)| other);
+        others.filter(move |other| own.is_some_and(|own| other.frame != own.frame && meets(own, other)))
     }
 
     /// From when to when a signal is at a place; an end that is not known is never.
@@ -313,14 +317,24 @@ impl Signals {
     }
 
     fn push(&mut self, signal: Signal) {
-        let now = self.now;
-        let passed = |one: &Signal| one.end.is_some_and(|end| end + self.longest + self.memory < now);
-        while self.all.len() > self.kept && self.all.front().is_some_and(passed) {
-            self.all.pop_front();
-            self.first += 1;
-        }
+        self.let_go();
         self.changed.push(self.first + self.all.len() as u64);
         self.all.push_back(signal);
+    }
+
+    /// Forgets signals that are over everywhere, but those that were there when an unfinished signal began: a receiver of
+    /// that one may have heard both.
+    fn let_go(&mut self) {
+        let over_by = |one: &Signal, at: BitInstant| one.end.is_some_and(|end| end + self.longest + self.memory < at);
+        let open = self.open.max(self.first);
+        let rest = self.all.iter().skip((open - self.first) as usize);
+        let ended = rest.take_while(|one| over_by(one, self.now)).count();
+        let (open, now) = (open + ended as u64, self.now);
+        let oldest = self.all.get((open - self.first) as usize).map_or(now, |one| one.begin.min(now));
+        let more = self.all.len().saturating_sub(self.kept).min((open - self.first) as usize);
+        let passed = self.all.iter().take(more).take_while(|one| over_by(one, oldest)).count();
+        self.all.drain(..passed);
+        (self.first, self.open) = (self.first + passed as u64, open);
     }
 
     /// The sender of an unfinished frame notices a collision.
