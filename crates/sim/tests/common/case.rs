@@ -23,8 +23,8 @@ mod tdma_model;
 mod unslotted;
 
 use medium::{
-    Aloha, BitInstant, BitTimes, Config, Csma, CsmaCa, Event, Fault, Frame, FrameId, Input, Kind, Method, Octets,
-    OfdmRate, Persistence, Phy, Plca, Population, Reach, SlottedAloha, StationId, Tdma, Topology,
+    Aloha, BitInstant, BitTimes, Config, Csma, CsmaCa, Destination, Event, Fault, Frame, FrameId, Input, Kind, Method,
+    Octets, OfdmRate, Persistence, Phy, Plca, Population, Reach, SlottedAloha, StationId, Tdma, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -68,6 +68,8 @@ pub struct Case {
     pub truth: Signals,
     /// Signals that are not known to have ended by then are not compared.
     pub horizon: u64,
+    /// Whom each frame is for.
+    pub destinations: BTreeMap<FrameId, Destination>,
 }
 
 pub fn instant(entry: &Entry) -> Option<BitInstant> {
@@ -110,7 +112,13 @@ impl Case {
         let (_, log, _) = logged::logged(config, inputs, until);
         let mut reader = EventLogReader::new(LineReader::new(log.as_bytes(), "log".to_owned())).expect("a log");
         let header = reader.header().clone();
-        let entries: Vec<Entry> = std::iter::from_fn(|| reader.next_entry().expect("a whole log")).collect();
+        let (mut entries, mut destinations) = (Vec::new(), BTreeMap::new());
+        while let Some(entry) = reader.next_entry().expect("a whole log") {
+            if let Entry::Medium(Event { frame, kind: Kind::Offered { .. }, .. }) = entry {
+                destinations.insert(frame, reader.destination().expect("it is told"));
+            }
+            entries.push(entry);
+        }
         let beacons: BTreeSet<u64> = entries
             .iter()
             .filter_map(|entry| match entry {
@@ -132,7 +140,7 @@ impl Case {
             .collect();
         let truth = all.iter().filter(|(_, (end, _))| *end < horizon).map(|(key, facts)| (key.clone(), facts.clone()));
         let truth = truth.collect();
-        Some(Case { config: config.clone(), header, log, entries, model, all, truth, horizon })
+        Some(Case { config: config.clone(), header, log, entries, model, all, truth, horizon, destinations })
     }
 
     pub fn stations(&self) -> usize {
@@ -143,8 +151,37 @@ impl Case {
         (u128::from(at) * 1_000_000_000 / u128::from(self.config.rate.get())) as u64
     }
 
+    /// From when to when a signal is at a place; none if it does not get there.
+    pub fn there(&self, (key, facts): (&Key, &Facts), place: usize) -> Option<(u64, u64)> {
+        let (source, place) = (StationId::new(key.0 as u16), StationId::new(place as u16));
+        let way = self.config.way(source, BitInstant::new(key.2), place).get();
+        facts.1[place.index()].then_some((key.2 + way, facts.0 + way))
+    }
+
+    /// The signals that lay over `own` at one of `places`: each of another frame, or a BEACON or COMMIT of another station.
+    pub fn met(&self, own: (&Key, &Facts), places: impl Iterator<Item = usize> + Clone) -> BTreeSet<&Key> {
+        let is_other = |key: &Key| if key.3.is_empty() { key.0 != own.0.0 } else { key.3 != own.0.3 };
+        let meets = |other| {
+            let both = |place| self.there(own, place).zip(self.there(other, place));
+            places.clone().filter_map(both).any(|((begin, end), (from, to))| begin < to && from < end)
+        };
+        self.all.iter().filter(|(key, _)| is_other(key)).filter(|other| meets(*other)).map(|(key, _)| key).collect()
+    }
+
+    /// Where it matters to a sender without collision detection that its signal is met: at the place of the one station that
+    /// it is for, or, if there is none or the signal does not get there, anywhere.
+    pub fn matters(&self, own: (&Key, &Facts), frame: FrameId) -> std::ops::Range<usize> {
+        match self.destinations.get(&frame) {
+            _ if own.0.0 != frame.station.index() => frame.station.index()..frame.station.index() + 1,
+            Some(Destination::Station(to)) if to.index() != own.0.0 && own.1.1[to.index()] => {
+                to.index()..to.index() + 1
+            }
+            _ => 0..self.stations(),
+        }
+    }
+
     /// Senders notice collisions while they send.
-    fn detects(&self) -> bool {
+    pub fn detects(&self) -> bool {
         matches!(self.config.method, Method::CsmaCd | Method::Plca(_))
     }
 
