@@ -7,7 +7,7 @@
 
 #define STATIONS 16
 
-static uint64_t memory[4096], copy[4096];
+static uint64_t memory[32768], copy[32768];
 
 /* The shape of a schedule: each test runs once with either. */
 static size_t (*octets_of)(uint32_t capacity);
@@ -130,6 +130,31 @@ static void the_next_slot_comes_in_one_call(void)
     CHECK(backoff_schedule_expire_next(schedule, 0, 8, NULL, &count) == BACKOFF_STATUS_NULL_POINTER);
 }
 
+/* UINT64_MAX is any slot: an idle loop that asks for the next value loses no timer, whatever its capacity and way. */
+static void an_idle_loop_loses_no_timer(void)
+{
+    uint32_t capacity;
+    int way;
+    for (capacity = 1; capacity <= 60; capacity += capacity < 40 ? 1 : 20)
+        for (way = 0; way < 4; way++) {
+            struct backoff_schedule *schedule = schedule_of(capacity, 0);
+            struct backoff_due due[2];
+            uint64_t now = 7;
+            size_t count = 0;
+            if (way & 1) /* a value first */
+                CHECK(backoff_schedule_insert(schedule, 5, 1, NULL) == BACKOFF_STATUS_OK);
+            if (way & 2)
+                CHECK(backoff_schedule_expire(schedule, UINT64_MAX, 2, due, &count) == BACKOFF_STATUS_OK);
+            else
+                CHECK(backoff_schedule_expire_next(schedule, UINT64_MAX, 2, due, &count) ==
+                    (way & 1 ? BACKOFF_STATUS_OK : BACKOFF_STATUS_NOT_PENDING));
+            CHECK(count == (way & 1) && backoff_schedule_now(schedule, &now) == BACKOFF_STATUS_OK);
+            CHECK(now == (way & 1 ? 5 : 0));
+            CHECK(backoff_schedule_insert(schedule, 100, 2, NULL) == BACKOFF_STATUS_OK);
+            CHECK(backoff_schedule_expire(schedule, 1000000, 2, due, &count) == BACKOFF_STATUS_OK && count == 1);
+        }
+}
+
 /* A value that moves keeps its place in no slot, and its old ticket is refused; a full schedule can move its values. */
 static void a_value_moves_to_another_slot(void)
 {
@@ -219,6 +244,7 @@ int main(void)
         the_order_within_a_slot_is_that_of_insertion();
         what_is_cancelled_does_not_expire();
         the_next_slot_comes_in_one_call();
+        an_idle_loop_loses_no_timer();
         a_value_moves_to_another_slot();
         null_small_memory_and_zeroed_memory_are_refused();
     }

@@ -151,7 +151,7 @@ backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
  * Takes the values of all slots up to `limit`, by slot, and within a slot in the order of their insertion.
  *
  * For one slot in one go, let `limit` be that slot. Now is then the slot of the last value, or `limit` if no more are
- * pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
+ * pending up to there, unless that is UINT64_MAX, any slot; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
  * is accepted with pointers that are not NULL, nothing is taken and now stays.
  *
  * A call takes a time in proportion to the values that it gives, independent of the number and the slots of pending
@@ -184,7 +184,8 @@ backoff_status backoff_schedule_expire(struct backoff_schedule *schedule, uint64
  * backoff_schedule_expire in one call.
  *
  * Now is then that slot. If `count` is `room`, the slot may have more: call again with a limit of that slot, which every
- * entry of `due` has. Nothing pending up to `limit`: NOT_PENDING, and now is `limit`. A room of 0 takes nothing.
+ * entry of `due` has. Nothing pending up to `limit`: NOT_PENDING, and now is `limit`, unless that is UINT64_MAX. A room
+ * of 0 takes nothing.
  *
  * @param schedule  the schedule
  * @param limit     the last slot; UINT64_MAX: any

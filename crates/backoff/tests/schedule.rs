@@ -35,7 +35,8 @@ impl Model {
     fn expire(&mut self, limit: u64) -> Vec<(u64, u64)> {
         let later = limit.checked_add(1).map_or_else(BTreeMap::new, |next| self.slots.split_off(&next));
         let due = std::mem::replace(&mut self.slots, later);
-        self.now = self.now.max(limit);
+        let reached = if limit == u64::MAX { due.keys().next_back().copied().unwrap_or(self.now) } else { limit };
+        self.now = self.now.max(reached);
         due.into_iter().flat_map(|(slot, values)| values.into_iter().map(move |value| (slot, value))).collect()
     }
 }

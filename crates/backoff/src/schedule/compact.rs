@@ -440,7 +440,9 @@ impl Compact {
                 break;
             }
         }
-        self.now = self.now.max(limit);
+        if limit != u64::MAX {
+            self.now = self.now.max(limit);
+        }
         false
     }
 
@@ -606,7 +608,10 @@ impl Compact {
             self.now = slot;
             self.remove(memory, 0, Ticket { slot, serial, node: number });
         }
-        self.now = self.now.max(limit);
+        // Where the one slot is used up, later values may be pending before `limit`.
+        if limit != u64::MAX && (given == 0 || left > 1) {
+            self.now = self.now.max(limit);
+        }
         given
     }
 

@@ -716,7 +716,9 @@ impl Work<'_> {
         let waiting = self.heap().first().map(|first| first.slot);
         let far = if near.is_none() { self.soonest_bucket() } else { None };
         let Some(next) = soonest(soonest(near, waiting), far).filter(|next| *next <= limit) else {
-            self.arrive::<P>(limit.max(self.state.now));
+            if limit != u64::MAX {
+                self.arrive::<P>(limit.max(self.state.now));
+            }
             return Stop::Done;
         };
         self.arrive::<P>(next);

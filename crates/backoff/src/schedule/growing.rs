@@ -139,7 +139,8 @@ impl<T: Copy> Schedule<T> {
     }
 
     /// Moves to the first slot that is no later than `limit` and has values, and gives them to `expired` in the order
-    /// of their insertion; gives that slot, or `None` if there is none: then now is `limit`.
+    /// of their insertion; gives that slot, or `None` if there is none: then now is `limit`, but for `u64::MAX`, which
+    /// is any slot and moves now no farther than to a value.
     #[inline]
     pub fn expire_next(&mut self, limit: u64, mut expired: impl FnMut(u64, T)) -> Option<u64> {
         let slot = self.enter_next_slot(limit)?;
@@ -169,7 +170,9 @@ impl<T: Copy> Schedule<T> {
                 continue;
             }
             let Some(slot) = near.filter(|&slot| slot <= limit) else {
-                self.now = self.now.max(limit);
+                if limit != u64::MAX {
+                    self.now = self.now.max(limit);
+                }
                 return None;
             };
             self.now = slot;
@@ -178,7 +181,7 @@ impl<T: Copy> Schedule<T> {
         }
     }
 
-    /// Expires every slot up to `limit`, in order; then now is `limit`.
+    /// Expires every slot up to `limit`, in order; then now is `limit`, as for [`expire_next`](Self::expire_next).
     pub fn expire(&mut self, limit: u64, mut expired: impl FnMut(u64, T)) {
         while self.expire_next(limit, &mut expired).is_some() {}
     }
