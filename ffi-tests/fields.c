@@ -160,9 +160,52 @@ static void the_short_function_says_what_is_not_for_it(void)
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK);
 }
 
+/* A field at its default is the same as one left 0. */
+static void a_default_said_aloud_is_the_default(void)
+{
+    static const uint32_t doubling[] = {BACKOFF_KIND_FULL_JITTER, BACKOFF_KIND_EQUAL_JITTER, BACKOFF_KIND_EXPONENTIAL};
+    struct backoff_retry retry;
+    uint64_t plain, delay;
+    size_t i;
+    int field;
+    for (i = 0; i < 3; i++)
+        for (field = 0; field < 3; field++) {
+            struct backoff_policy policy = policy_of(doubling[i], 0);
+            CHECK(backoff_retry_init(&retry, 1, 2, 0) == BACKOFF_STATUS_OK);
+            CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &plain) == BACKOFF_STATUS_OK);
+            policy.multiplier_percent = field == 0 ? 200 : 0;
+            policy.multiplier_millionths = field == 1 ? 2000000 : 0;
+            policy.priority_percent = field == 2 ? 100 : 0;
+            CHECK(backoff_retry_init(&retry, 1, 2, 0) == BACKOFF_STATUS_OK);
+            CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == plain);
+            CHECK(backoff_retry_init(&retry, 1, 2, 0) == BACKOFF_STATUS_OK);
+            CHECK(backoff_retry_fail_any(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == plain);
+        }
+}
+
+/* The count stops at UINT32_MAX, and the delay is that of the count. */
+static void after_the_last_count_the_delay_stays(void)
+{
+    struct backoff_policy policy = policy_of(BACKOFF_KIND_LINEAR, 0);
+    struct backoff_retry retry;
+    struct backoff_bounds bounds;
+    uint64_t delay;
+    int any;
+    policy.base_ns = 1;
+    CHECK(backoff_policy_bounds(&policy, UINT32_MAX, 0, &bounds) == BACKOFF_STATUS_OK);
+    for (any = 0; any < 2; any++) {
+        CHECK(backoff_retry_init(&retry, 1, 2, 0) == BACKOFF_STATUS_OK);
+        retry.failures = UINT32_MAX;
+        CHECK((any ? backoff_retry_fail_any : backoff_retry_fail)(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK);
+        CHECK(retry.failures == UINT32_MAX && delay == bounds.longest_ns);
+    }
+}
+
 int main(void)
 {
     a_field_has_an_effect_or_is_refused();
+    a_default_said_aloud_is_the_default();
+    after_the_last_count_the_delay_stays();
     the_short_function_says_what_is_not_for_it();
     return failures != 0;
 }

@@ -219,9 +219,9 @@ static inline enum backoff_one_status backoff_one_fail(struct backoff_one *opera
         return BACKOFF_ONE_INVALID;
     if (operation->failures == 0)
         operation->previous_ns = backoff_one_or(policy->base_ns, UINT64_C(100000000));
-    failures = operation->failures + UINT64_C(1);
     if (operation->failures < UINT32_MAX)
         operation->failures++;
+    failures = operation->failures;
     if (policy->attempt_limit != 0 && failures >= policy->attempt_limit)
         return BACKOFF_ONE_ATTEMPT_LIMIT;
     backoff_one_range(policy, failures, operation->previous_ns, &first, &last);

@@ -79,7 +79,9 @@ impl Policy {
         if bad {
             return Err(Status::ConfigValue);
         }
-        let others = self.multiplier_percent | self.multiplier_millionths | self.priority_percent | self.jitter;
+        let others = self.other_multiplier()
+            | self.jitter
+            | if self.priority_percent == 100 { 0 } else { self.priority_percent };
         let flags = self.flags & !(BACKOFF_FLAG_HINT_ABOVE_DRAW | BACKOFF_FLAG_IGNORE_UNUSED);
         if !is_structure(self.kind) || (others | flags) != 0 || (self.kind == SLOTS && self.slot_base > 2) {
             return Err(Status::NeedsAny);
@@ -90,6 +92,14 @@ impl Policy {
         unused |= if slotted { self.base_ns } else { self.slot_ns };
         unused |= if self.kind == LINEAR { 0 } else { self.increment_ns };
         if unused != 0 && self.flags & BACKOFF_FLAG_IGNORE_UNUSED == 0 { Err(Status::FieldUnused) } else { Ok(()) }
+    }
+
+    /// 0 where the kind doubles and the policy says so or says nothing.
+    const fn other_multiplier(&self) -> u32 {
+        match (self.kind, self.multiplier_percent, self.multiplier_millionths) {
+            (FULL | EQUAL | EXPONENTIAL, 0 | 200, 0) | (FULL | EQUAL | EXPONENTIAL, 0, 2_000_000) => 0,
+            (_, percent, millionths) => percent | millionths,
+        }
     }
 
     /// What the first delay grows from.

@@ -581,9 +581,9 @@ impl Retry {
     #[inline(always)]
     fn fail_by_structure(&mut self, policy: &Policy, now_ns: u64, hint_ns: u64) -> Result<u64, Status> {
         policy.check_structure()?;
-        let failures = u64::from(self.failures) + 1;
         let previous = if self.failures == 0 { policy.structure_base() } else { self.previous_ns };
         self.failures = self.failures.saturating_add(1);
+        let failures = u64::from(self.failures);
         if policy.attempt_limit != 0 && failures >= policy.attempt_limit {
             return Err(Status::AttemptLimit);
         }
@@ -607,8 +607,8 @@ impl Retry {
     fn fail(&mut self, policy: &Policy, now_ns: u64, hint_ns: u64) -> Result<u64, Status> {
         let preset = policy.preset()?;
         let previous = if self.failures == 0 { policy.first_previous(preset) } else { self.previous_ns };
-        let failures = u64::from(self.failures) + 1;
         self.failures = self.failures.saturating_add(1);
+        let failures = u64::from(self.failures);
         let mut generator = Generator::new(self.generator);
         let Some((shortest, drawn, remembered)) = policy.draw(preset, failures, previous, &mut generator) else {
             return Err(Status::AttemptLimit);
