@@ -36,7 +36,7 @@ int main(void)
 /// The headers that are made from the source.
 const HEADERS: [&str; 4] = ["backoff.h", "backoff_limits.h", "backoff_schedule.h", "backoff_presets.h"];
 
-const ANSWER: &str = "6 delays, 31500 ms, version 0.2.0\n";
+const ANSWER: &str = "6 delays, 31500 ms, version 1.0.0\n";
 
 /// A folder with the program, and a prefix with an installed copy, made once for all tests.
 static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -103,7 +103,7 @@ fn pkg_config_finds_the_installed_copy() {
     compiler.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]).arg(INSTALLED.join("program.c"));
     run(compiler.args(pkg_config(&["--cflags", "--libs"])).arg("-o").arg(&program));
     assert_eq!(run(Command::new(&program).env("LD_LIBRARY_PATH", INSTALLED.join("lib"))), ANSWER);
-    assert_eq!(pkg_config(&["--modversion"]), ["0.2.0"]);
+    assert_eq!(pkg_config(&["--modversion"]), ["1.0.0"]);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn cmake_finds_the_installed_copy() {
     }
     let folder = INSTALLED.join("by_cmake");
     fs::create_dir_all(&folder).expect("the folder is writable");
-    let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 0.2 REQUIRED)\n\
+    let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 1.0 REQUIRED)\n\
         add_executable(shared ../program.c)\ntarget_link_libraries(shared backoff::backoff)\n\
         add_executable(static ../program.c)\ntarget_link_libraries(static backoff::backoff-static)\n";
     fs::write(folder.join("CMakeLists.txt"), lists).expect("the folder is writable");
@@ -134,7 +134,7 @@ fn everything_is_where_it_belongs() {
     }
     let link = |name: &str| fs::read_link(INSTALLED.join("lib").join(name)).expect("it is a link");
     assert_eq!(link("libbackoff.so"), Path::new("libbackoff.so.1"));
-    assert_eq!(link("libbackoff.so.1"), Path::new("libbackoff.so.1.2.0"));
+    assert_eq!(link("libbackoff.so.1"), Path::new("libbackoff.so.1.0.0"));
 }
 
 /// Each function of the header has a page, and the pages are clean for the formatter.
@@ -179,7 +179,7 @@ fn every_function_has_a_man_page() {
 #[test]
 fn without_a_working_compiler_nothing_is_installed() {
     let folder = tempfile::tempdir().expect("there is room for a prefix");
-    let real = folder.path().join("lib/libbackoff.so.1.2.0");
+    let real = folder.path().join("lib/libbackoff.so.1.0.0");
     let script = |compiler: &str| {
         let mut script = Command::new(Path::new(ROOT).join("crates/backoff-c/install.sh"));
         script.arg("--prefix").arg(folder.path()).env("CC", compiler).env("CARGO_NET_OFFLINE", "true");
@@ -256,7 +256,7 @@ fn blanks_multiarch_umask_and_a_move_are_no_matter() {
     }
     fs::rename(&prefix, &moved).expect("a folder can be moved");
     if is_there("cmake") {
-        let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 0.2 REQUIRED)\n\
+        let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 1.0 REQUIRED)\n\
             add_executable(program program.c)\ntarget_link_libraries(program backoff::backoff)\n";
         fs::write(folder.path().join("CMakeLists.txt"), lists).expect("the folder is writable");
         let build = folder.path().join("build");
@@ -276,5 +276,5 @@ fn what_is_built_is_installed_without_cargo() {
     script.arg(Path::new(ROOT).join("crates/backoff-c/install.sh")).arg("--prefix").arg(folder.path());
     script.arg("--target-dir").arg(LIBRARY.parent().expect("it lies in a target folder"));
     run(script.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env_remove("DESTDIR"));
-    assert!(folder.path().join("lib/libbackoff.so.1.2.0").is_file());
+    assert!(folder.path().join("lib/libbackoff.so.1.0.0").is_file());
 }

@@ -10,14 +10,10 @@
 #define CAPACITY 300
 #define LIVES 20
 
-/* The shape of a schedule: each test runs once with either. */
-static size_t (*octets_of)(uint32_t capacity);
-static backoff_status (*init)(void *memory, size_t octets, uint64_t now, struct backoff_schedule **schedule);
-
 static struct backoff_schedule *begin(void *memory)
 {
     struct backoff_schedule *schedule = NULL;
-    CHECK(init(memory, octets_of(CAPACITY), 0, &schedule) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_init(memory, backoff_schedule_octets(CAPACITY), 0, &schedule) == BACKOFF_STATUS_OK);
     return schedule;
 }
 
@@ -33,7 +29,7 @@ static void tickets_of_other_lives_are_refused(void)
 {
     static struct backoff_ticket old[CAPACITY], tickets[CAPACITY];
     static struct backoff_due due[CAPACITY];
-    void *memory = malloc(octets_of(CAPACITY));
+    void *memory = malloc(backoff_schedule_octets(CAPACITY));
     uint64_t value;
     size_t count, i;
     int life;
@@ -60,7 +56,7 @@ static void tickets_of_other_lives_are_refused(void)
 static void no_ticket_leads_to_memory_that_was_not_written(void)
 {
     static const struct backoff_ticket odd[] = {{0, 1, 0}, {0, 1, 1}, {5, 3, 299}, {0, 1, UINT32_MAX}, {5, 1, 300}};
-    void *memory = malloc(octets_of(CAPACITY)), *other = malloc(octets_of(CAPACITY));
+    void *memory = malloc(backoff_schedule_octets(CAPACITY)), *other = malloc(backoff_schedule_octets(CAPACITY));
     struct backoff_schedule *schedule = begin(memory), *stranger = begin(other);
     struct backoff_ticket ticket;
     uint64_t value = 0;
@@ -79,7 +75,7 @@ static void no_ticket_leads_to_memory_that_was_not_written(void)
 static void calls_read_only_what_this_life_has_written(void)
 {
     static struct backoff_ticket tickets[CAPACITY];
-    void *memory = malloc(octets_of(CAPACITY));
+    void *memory = malloc(backoff_schedule_octets(CAPACITY));
     struct backoff_schedule *schedule = begin(memory);
     struct backoff_due due[8];
     uint64_t word = 1, now = 0, next, value;
@@ -100,35 +96,10 @@ static void calls_read_only_what_this_life_has_written(void)
     free(memory);
 }
 
-/* In memory that is not cleared between: each shape refuses the tickets of the other. */
-static void a_ticket_of_the_other_shape_is_refused(void)
-{
-    struct backoff_schedule *schedule = NULL;
-    struct backoff_ticket bounded, compact;
-    void *memory = malloc(backoff_schedule_octets(CAPACITY));
-    uint64_t value;
-    CHECK(backoff_schedule_init(memory, backoff_schedule_octets(CAPACITY), 0, &schedule) == BACKOFF_STATUS_OK);
-    CHECK(backoff_schedule_insert(schedule, 5, 1, &bounded) == BACKOFF_STATUS_OK);
-    CHECK(backoff_schedule_init_compact(memory, backoff_schedule_octets(CAPACITY), 0, &schedule) == BACKOFF_STATUS_OK);
-    CHECK(backoff_schedule_cancel(schedule, &bounded, &value) == BACKOFF_STATUS_NOT_PENDING);
-    CHECK(backoff_schedule_insert(schedule, 5, 1, &compact) == BACKOFF_STATUS_OK);
-    CHECK(backoff_schedule_cancel(schedule, &bounded, &value) == BACKOFF_STATUS_NOT_PENDING);
-    CHECK(backoff_schedule_init(memory, backoff_schedule_octets(CAPACITY), 0, &schedule) == BACKOFF_STATUS_OK);
-    CHECK(backoff_schedule_insert(schedule, 5, 1, NULL) == BACKOFF_STATUS_OK);
-    CHECK(backoff_schedule_cancel(schedule, &compact, &value) == BACKOFF_STATUS_NOT_PENDING && pending_in(schedule) == 1);
-    free(memory);
-}
-
 int main(void)
 {
-    int shape;
-    for (shape = 0; shape < 2; shape++) {
-        octets_of = shape == 0 ? backoff_schedule_octets : backoff_schedule_compact_octets;
-        init = shape == 0 ? backoff_schedule_init : backoff_schedule_init_compact;
-        tickets_of_other_lives_are_refused();
-        no_ticket_leads_to_memory_that_was_not_written();
-        calls_read_only_what_this_life_has_written();
-    }
-    a_ticket_of_the_other_shape_is_refused();
+    tickets_of_other_lives_are_refused();
+    no_ticket_leads_to_memory_that_was_not_written();
+    calls_read_only_what_this_life_has_written();
     return failures != 0;
 }

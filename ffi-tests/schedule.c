@@ -7,18 +7,14 @@
 
 #define STATIONS 16
 
-static uint64_t memory[32768], copy[32768];
-
-/* The shape of a schedule: each test runs once with either. */
-static size_t (*octets_of)(uint32_t capacity);
-static backoff_status (*init)(void *memory, size_t octets, uint64_t now, struct backoff_schedule **schedule);
+static uint64_t memory[1024], copy[1024];
 
 static struct backoff_schedule *schedule_of(uint32_t capacity, uint64_t now)
 {
     struct backoff_schedule *schedule = NULL;
     memset(memory, 0xFF, sizeof memory);
-    CHECK(octets_of(capacity) <= sizeof memory);
-    CHECK(init(memory, octets_of(capacity), now, &schedule) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_octets(capacity) <= sizeof memory);
+    CHECK(backoff_schedule_init(memory, backoff_schedule_octets(capacity), now, &schedule) == BACKOFF_STATUS_OK);
     CHECK((void *)schedule == (void *)memory);
     return schedule;
 }
@@ -185,14 +181,14 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
     struct backoff_due due;
     uint64_t value = 7;
     uint32_t pending = 7;
-    size_t count = 7, octets = octets_of(0);
+    size_t count = 7, octets = backoff_schedule_octets(0);
     memset(copy, 0, sizeof copy);
-    CHECK(init(NULL, octets, 0, &schedule) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(init(memory, octets, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(init(memory, octets - 1, 0, &schedule) == BACKOFF_STATUS_MEMORY);
-    CHECK(init((char *)memory + 1, octets, 0, &schedule) == BACKOFF_STATUS_MEMORY);
+    CHECK(backoff_schedule_init(NULL, octets, 0, &schedule) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_init(memory, octets, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_init(memory, octets - 1, 0, &schedule) == BACKOFF_STATUS_MEMORY);
+    CHECK(backoff_schedule_init((char *)memory + 1, octets, 0, &schedule) == BACKOFF_STATUS_MEMORY);
     CHECK(schedule == NULL);
-    CHECK(init(memory, octets, 0, &schedule) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_init(memory, octets, 0, &schedule) == BACKOFF_STATUS_OK);
     CHECK(backoff_schedule_insert(schedule, 1, 1, NULL) == BACKOFF_STATUS_SCHEDULE_FULL);
     CHECK(backoff_schedule_insert(zeroed, 1, 1, NULL) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_schedule_insert(NULL, 1, 1, NULL) == BACKOFF_STATUS_NULL_POINTER);
@@ -212,42 +208,56 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
     CHECK(value == 7 && count == 7 && pending == 7);
 }
 
-/* 802.3's 16 stations fit 1 KB; the compact shape takes at most 40 octets a value and 8,000 besides, however many. */
+/* All that has expired goes back in one call, or nothing does. */
+static void values_go_back_in_one_call(void)
+{
+    static const uint64_t slots[] = {20, 9, 20};
+    struct backoff_schedule *schedule = schedule_of(4, 0);
+    struct backoff_due due[4] = {{0, 1}, {0, 2}, {0, 3}, {0, 0}};
+    uint32_t pending = 0;
+    size_t count = 0;
+    CHECK(backoff_schedule_insert_each(schedule, due, slots, 3) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_insert_each(schedule, due, slots, 2) == BACKOFF_STATUS_SCHEDULE_FULL);
+    CHECK(backoff_schedule_insert_each(schedule, due, slots, SIZE_MAX) == BACKOFF_STATUS_SCHEDULE_FULL);
+    CHECK(backoff_schedule_insert_each(schedule, NULL, slots, 0) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_insert_each(schedule, due, NULL, 0) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_insert_each(NULL, due, slots, 0) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_pending(schedule, &pending) == BACKOFF_STATUS_OK && pending == 3);
+    CHECK(backoff_schedule_expire(schedule, UINT64_MAX, 4, due, &count) == BACKOFF_STATUS_OK && count == 3);
+    CHECK(due[0].value == 2 && due[1].value == 1 && due[2].value == 3 && due[2].slot == 20);
+}
+
+/* 802.3's 16 stations fit 1 KB; no schedule takes more than 40 octets a value and 8,000 besides. */
 static void memory_is_as_the_header_says(void)
 {
-    static const uint32_t capacities[] = {0, 1, 32, 33, 399, 400, 1499, 1500, 6999, 7000, 1000000, UINT32_C(1) << 27};
+    static const uint32_t capacities[] = {0, 1, 32, 33, 1000, 1000000, UINT32_C(1) << 23, (UINT32_C(1) << 24) - 1};
     struct backoff_schedule *schedule = NULL;
-    size_t i, octets = backoff_schedule_octets(0);
-    CHECK(octets == 25504 && backoff_schedule_octets(10) == octets + 1440);
-    CHECK(backoff_schedule_octets((UINT32_C(1) << 27) + 1) == SIZE_MAX);
-    CHECK(backoff_schedule_compact_octets((UINT32_C(1) << 27) + 1) == SIZE_MAX);
+    uint32_t values;
+    size_t i;
+    CHECK(backoff_schedule_octets(UINT32_C(1) << 24) == SIZE_MAX);
     for (i = 0; i < sizeof capacities / sizeof capacities[0]; i++)
-        CHECK(backoff_schedule_compact_octets(capacities[i]) <= UINT64_C(40) * capacities[i] + 8000);
-    for (i = 0; i <= 32; i++)
-        CHECK(backoff_schedule_compact_octets((uint32_t)i) <= 32 * i + 200);
-    CHECK(backoff_schedule_compact_octets(STATIONS) <= 1024);
-    /* Wherever the memory begins, all values fit. */
-    for (i = 0; i < 4; i++) {
-        CHECK(backoff_schedule_init_compact(memory + i, backoff_schedule_compact_octets(1), 0, &schedule) == BACKOFF_STATUS_OK);
-        CHECK(backoff_schedule_insert(schedule, 1, 1, NULL) == BACKOFF_STATUS_OK);
+        CHECK(backoff_schedule_octets(capacities[i]) <=
+            UINT64_C(40) * capacities[i] + (capacities[i] <= 32 ? 128 : 4352));
+    CHECK(backoff_schedule_octets(STATIONS) <= 1024);
+    /* As many values fit as were asked for, and no more. */
+    for (i = 0; i < 40; i++) {
+        schedule = schedule_of((uint32_t)i, 0);
+        for (values = 0; values < i; values++)
+            CHECK(backoff_schedule_insert(schedule, values * 100, 1, NULL) == BACKOFF_STATUS_OK);
         CHECK(backoff_schedule_insert(schedule, 1, 2, NULL) == BACKOFF_STATUS_SCHEDULE_FULL);
     }
 }
 
 int main(void)
 {
-    int shape;
-    for (shape = 0; shape < 2; shape++) {
-        octets_of = shape == 0 ? backoff_schedule_octets : backoff_schedule_compact_octets;
-        init = shape == 0 ? backoff_schedule_init : backoff_schedule_init_compact;
-        stations_get_through_one_after_the_other();
-        the_order_within_a_slot_is_that_of_insertion();
-        what_is_cancelled_does_not_expire();
-        the_next_slot_comes_in_one_call();
-        an_idle_loop_loses_no_timer();
-        a_value_moves_to_another_slot();
-        null_small_memory_and_zeroed_memory_are_refused();
-    }
+    stations_get_through_one_after_the_other();
+    the_order_within_a_slot_is_that_of_insertion();
+    what_is_cancelled_does_not_expire();
+    the_next_slot_comes_in_one_call();
+    an_idle_loop_loses_no_timer();
+    a_value_moves_to_another_slot();
+    values_go_back_in_one_call();
+    null_small_memory_and_zeroed_memory_are_refused();
     memory_is_as_the_header_says();
     return failures != 0;
 }

@@ -11,7 +11,6 @@
 
 #include "backoff_limits.h"
 #include "backoff_presets.h"
-#include "backoff_schedule.h"
 
 #define UNTOUCHED UINT64_C(0x5555555555555555)
 #define PROMISE(holds) \
@@ -21,6 +20,8 @@
             abort(); \
         } \
     } while (0)
+
+#include "../ffi-tests/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -157,64 +158,21 @@ static void rates(struct input *input)
     }
 }
 
-/* One life of a schedule of either shape in this memory. Tickets of earlier lives may be among those that are there. */
-static void life(struct input *input, uint64_t *memory, size_t octets, struct backoff_ticket *tickets)
+static uint64_t next_number(void *input)
 {
-    struct backoff_due due[4];
-    struct backoff_schedule *schedule;
-    uint64_t slot, value, shape, last = 0;
-    uint32_t pending, most;
-    size_t count = 0;
-    unsigned inserted = 0, gone = 0;
-    int round;
-    value = number(input);
-    shape = number(input) % 3;
-    /* The compact shape is a sorted list for few values, and a wheel for more. */
-    most = shape == 2 ? 33 : 4;
-    if (shape == 0)
-        PROMISE(backoff_schedule_init(memory, octets, value, &schedule) == BACKOFF_STATUS_OK);
-    else
-        PROMISE(backoff_schedule_init_compact(memory, backoff_schedule_compact_octets(most), value, &schedule) ==
-            BACKOFF_STATUS_OK);
-    for (round = 0; round < 12; round++) {
-        uint64_t what = number(input), where = number(input);
-        switch (what & 3) {
-        case 0:
-        case 1:
-            inserted += backoff_schedule_insert(schedule, where, what, &tickets[what >> 61]) == BACKOFF_STATUS_OK;
-            break;
-        case 2:
-            if (what & 4)
-                PROMISE(backoff_schedule_reschedule(schedule, &tickets[what >> 61], where) <= BACKOFF_STATUS_NOT_PENDING);
-            else
-                gone += backoff_schedule_cancel(schedule, &tickets[what >> 61], &value) == BACKOFF_STATUS_OK;
-            break;
-        default:
-            PROMISE(backoff_schedule_expire(schedule, where, what >> 62, due, &count) == BACKOFF_STATUS_OK);
-            gone += (unsigned)count;
-        }
-        PROMISE(inserted - gone <= most);
-        PROMISE(backoff_schedule_pending(schedule, &pending) == BACKOFF_STATUS_OK && pending == inserted - gone);
-        PROMISE(backoff_schedule_now(schedule, &slot) == BACKOFF_STATUS_OK && slot >= last);
-        last = slot;
-    }
-    while (backoff_schedule_next(schedule, &slot) == BACKOFF_STATUS_OK) {
-        PROMISE(slot >= last);
-        last = slot;
-        PROMISE(backoff_schedule_expire_next(schedule, UINT64_MAX, 4, due, &count) == BACKOFF_STATUS_OK && count > 0);
-        PROMISE(due[0].slot == slot && due[count - 1].slot == slot);
-        gone += (unsigned)count;
-    }
-    PROMISE(inserted == gone);
+    return number(input);
 }
 
+/* Two lives in one memory, beside a model: tickets of the first one are among those of the second. */
 static void schedules(struct input *input)
 {
-    static uint64_t memory[3187 + 4 * 18];
-    struct backoff_ticket tickets[8];
+    static uint64_t memory[600];
+    static const uint32_t capacities[] = {1, 4, 32, 33};
+    struct known_ticket tickets[MODEL_TICKETS];
+    int life;
     memset(tickets, 0, sizeof tickets);
-    life(input, memory, sizeof memory, tickets);
-    life(input, memory, sizeof memory, tickets);
+    for (life = 0; life < 2; life++)
+        model_life(next_number, input, capacities[number(input) & 3], 24, memory, tickets);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -248,9 +206,9 @@ int main(int argc, char **argv)
     unsigned long count = argc > 2 ? strtoul(argv[2], NULL, 10) : 100000, i;
     printf("seed %llu, %lu inputs\n", (unsigned long long)generator, count);
     for (i = 0; i < count; i++) {
-        uint64_t data[64];
+        uint64_t data[120];
         size_t k;
-        for (k = 0; k < 64; k++) {
+        for (k = 0; k < 120; k++) {
             uint64_t word = (generator += UINT64_C(0x9E3779B97F4A7C15));
             word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
             word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);

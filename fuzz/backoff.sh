@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 clang -std=c11 -g -O1 -Wall -Wextra -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
     -I "$root/include" "$here/backoff.c" "${CARGO_TARGET_DIR:-$root/target}/fuzz/release/libbackoff.a" -o "$folder/fuzz"
 mkdir "$folder/corpus"
-"$folder/fuzz" -max_total_time="${1:-60}" -max_len=512 -seed=802 -print_final_stats=1 -artifact_prefix="$folder/" \
+"$folder/fuzz" -max_total_time="${1:-60}" -max_len=1024 -seed=802 -print_final_stats=1 -artifact_prefix="$folder/" \
     "$folder/corpus" >"$folder/log" 2>&1 || {
     cat "$folder/log"
     exit 1

@@ -129,10 +129,10 @@ extern "C" {
 #endif
 
 /** The version of this header; `backoff_version()` is the one of the library that was found at run time. */
-#define BACKOFF_VERSION_MAJOR 0
+#define BACKOFF_VERSION_MAJOR 1
 
 /** Grows with additions that old programs do not notice. */
-#define BACKOFF_VERSION_MINOR 2
+#define BACKOFF_VERSION_MINOR 0
 
 /** Grows with corrections. */
 #define BACKOFF_VERSION_PATCH 0
@@ -330,7 +330,7 @@ struct backoff_retry {
 uint32_t backoff_version(void) BACKOFF_DIRECT;
 
 /**
- * The version of the library as text, such as "0.2.0".
+ * The version of the library as text, such as "1.0.0".
  *
  * Any thread may call it at any time; the text is constant and lives as long as the library.
  */

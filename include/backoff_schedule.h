@@ -40,9 +40,8 @@ struct backoff_due {
 };
 
 /**
- * The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
- * the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on). backoff_schedule_compact_octets asks for a quarter
- * of that, where no call needs a bound.
+ * The octets that a schedule for `capacity` pending values needs: 32 for each value and 176 more up to 32 values, and at
+ * most 40 for each value and 8,000 more in any case.
  *
  * SIZE_MAX if that does not fit, or if `capacity` is above 2^27. Any thread may call it at any time.
  *
@@ -53,7 +52,7 @@ size_t backoff_schedule_octets(uint32_t capacity) BACKOFF_DIRECT;
 /**
  * Makes an empty schedule in the caller's memory, for as many values as fit.
  *
- * It writes the head and the wheel, at most 1 MiB; what lies behind is written when it is used.
+ * It writes the head and the wheel, at most 2.5 MB; the rest is written when it is used.
  *
  * @param memory    the memory, aligned to 8 octets; the schedule lives in it
  * @param octets    its size, from backoff_schedule_octets
@@ -89,6 +88,26 @@ BACKOFF_CHECKED
 backoff_status backoff_schedule_insert(struct backoff_schedule *schedule, uint64_t slot,
                                        uint64_t value,
                                        struct backoff_ticket *ticket) BACKOFF_DIRECT;
+
+/**
+ * Makes values pending that have expired, each in another slot: backoff_schedule_insert for each, in their order.
+ *
+ * @param schedule  the schedule
+ * @param due       the values, such as backoff_schedule_expire_next gave; their slots are ignored
+ * @param slots     the new slot of each
+ * @param count     how many
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_SCHEDULE_FULL if there is no room for all; else BACKOFF_STATUS_NULL_POINTER or
+ *         BACKOFF_STATUS_NOT_INITIALISED; nothing is inserted then
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread during
+ * the call; `due` and `slots` are each NULL, or valid for reads of `count` entries, apart from the schedule.
+ */
+BACKOFF_CHECKED
+backoff_status backoff_schedule_insert_each(struct backoff_schedule *schedule,
+                                            const struct backoff_due *due, const uint64_t *slots,
+                                            size_t count) BACKOFF_DIRECT;
 
 /**
  * Takes a pending value back. A ticket is good until its value has expired or been cancelled. After that it is refused, and
@@ -131,8 +150,6 @@ backoff_status backoff_schedule_reschedule(struct backoff_schedule *schedule,
 /**
  * Gives the first slot in which a value is pending.
  *
- * It looks through at most 16 values for each level above the wheel (but see backoff_schedule_expire on what is cancelled).
- *
  * @param schedule  the schedule
  * @param slot      receives the slot
  *
@@ -154,13 +171,8 @@ backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
  * pending up to there, unless that is UINT64_MAX, any slot; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
  * is accepted with pointers that are not NULL, nothing is taken and now stays.
  *
- * A call takes a time in proportion to the values that it gives, independent of the number and the slots of pending
- * values. For each value that it gives, it moves at most 14 others, or 14 if it gives none. Where it comes to slots
- * before which no value was pending, it moves 16 for each level above the wheel. There are at most 5 levels where
- * there is room for 513 values, and at most 12 in any schedule. Over many calls each value is moved once for each 11
- * bits of its distance. If more values are close together than these moves can sort in time, the others wait in a
- * heap, and each takes as many steps as their number has pairs of bits. (A program that cancels most of a crowd just
- * before another crowd may leave calls too few to sort that one: then one call moves what is left of it.)
+ * A call takes a time in proportion to the values that it gives, whatever was called before. A value that was inserted for
+ * a slot far away takes as many steps as the number of such values has pairs of bits.
  *
  * @param schedule  the schedule
  * @param limit     the last slot
@@ -233,38 +245,6 @@ backoff_status backoff_schedule_now(struct backoff_schedule *schedule,
  */
 backoff_status backoff_schedule_pending(struct backoff_schedule *schedule,
                                         uint32_t *count) BACKOFF_DIRECT;
-
-/**
- * The octets that a compact schedule for `capacity` pending values needs: 32 for each value and 200 up to 32 values, and at
- * most 40 for each value and 8,000 in any case.
- *
- * SIZE_MAX if that does not fit, or if `capacity` is above 2^27. Any thread may call it at any time.
- *
- * @param capacity  how many values may be pending at the same time
- */
-size_t backoff_schedule_compact_octets(uint32_t capacity) BACKOFF_DIRECT;
-
-/**
- * Makes an empty compact schedule in the caller's memory, for as many values as fit. All other functions take it as they
- * take what backoff_schedule_init makes, and give the same values in the same order.
- *
- * It has a quarter of the memory. Its calls have no bound: backoff_schedule_next, backoff_schedule_expire and
- * backoff_schedule_expire_next may go through all values of 2^10 to 2^12 slots, or of 64 to 2,048 times as many where
- * these are far away. With room for 32 values or fewer it is a sorted list, which backoff_schedule_insert goes through.
- *
- * @param memory    the memory, aligned to 8 octets; the schedule lives in it
- * @param octets    its size, from backoff_schedule_compact_octets
- * @param now       the first slot that can expire
- * @param schedule  receives the schedule, for the other functions
- *
- * @return as backoff_schedule_init
- *
- * # Safety
- * As that of backoff_schedule_init.
- */
-BACKOFF_CHECKED
-backoff_status backoff_schedule_init_compact(void *memory, size_t octets, uint64_t now,
-                                             struct backoff_schedule **schedule) BACKOFF_DIRECT;
 
 #ifdef __cplusplus
 }

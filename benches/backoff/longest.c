@@ -4,10 +4,9 @@
  * as it does not meet the same call every time.
  *
  *     cc -O2 -I include benches/backoff/longest.c target/release/libbackoff.so -o longest
- *     LD_LIBRARY_PATH=... taskset -c 1 ./longest [VALUES] [RUNS] [touched|huge|compact]
+ *     LD_LIBRARY_PATH=... taskset -c 1 ./longest [VALUES] [RUNS] [touched|huge]
  *
  * "touched": the memory is written to once before. "huge": and it is made of pages of 2 MiB, where the kernel gives them.
- * "compact": the compact shape, in memory that is written to once before.
  */
 
 #define _GNU_SOURCE
@@ -27,7 +26,6 @@
 enum { INSERT, NEXT, EXPIRE, CALLS };
 
 static uint64_t seed;
-static int is_compact;
 
 static uint64_t word(void)
 {
@@ -77,10 +75,7 @@ static void run(int kind, uint32_t values, void *memory, uint32_t *fastest[CALLS
     uint32_t i;
     size_t count;
     seed = 802;
-    if (is_compact)
-        backoff_schedule_init_compact(memory, backoff_schedule_compact_octets(values), 0, &schedule);
-    else
-        backoff_schedule_init(memory, backoff_schedule_octets(values), 0, &schedule);
+    backoff_schedule_init(memory, backoff_schedule_octets(values), 0, &schedule);
     for (i = 0; i < values; i++) {
         uint64_t at = delay_of(kind);
         start = now_ns();
@@ -110,7 +105,6 @@ int main(int argc, char **argv)
     void *memory = aligned_alloc(page, octets);
     uint32_t *fastest[CALLS];
     uint64_t floor = UINT64_MAX;
-    is_compact = argc > 3 && strcmp(argv[3], "compact") == 0;
     if (argc > 3 && strcmp(argv[3], "huge") == 0 && madvise(memory, octets, MADV_HUGEPAGE) != 0)
         return 1;
     if (argc > 3)

@@ -405,7 +405,7 @@ static int serve(void)
     policy.cap_ns = UINT64_C(20000000000);
     backoff_retry_init(&retry, 1, 1, 0);
     backoff_policy_prepare(&policy, &prepared);
-    fill_schedule(&shapes[0], 100000, 20);
+    fill_schedule(100000, 20);
     while (scanf("%31s %lu", name, &rounds) == 2) {
         size_t i = 0;
         double start;

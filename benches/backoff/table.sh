@@ -47,7 +47,7 @@ awk -F '\t' '
 echo
 cat "$folder/c" "$folder/rust" "$folder/peers" | awk -F '[|\t]' '
     BEGIN {
-        columns = split("C|C compact|Rust|libuv|libevent|hash wheel|tokio-util|heap|buckets", name, "|")
+        columns = split("C|Rust|libuv|libevent|hash wheel|tokio-util|heap|buckets", name, "|")
         line = "| job |"; rule = "|---|"
         for (i = 1; i <= columns; i++) { line = line " " name[i] " |"; rule = rule "---|" }
         print line " C / Rust |"; print rule "---|"

@@ -13,16 +13,6 @@ static uint64_t schedule_mask;
 /* How many values the last turn has had, where that is more than OPERATIONS. */
 static size_t turned_values;
 
-/* The two shapes of a schedule. */
-static const struct shape {
-    const char *name;
-    size_t (*octets)(uint32_t capacity);
-    backoff_status (*init)(void *memory, size_t octets, uint64_t now, struct backoff_schedule **schedule);
-} shapes[] = {
-    {"C", backoff_schedule_octets, backoff_schedule_init},
-    {"C compact", backoff_schedule_compact_octets, backoff_schedule_init_compact},
-};
-
 static uint64_t schedule_delay(void)
 {
     return 1 + (generator_word() & schedule_mask);
@@ -80,13 +70,13 @@ static void move_timers(void)
 }
 
 /* A schedule with `pending` values, at delays below 2^bits; returns its memory. It has gone round twice. */
-static void *fill_schedule(const struct shape *shape, uint32_t pending, int bits)
+static void *fill_schedule(uint32_t pending, int bits)
 {
-    size_t octets = shape->octets(pending + TIMERS);
+    size_t octets = backoff_schedule_octets(pending + TIMERS);
     void *memory = malloc(octets);
     uint32_t value;
     int turns;
-    if (!memory || shape->init(memory, octets, 0, &schedule) != BACKOFF_STATUS_OK)
+    if (!memory || backoff_schedule_init(memory, octets, 0, &schedule) != BACKOFF_STATUS_OK)
         exit(1);
     schedule_mask = (UINT64_C(1) << bits) - 1;
     for (value = 0; value < pending; value++)
@@ -241,19 +231,19 @@ static void measure_timers(const char *name, void (*run)(void))
     cancel_timers();
 }
 
-static void schedule_rows(const struct shape *shape, uint32_t pending, int bits)
+static void schedule_rows(uint32_t pending, int bits)
 {
     char name[96], rest[48];
-    void *memory = fill_schedule(shape, pending, bits);
+    void *memory = fill_schedule(pending, bits);
     snprintf(rest, sizeof rest, "%lu pending, delays below 2^%d", (unsigned long)pending, bits);
-    printf("%s|octets a value, %s\t%.0f\t\n", shape->name, rest, (double)shape->octets(pending) / pending);
-    snprintf(name, sizeof name, "%s|schedule, %s", shape->name, rest);
+    printf("C|octets a value, %s\t%.0f\t\n", rest, (double)backoff_schedule_octets(pending) / pending);
+    snprintf(name, sizeof name, "C|schedule, %s", rest);
     measure_turns(name, schedule_turn, &turned_values, samples / 2);
-    snprintf(name, sizeof name, "%s|64 values a call, %s", shape->name, rest);
+    snprintf(name, sizeof name, "C|64 values a call, %s", rest);
     measure_turns(name, schedule_turn_many, &turned_values, samples / 2);
-    snprintf(name, sizeof name, "%s|set and cancel, %s", shape->name, rest);
+    snprintf(name, sizeof name, "C|set and cancel, %s", rest);
     measure_timers(name, set_and_cancel);
-    snprintf(name, sizeof name, "%s|reschedule, %s", shape->name, rest);
+    snprintf(name, sizeof name, "C|reschedule, %s", rest);
     measure_timers(name, move_timers);
     free(memory);
 }
@@ -262,11 +252,10 @@ static void schedules(void)
 {
     static const uint32_t pending[] = {1000, 100000, 1000000};
     static const int bits[] = {10, 20};
-    size_t range, i, shape;
+    size_t range, i;
     for (range = 0; range < 2; range++)
         for (i = 0; i < 3; i++) {
-            for (shape = 0; shape < sizeof shapes / sizeof shapes[0]; shape++)
-                schedule_rows(&shapes[shape], pending[i], bits[range]);
+            schedule_rows(pending[i], bits[range]);
             yardsticks(pending[i], bits[range]);
         }
 }

@@ -114,6 +114,8 @@ mkdir -p "$licenses"
 mkdir -p "$lib/pkgconfig" "$lib/cmake/backoff" "$include" "$man"
 strip --strip-unneeded "$linked/$real" 2>/dev/null || true
 install -m 755 "$linked/$real" "$lib/$real"
+# A file of before version 1.0, which ldconfig would prefer.
+rm -f "$lib/libbackoff.so.1.2.0"
 ln -sf "$real" "$lib/$soname"
 ln -sf "$soname" "$lib/libbackoff.so"
 install -m 644 "$built/libbackoff.a" "$lib/libbackoff.a"

@@ -1,6 +1,6 @@
 # Makes the man pages of a header: backoff(3) from the first comment of backoff.h, and a page for each function, struct and
 # enumeration from the comment before it, and those of its fields and numbers.
-# Call: awk -v folder=man3 -v version=0.2.0 -v header=backoff.h -f man.awk backoff.h
+# Call: awk -v folder=man3 -v version=1.0.0 -v header=backoff.h -f man.awk backoff.h
 
 function plain(text) {
     gsub(/\\/, "\\e", text)

@@ -18,8 +18,8 @@ pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 /// Every warning is an error, as in the strictest of our users' builds.
 pub const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Wredundant-decls", "-Werror", "-pedantic", "-O1"];
 
-/// The most octets of the stripped library: small enough for a device that has little else. The compact schedule has nine KiB.
-pub const MOST_OCTETS: u64 = 84 * 1024;
+/// The most octets of the stripped library: small enough for a device that has little else.
+pub const MOST_OCTETS: u64 = 64 * 1024;
 
 /// The folder of `libbackoff.so` and `libbackoff.a`, built once for all tests, in a target folder of its own: the
 /// cargo that runs the tests may hold the lock of the common one.

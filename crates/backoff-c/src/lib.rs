@@ -25,14 +25,12 @@ mod window;
 mod batch;
 mod schedule;
 
-mod compact;
-
 use core::ffi::{CStr, c_char};
 
 /// The version of this header; `backoff_version()` is the one of the library that was found at run time.
-pub const BACKOFF_VERSION_MAJOR: u32 = 0;
+pub const BACKOFF_VERSION_MAJOR: u32 = 1;
 /// Grows with additions that old programs do not notice.
-pub const BACKOFF_VERSION_MINOR: u32 = 2;
+pub const BACKOFF_VERSION_MINOR: u32 = 0;
 /// Grows with corrections.
 pub const BACKOFF_VERSION_PATCH: u32 = 0;
 
@@ -138,7 +136,7 @@ pub extern "C" fn backoff_version() -> u32 {
     BACKOFF_VERSION_MAJOR << 16 | BACKOFF_VERSION_MINOR << 8 | BACKOFF_VERSION_PATCH
 }
 
-/// The version of the library as text, such as "0.2.0".
+/// The version of the library as text, such as "1.0.0".
 ///
 /// Any thread may call it at any time; the text is constant and lives as long as the library.
 #[unsafe(no_mangle)]

@@ -71,8 +71,5 @@ pub mod internals {
     pub use crate::growth::parts;
     pub use crate::law::{Uniform, geometric_digits, geometric_within};
     pub use crate::policy::{Around, Hint, exponential_slots};
-    pub use crate::schedule::{
-        Chunk, Compact, CompactMemory, CompactShape, Count, Expired, Handle, Head, Inserted, List, Memory, Near, Node,
-        Place, Plain, Shape, Stop, Ticket, Waiting, Work,
-    };
+    pub use crate::schedule::{Memory, Node, Queue, Shape, Ticket};
 }

@@ -1,33 +1,32 @@
-//! Who attempts in which slot: a wheel of slots that grows; one of fixed size in memory that the caller lends, whose calls
-//! are bounded; and a compact one.
+//! Who attempts in which slot: pending values by slot, in the memory of a Rust program or of a C program.
 //!
-//! All give the values of a slot in the order of their insertion. They must never know what a value means, nor how
-//! long a slot lasts.
+//! ```text
+//! now           2^10 to 2^18 slots later          2^16 to 2^23 slots later           2^64 - 1
+//! |  wheel: a list a slot  |  blocks of 32 to 256 slots: a list a block  |  tree, by slot  |
+//! ```
+//!
+//! A block is dealt out to the wheel when now comes near, one block a call. Its list has 64 values at most: for each one more,
+//! the oldest value goes to the tree. So no call moves more than two lists of 64 values, whatever was done before. A value in
+//! the tree stays there.
+//!
+//! The values of a slot in the tree are older than those in its block, and these are older than any that is inserted into the
+//! wheel. So the tree comes first, and the order within a slot is that of insertion.
+//!
+//! A schedule for a few values is a tree alone.
+//!
+//! The schedule must never know what a value means, nor how long a slot lasts.
 
-#[cfg(feature = "alloc")]
-extern crate alloc;
-
-mod compact;
-#[cfg(feature = "alloc")]
-mod far;
-mod fixed;
+mod bits;
 #[cfg(feature = "alloc")]
 mod growing;
-mod heap;
-mod levels;
-mod lists;
-#[cfg(feature = "alloc")]
-mod occupancy;
-#[cfg(feature = "alloc")]
-mod wheel;
+mod node;
+mod queue;
+mod tree;
 
-pub use compact::{Compact, CompactMemory, CompactShape, List, Node};
-pub use fixed::{Head, Inserted, Memory, Near, Plain, Stop, Work};
 #[cfg(feature = "alloc")]
 pub use growing::{Due, Schedule};
-pub use heap::Waiting;
-pub use levels::Shape;
-pub use lists::{Chunk, Count, Expired, Handle, Place};
+pub use node::Node;
+pub use queue::{Memory, Queue, Shape};
 
 /// Names a pending value, so that it can be cancelled. It is good until its value has been expired or cancelled. A ticket
 /// of an earlier life of the memory is refused, and so is one whose value is gone: for 2^31 insertions into its place, or
