@@ -1,4 +1,6 @@
 //! The slot schedule, as a C program sees it: one block of the caller's memory.
+//!
+//! One file above 500 lines because all of it follows from one layout of that block, and C's checks are beside each call.
 
 use core::mem::offset_of;
 use core::slice::from_raw_parts_mut;

@@ -1,4 +1,6 @@
 //! The one schedule, for C and Rust: its head, and the memory that it is lent for one call.
+//!
+//! One file above 500 lines because wheel and blocks share one memory and its invariants.
 
 use super::Ticket;
 use super::bits::{self, Bits, MOST_LISTS, words_for};
