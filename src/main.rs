@@ -22,6 +22,7 @@ use std::time::Duration;
 const FAREWELL: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
+    link::signals::ignore_file_limit();
     if std::env::args_os().len() == 1 && std::env::var_os(cni::COMMAND).is_some() {
         return plugin();
     }

@@ -201,6 +201,24 @@ fn no_command_succeeds_beside_a_file_that_is_not_whole() {
     }
 }
 
+/// Where no file may grow (`ulimit -f`), as on a full disk: the program is not ended by the signal that comes with it.
+#[test]
+fn no_command_is_ended_by_a_limit_on_files() {
+    if skipped(&["sh"]) {
+        return;
+    }
+    let inputs = inputs();
+    for (command, end, _) in OUTPUTS {
+        let place = tempfile::tempdir().expect("a folder for temporary files");
+        let file = place.path().join(format!("file{end}"));
+        let begin = ["-c", "ulimit -f 0; exec \"$@\" > /dev/null", "sh", crate::common::ETHBUS].map(str::to_owned);
+        let ended = run(program("sh", begin.into_iter().chain(words(command, inputs.path(), &file))));
+        assert_eq!(ended.code(), Some(1), "{command}: {ended:?}");
+        let name = format!("file{end}");
+        assert!(ended.stderr.contains(&name) && ended.stderr.contains("File too large"), "{command}: {}", ended.stderr);
+    }
+}
+
 /// Outputs of several files, in a folder of theirs.
 #[test]
 fn no_command_succeeds_beside_a_folder_that_is_not_whole() {
@@ -349,13 +367,20 @@ fn a_lab_beside_an_incomplete_file_fails_and_so_does_down() {
         return;
     }
     let _turn = crate::common::Turn::shared();
-    let script = "mount -t tmpfs -o size=65536 none \"$1\" && head -c 49152 /dev/zero > \"$1/filler\" || exit 99
+    let full = "mount -t tmpfs -o size=65536 none \"$1\" && head -c 49152 /dev/zero > \"$1/filler\" || exit 99";
+    for limit in [full, "ulimit -f 32"] {
+        beside_an_incomplete_file(limit);
+    }
+}
+
+fn beside_an_incomplete_file(limit: &str) {
+    let script = "
         \"$2\" up --name fulldisk --stations 2 --background --events \"$1/run.events\" --record \"$1/run.record\" || exit 98
         \"$2\" send --name fulldisk --from st1 --to st2 --rate max --frame-size 64 --duration 300ms > /dev/null
         \"$2\" stats --name fulldisk --format json
         \"$2\" down fulldisk > /dev/null; echo $? >&2";
-    let place = tempfile::tempdir().expect("a folder for temporary files");
-    let arguments = ["-m", "sh", "-c", script, "sh", place.path().to_str().expect("plain"), crate::common::ETHBUS];
+    let (place, script) = (tempfile::tempdir().expect("a folder for temporary files"), format!("{limit}{script}"));
+    let arguments = ["-m", "sh", "-c", &script, "sh", place.path().to_str().expect("plain"), crate::common::ETHBUS];
     let ended = run(program("unshare", arguments)).succeeded();
     let results: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let emulator = &results["emulator"];

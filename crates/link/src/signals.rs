@@ -46,7 +46,13 @@ impl Signals {
     }
 }
 
-/// Makes a program receive every signal once it is started, even if this process blocks some.
+/// Lets a write beyond a limit on the size of files (`ulimit -f`) fail as on a full disk. Without this call, the signal
+/// SIGXFSZ ends the process. Programs that this process starts inherit that: start them through [`unblock`].
+pub fn ignore_file_limit() {
+    sys::command::ignore_file_limit();
+}
+
+/// Makes a program receive every signal once it is started, even if this process blocks or ignores some.
 pub fn unblock(command: &mut Command) -> &mut Command {
     sys::command::unblock_signals(command);
     command

@@ -65,7 +65,8 @@ fn enter(given: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
         None => shell_of(&lab, name),
     };
     program.env("ETHBUS_LAB", &lab).env("ETHBUS_STATION", name).envs(discards.map(|path| ("ETHBUS_DISCARDS", path)));
-    let error = program.exec();
+    // It ends at a limit on files, as it would without this program.
+    let error = link::signals::unblock(&mut program).exec();
     Ok(ExitCode::from(match (error.kind(), command) {
         (ErrorKind::NotFound, [line]) if is_for_a_shell(line) => {
             let (of, line) = (given.map_or_else(String::new, |lab| format!("--name {lab} ")), line.to_string_lossy());

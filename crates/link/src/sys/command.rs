@@ -3,16 +3,27 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
 use nix::unistd::{getpid, getppid};
 
 use super::privilege;
 
-/// Makes the process unblock every signal before it executes its program.
+/// Keeps a file that may not grow any more (`ulimit -f`) from ending the process: the write fails instead.
+pub fn ignore_file_limit() {
+    // SAFETY: no handler of this process is replaced, since none was ever set for this signal.
+    let ignored = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
+    ignored.expect("the signal can be ignored");
+}
+
+/// Makes the process unblock every signal before it executes its program, and end by those that this process ignores.
 pub fn unblock_signals(command: &mut Command) {
-    let unblock = || Ok(SigSet::empty().thread_set_mask()?);
-    // SAFETY: between fork and exec only async-signal-safe calls are allowed; this makes one call,
-    // pthread_sigmask, which is, and neither allocates nor locks.
+    let unblock = || {
+        // SAFETY: as in `ignore_file_limit`; sigaction is async-signal-safe.
+        unsafe { signal(Signal::SIGXFSZ, SigHandler::SigDfl) }?;
+        Ok(SigSet::empty().thread_set_mask()?)
+    };
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed; this makes two calls,
+    // sigaction and pthread_sigmask, which are, and neither allocates nor locks.
     unsafe { command.pre_exec(unblock) };
 }
 
