@@ -47,9 +47,9 @@ fn show<E>(
 ) -> Result<(String, Option<Ending>), E> {
     let mut screened = Screened::enter().map_err(&broken)?;
     loop {
-        let size = screened.0.size().map_err(&broken)?;
-        let text = page(size.width.into(), size.height.into())?;
-        let draw = screened.0.draw(|frame| frame.render_widget(Paragraph::new(text.as_str()), frame.area()));
+        let area = screened.area().map_err(&broken)?;
+        let text = page(area.width.into(), area.height.into())?;
+        let draw = screened.draw(|frame| frame.render_widget(Paragraph::new(text.as_str()), frame.area()));
         draw.map_err(&broken)?;
         let shown = Instant::now();
         loop {

@@ -51,6 +51,14 @@ impl Terminal {
         run(self.tmux(&["capture-pane", "-p"])).succeeded().stdout
     }
 
+    /// Checks that a program left no alternate screen, hidden cursor or reports of the mouse behind.
+    #[track_caller]
+    pub fn assert_given_back(&self) {
+        let state = "alternate #{alternate_on}, cursor #{cursor_flag}, mouse #{mouse_any_flag}";
+        let told = run(self.tmux(&["display-message", "-p", state])).succeeded().stdout;
+        assert_eq!(told.trim_end(), "alternate 0, cursor 1, mouse 0");
+    }
+
     /// Checks that no line was wrapped: joined as the terminal would for copying, the text is the same.
     #[track_caller]
     pub fn assert_nothing_wrapped(&self) {

@@ -2,7 +2,7 @@
 //! its viewer.
 
 use crate::common::lab::Lab;
-use crate::common::process::{ethbus, run, unwrapped};
+use crate::common::process::{ethbus, program, run, unwrapped};
 use crate::common::results::check;
 use crate::common::terminal::Terminal;
 use crate::common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
@@ -18,6 +18,7 @@ use sim::run::view::View;
 use sim::scenario::plan::{Overrides, Plan};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The beginning of a run, as the view gets it.
 pub fn player(scenario: &str) -> (Player, Vec<String>) {
@@ -349,6 +350,38 @@ fn a_terminal_too_small_or_none_is_told_in_a_sentence() {
     terminal.wait_for("The live view needs 60 columns");
     terminal.press(&["q"]);
     terminal.wait_for("THE END");
+}
+
+/// A terminal of 0 columns and 0 lines, as containers and serial lines have it, is drawn on as if it had 80 and 24. Every
+/// way out gives the terminal back.
+#[test]
+fn a_terminal_without_a_size_is_drawn_on_and_given_back() {
+    if skipped(&["tmux", "stty", "kill"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let pid = folder.path().join("pid").to_str().expect("UTF-8").to_owned();
+    let lab = Lab::up(&["--stations", "2"]);
+    let (watch, stats) = (format!("watch {}", lab.name), format!("stats {} --watch", lab.name));
+    for (view, words) in [("sim --duration 1s --watch", "Paused. Space"), (&watch, "live"), (&stats, "q ends")] {
+        for end in ["q", "TERM", "HUP"] {
+            let command = format!("stty rows 0 cols 0; sh -c 'echo $$ > {pid}; exec {ETHBUS} {view}'");
+            let terminal = Terminal::run("zero", (100, 30), &command);
+            terminal.wait_for(words);
+            // Longer than the view takes to notice that a terminal is gone.
+            std::thread::sleep(Duration::from_millis(1500));
+            match end {
+                "q" => terminal.press(&["q"]),
+                signal => {
+                    let number = std::fs::read_to_string(&pid).expect("the shell's");
+                    run(program("kill", ["-s", signal, number.trim()])).succeeded();
+                }
+            }
+            terminal.wait_for("THE END");
+            terminal.assert_given_back();
+        }
+    }
 }
 
 /// A record and a log are watched like the run itself, to their end.

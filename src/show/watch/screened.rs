@@ -1,17 +1,18 @@
 //! The terminal that a view takes over, and gives back as it was.
 
 use super::screen::Look;
-use crate::show::terminal::locale;
-use ratatui::Terminal;
+use crate::show::terminal::{USUAL, locale};
 use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::DisableMouseCapture;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::layout::Rect;
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use std::io::{self, IsTerminal, Stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use terminal_size::terminal_size_of;
 
 /// Whether there is a terminal to draw on.
 pub fn is_there() -> bool {
@@ -29,11 +30,12 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Ends the program when its terminal is gone and the view does not notice: crossterm reads a closed terminal for ever.
 pub(in crate::show) fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Result<()> {
     let look = move || {
-        while terminal_size_of(io::stdout()).is_some() {
+        while io::stdout().is_terminal() {
             std::thread::sleep(LOOK);
         }
         std::thread::sleep(LOOK);
         if !left.load(Ordering::Relaxed) {
+            leave();
             std::process::exit(HUNG_UP);
         }
     };
@@ -43,9 +45,15 @@ pub(in crate::show) fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Resul
 /// As shells tell it: 128 + SIGHUP.
 const HUNG_UP: i32 = 129;
 
+/// Lines of a terminal that does not say.
+const USUAL_LINES: u16 = 24;
+
 /// The user's terminal, as it was before when dropped.
 #[derive(Debug)]
-pub(in crate::show) struct Screened(pub(in crate::show) Terminal<CrosstermBackend<Stdout>>);
+pub(in crate::show) struct Screened {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    area: Rect,
+}
 
 impl Screened {
     pub(in crate::show) fn enter() -> io::Result<Screened> {
@@ -56,21 +64,46 @@ impl Screened {
             leave();
             hook(panic);
         }));
-        let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| leave())?;
-        Ok(Screened(terminal))
+        let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
+        let terminal = Terminal::with_options(CrosstermBackend::new(io::stdout()), options);
+        Ok(Screened { terminal: terminal.inspect_err(|_| leave())?, area: Rect::ZERO })
+    }
+
+    /// The whole terminal, made ready for a page of its present size. A terminal of a container or a serial line that says
+    /// 0 columns or 0 lines has [`USUAL`] columns or 24 lines.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub(in crate::show) fn area(&mut self) -> io::Result<Rect> {
+        let told = self.terminal.size()?;
+        let or = |told, usual| if told == 0 { usual } else { told };
+        let area = Rect::new(0, 0, or(told.width, USUAL as u16), or(told.height, USUAL_LINES));
+        if area != self.area {
+            self.terminal.resize(area)?;
+            self.area = area;
+        }
+        Ok(area)
+    }
+
+    /// Draws a page.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub(in crate::show) fn draw(&mut self, page: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.area()?;
+        self.terminal.draw(page).map(|_| ())
     }
 }
 
 impl Drop for Screened {
     fn drop(&mut self) {
-        let _ = self.0.show_cursor();
         leave();
     }
 }
 
 /// Gives the terminal back. One that is gone needs nothing.
 fn leave() {
-    let _ = execute!(io::stdout(), DisableMouseCapture, LeaveAlternateScreen);
+    let _ = execute!(io::stdout(), DisableMouseCapture, Show, LeaveAlternateScreen);
     let _ = disable_raw_mode();
 }
 

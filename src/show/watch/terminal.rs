@@ -107,7 +107,7 @@ fn show(player: Player, titles: &Titles, bus: &mut dyn Bus, manner: Manner) -> i
         let changed = watching.pass(now - last);
         last = now;
         if changed {
-            screened.0.draw(|frame| watching.draw(frame.area(), frame.buffer_mut()))?;
+            screened.draw(|frame| watching.draw(frame.area(), frame.buffer_mut()))?;
         }
         if watching.bus.is_over() {
             return Ok(());
