@@ -154,6 +154,20 @@ fn an_unknown_key_is_named_with_file_line_and_what_is_allowed() {
     refused("[[station]]\nname = 'a'\n\n[[station]]\nnaem = 'b'\n", &[":5:1: naem:", "name", "mac"]);
 }
 
+/// The same scenario is right for a run in virtual time: `check` says for which command alone it is, and why.
+#[test]
+fn a_processor_that_is_not_there_is_named_beside_those_that_are() {
+    let scenario = "[emulator]\nprocessor = 8191\n";
+    let words = ":2:13: processor: there is no processor 8191: this machine has the processors 0";
+    refused(scenario, &[words]);
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    std::fs::write(folder.path().join("lab.toml"), scenario).expect("own folder");
+    let mut command = ethbus(["check", "lab.toml"]);
+    command.current_dir(folder.path());
+    let told = run(command).succeeded().stdout;
+    assert!(told.contains(&format!("for `ethbus sim` alone, since lab.toml{words}")), "{told}");
+}
+
 #[test]
 fn a_bad_unit_is_named_with_file_line_and_what_would_be_right() {
     refused("[medium]\nrate = '10 bananas'\n", &[":2:8: rate:", "10 bananas", "10Mbit/s"]);

@@ -115,6 +115,8 @@ pub struct Plan {
     has_slot: bool,
     /// Where the scenario gives the medium's rate.
     rate_place: Option<FilePlace>,
+    /// Where the file names the processor of the data plane.
+    processor_place: Option<FilePlace>,
 }
 
 /// How long a run in virtual time is, and how often it is repeated.
@@ -371,7 +373,8 @@ impl Plan {
     /// Refuses what only a run in virtual time can do.
     ///
     /// # Errors
-    /// More than 100 million bits in a real second; a cable that is cut later than at the first instant, or mended.
+    /// More than 100 million bits in a real second; a cable that is cut later than at the first instant, or mended; a
+    /// processor that this machine does not have.
     pub fn require_real_time(&self) -> Result<(), PlanError> {
         if let Some(place) = &self.timed_cut {
             let what = "in real time a cable is cut from the first instant on, by an `[[at]]` section, or by `ethbus cut` and `ethbus mend`: leave out `from` and `until`";
@@ -388,6 +391,7 @@ impl Plan {
             return Err(PlanError::option("access", what));
         }
         self.check_live_slots()?;
+        self.check_processor()?;
         if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {
             return Ok(());
         }
@@ -559,6 +563,7 @@ impl<'a> Planner<'a> {
             beyond: Arc::default(),
             has_slot: self.scenario.access.slot.is_some(),
             rate_place: self.place(span(&self.scenario.medium.rate)),
+            processor_place: self.place(span(&self.scenario.emulator.processor)),
         })
     }
 

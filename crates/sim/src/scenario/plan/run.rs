@@ -1,10 +1,11 @@
 //! A run in virtual time: how long, how often, and what each station offers.
 
 use super::cuts::some_names;
-use super::{Deed, PlanError, Planner, RunPlan, StationPlan, protocols};
+use super::{Deed, Plan, PlanError, Planner, RunPlan, StationPlan, protocols};
 use crate::figures::stacks::Protocol;
 use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
 use crate::settings::overrides::option_at;
+use crate::settings::wrong::Wrong;
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
 use crate::words::units::RunTime;
@@ -15,6 +16,25 @@ use toml::Spanned;
 
 /// Sources beside a station's first, each with the number of its station.
 type FurtherSources = Vec<(usize, TrafficSpec)>;
+
+impl Plan {
+    /// Refuses a processor that this machine does not have.
+    pub(super) fn check_processor(&self) -> Result<(), PlanError> {
+        let Some(number) = self.pace.latency.processor else { return Ok(()) };
+        // Numbers and ranges, like `0-3,6`. Where the system does not say, the processor may be there.
+        let Ok(online) = std::fs::read_to_string("/sys/devices/system/cpu/online") else { return Ok(()) };
+        let is_in = |range: &str| {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let ends = (first.parse::<usize>(), last.parse::<usize>());
+            matches!(ends, (Ok(first), Ok(last)) if (first..=last).contains(&number))
+        };
+        if online.trim().split(',').any(is_in) {
+            return Ok(());
+        }
+        let what = format!("there is no processor {number}: this machine has the processors {}", online.trim());
+        Err(Wrong { place: self.processor_place.clone(), name: "processor".to_owned(), what }.into())
+    }
+}
 
 impl Planner<'_> {
     /// How long a run is, and how often it is repeated; `slot` is that of its method.
