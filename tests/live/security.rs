@@ -387,3 +387,23 @@ fn without_root_the_data_plane_is_confined_too() {
     check_confined(plane);
     demo.wait().succeeded();
 }
+
+/// As a container engine has it: `/proc/sys` read-only, and no right but the three that docs/ci.md names.
+#[test]
+fn a_lab_comes_up_in_a_container_with_three_capabilities() {
+    if skipped(&["unshare", "setpriv", "mount", "sh"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let script =
+        "mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys && mount -t tmpfs none /run || exit 99
+        kept=-all,+net_admin,+net_raw,+sys_admin
+        exec setpriv --bounding-set=$kept --inh-caps=$kept --no-new-privs sh -ec '
+            test ! -w /proc/sys/net/ipv6/conf/default/disable_ipv6
+            \"$0\" doctor
+            \"$0\" up --name container --stations 2 --background
+            \"$0\" send --name container --from st1 --to st2 --count 3
+            \"$0\" down container' \"$0\"";
+    let ended = run(program("unshare", ["-m", "-n", "-p", "-f", "--mount-proc", "sh", "-c", script, ETHBUS]));
+    assert!(ended.succeeded().stdout.contains("labs work here"));
+}

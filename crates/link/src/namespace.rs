@@ -277,17 +277,35 @@ impl Namespace {
     /// Call this in a process that is about to replace itself: other threads are not moved.
     pub fn enter_for_exec(&self) -> Result<(), NamespaceError> {
         self.enter()?;
-        unshare(CloneFlags::CLONE_NEWNS).map_err(NamespaceError::of("making a mount namespace"))?;
+        enter_own_mounts()?;
         let nothing: Option<&str> = None;
-        // Mounts made here must not appear outside; mounts made outside still appear here.
-        mount(nothing, "/", nothing, MsFlags::MS_SLAVE | MsFlags::MS_REC, nothing)
-            .map_err(NamespaceError::of("making mounts private"))?;
         let read_only = statvfs("/sys").is_ok_and(|sys| sys.flags().contains(FsFlags::ST_RDONLY));
         let flags = if read_only { MsFlags::MS_RDONLY } else { MsFlags::empty() };
         // The new mount covers the old one, so a failure loses nothing.
         let _ = mount(Some("sysfs"), "/sys", Some("sysfs"), flags, nothing);
         Ok(())
     }
+}
+
+/// Moves the calling thread into a mount namespace of its own. Mounts made here do not appear outside; mounts made outside
+/// still appear here.
+fn enter_own_mounts() -> Result<(), NamespaceError> {
+    unshare(CloneFlags::CLONE_NEWNS).map_err(NamespaceError::of("making a mount namespace"))?;
+    let nothing: Option<&str> = None;
+    mount(nothing, "/", nothing, MsFlags::MS_SLAVE | MsFlags::MS_REC, nothing)
+        .map_err(NamespaceError::of("making mounts private"))
+}
+
+/// Runs `task` with a `/proc` of its own, on a thread of its own in the calling thread's network namespace: container
+/// engines mount `/proc/sys` read-only over a `/proc` that is not.
+pub(crate) fn with_own_proc<T: Send>(task: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
+    apart(|| {
+        enter_own_mounts()?;
+        let nothing: Option<&str> = None;
+        mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing)
+            .map_err(NamespaceError::of("mounting /proc"))?;
+        Ok(task())
+    })
 }
 
 /// Mounts the file `file` over the file `over`, for this process and its children.

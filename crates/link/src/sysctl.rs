@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use crate::namespace::with_own_proc;
 use crate::netlink::{NameError, check_interface_name};
 
 /// Where the kernel keeps each interface's settings of IPv6.
@@ -24,8 +25,9 @@ pub enum SysctlError {
         /// The interface asked for.
         interface: String,
     },
-    /// The process lacks CAP_NET_ADMIN in this namespace, or `/proc/sys` is mounted read-only.
-    #[error("{setting} may not be written")]
+    /// The process lacks CAP_NET_ADMIN in this namespace; or `/proc/sys` is mounted read-only, and no other `/proc` can
+    /// be mounted.
+    #[error("{setting} may not be written: in a container, start it with --privileged")]
     NotPermitted {
         /// The setting's file.
         setting: String,
@@ -131,9 +133,15 @@ fn disable_ipv6(folder: &str) -> Result<(), SysctlError> {
 }
 
 fn write(setting: &str, value: &str) -> io::Result<()> {
-    // Opened, not created: /proc makes no files.
-    let mut file = fs::OpenOptions::new().write(true).open(setting)?;
-    io::Write::write_all(&mut file, value.as_bytes())
+    let write = || {
+        // Opened, not created: /proc makes no files.
+        let mut file = fs::OpenOptions::new().write(true).open(setting)?;
+        io::Write::write_all(&mut file, value.as_bytes())
+    };
+    match write() {
+        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => with_own_proc(write).unwrap_or(Err(error)),
+        written => written,
+    }
 }
 
 fn sorted(source: io::Error, setting: String, interface: &str) -> SysctlError {

@@ -5,7 +5,8 @@ use crate::cli::args::DoctorArgs;
 use crate::live::lab::inventory::InventoryError;
 use crate::live::lab::owner::Owner;
 use crate::show::terminal::{USUAL, fold};
-use link::namespace::{Capability, enter_user_namespace, has_capability};
+use link::namespace::{Capability, Namespace, enter_user_namespace, has_capability};
+use link::sysctl::silence_ipv6_everywhere;
 use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -135,7 +136,10 @@ fn kernel() -> Finding {
 /// Root, or a user who may have a user namespace; otherwise the setting that forbids it.
 fn rights() -> Result<Finding, super::CommandError> {
     if missing_capabilities()?.is_empty() {
-        return Ok(good("rights", "root: labs have names for `ip netns`, and the bus has priority".to_owned()));
+        return Ok(match trial() {
+            Ok(()) => good("rights", "root: labs have names for `ip netns`, and the bus has priority".to_owned()),
+            Err(found) => wrong("rights", State::Missing, found, "use root of the machine itself"),
+        });
     }
     Ok(match enter_user_namespace() {
         Ok(()) => good("rights", "an ordinary user, who may make user namespaces".to_owned()),
@@ -145,6 +149,13 @@ fn rights() -> Result<Finding, super::CommandError> {
             wrong("rights", State::Missing, found, &remedy)
         }
     })
+}
+
+/// Whether this process may do what a lab does first. Rights alone do not say so in a container.
+fn trial() -> Result<(), String> {
+    let namespace = Namespace::anonymous().map_err(|error| crate::show::with_causes(&error))?;
+    let silenced = namespace.run(silence_ipv6_everywhere).map_err(|error| crate::show::with_causes(&error))?;
+    silenced.map_err(|error| crate::show::with_causes(&error))
 }
 
 /// The setting that forbids user namespaces, and what to do.
