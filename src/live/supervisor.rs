@@ -245,21 +245,24 @@ impl DataPlane {
         self.wait_for(results)
     }
 
-    /// Ends it and gives its last results.
+    /// Ends it, and gives its last results and what else is wrong with its run.
     ///
     /// # Errors
     /// The data plane is gone or does not answer.
-    pub fn stop(mut self) -> Result<Results, SupervisorError> {
+    pub fn stop(mut self) -> Result<(Results, Option<String>), SupervisorError> {
         self.ask(Request::Stop)?;
         if let Way::Thread(thread) = &self.way {
             thread.hurry();
         }
         let results = self.wait_for(results)?;
-        match &mut self.way {
-            Way::Process(process) => process.leave(),
-            Way::Thread(thread) => _ = thread.end(),
-        }
-        Ok(results)
+        let wrong = match &mut self.way {
+            Way::Process(process) => {
+                process.leave();
+                None
+            }
+            Way::Thread(thread) => thread.end(),
+        };
+        Ok((results, wrong))
     }
 
     /// What its end looks like from here.

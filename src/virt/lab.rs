@@ -12,9 +12,11 @@ use sim::run::observer::Observer;
 use sim::scenario::plan::Plan;
 use sim::words::configuration::WrittenConfig;
 use std::collections::VecDeque;
+use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -68,6 +70,12 @@ pub enum LabError<E: std::error::Error + 'static> {
     /// A kernel failed otherwise.
     #[error(transparent)]
     Run(RunError),
+    /// The lab went on to its end without some kernels.
+    #[error("{}", ends.join("\nethbus: "))]
+    Killed {
+        /// How each ended.
+        ends: Vec<String>,
+    },
     /// A root file system lacks something.
     #[error("the root file system {} of {station} {what}", root.display())]
     Root {
@@ -103,11 +111,33 @@ fn begun(programs: &[String]) -> String {
     if programs.is_empty() { String::new() } else { format!(" (it has begun: {})", programs.join("; ")) }
 }
 
+/// The end of a station's kernel before the run's.
+#[derive(Debug)]
+pub struct KernelEnd {
+    station: String,
+    at_ns: u64,
+    status: Option<ExitStatus>,
+}
+
+impl KernelEnd {
+    /// Whether the kernel did not end as one does that a program in it switches off.
+    pub fn is_failure(&self) -> bool {
+        self.status.is_none_or(|status| !status.success())
+    }
+}
+
+impl Display for KernelEnd {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let how = self.status.map_or_else(String::new, |status| format!(" ({status})"));
+        write!(f, "the kernel of {} ended at {:.6} s{how}", self.station, self.at_ns as f64 / 1e9)
+    }
+}
+
 /// What a run gave.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Stations whose kernels ended before the run, how, and what they said last.
-    pub ended: Vec<(String, u64, String)>,
+    /// Kernels that ended before the run.
+    pub ended: Vec<KernelEnd>,
     /// The last instant, in nanoseconds.
     pub end: u64,
     /// How often kernels ran.
@@ -130,7 +160,7 @@ pub(super) struct Lab<'a, O: Observer> {
     is_done: Vec<bool>,
     /// Whether it is known that a kernel has ended.
     has_ended: Vec<bool>,
-    ended: Vec<(String, u64, String)>,
+    ended: Vec<KernelEnd>,
     /// How many commands from outside have begun in each station.
     commands: Vec<usize>,
     /// How many pieces of standard input their commands have got.
@@ -347,10 +377,10 @@ where
     /// Notes that a station's programs or its kernel have ended.
     fn look_at(&mut self, station: usize) {
         if !self.kernels.is_alive(station) && !self.has_ended[station] {
-            let status = self.kernels.end_of(station).map_or_else(String::new, |status| status.to_string());
+            let status = self.kernels.end_of(station);
             self.has_ended[station] = true;
             self.is_done[station] = true;
-            self.ended.push((self.plan.stations[station].name.clone(), self.now, status));
+            self.ended.push(KernelEnd { station: self.plan.stations[station].name.clone(), at_ns: self.now, status });
         }
         if !self.is_done[station] {
             self.is_done[station] = self.file(station, init::DONE).exists();
@@ -397,8 +427,8 @@ where
         programs
     }
 
-    /// Kernels that have ended since the last look: each station, when, and how.
-    pub fn take_ended(&mut self) -> Vec<(String, u64, String)> {
+    /// Kernels that have ended since the last look.
+    pub fn take_ended(&mut self) -> Vec<KernelEnd> {
         std::mem::take(&mut self.ended)
     }
 

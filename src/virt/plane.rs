@@ -132,6 +132,8 @@ struct Plane<'a, F: Observer> {
     clock: Clock,
     /// Those that run.
     commands: Vec<Command>,
+    /// How kernels ended that were not switched off.
+    killed: Vec<String>,
     /// A kernel was interrupted, so no kernel can go on: the supervisor asks for the end.
     is_over: bool,
     /// The client of a capture reads nothing, so the lab does not wait for it.
@@ -158,8 +160,8 @@ where
     let now = Instant::now();
     let clock = Clock { pace: wishes.pace.unwrap_or(1.0), since: now, from: 0, is_paused: false };
     let (next_housekeeping, next_flush) = (now + HOUSEKEEPING, now + FLUSH);
-    let (commands, is_over, is_stuck) = (Vec::new(), false, false);
-    Plane { plan, lab, ends, clock, commands, is_over, is_stuck, next_housekeeping, next_flush }.until_its_end()
+    let (commands, killed, is_over, is_stuck) = (Vec::new(), Vec::new(), false, false);
+    Plane { plan, lab, ends, clock, commands, killed, is_over, is_stuck, next_housekeeping, next_flush }.until_its_end()
 }
 
 impl<F: Observer> Plane<'_, F>
@@ -207,8 +209,9 @@ where
 
     /// Tells which kernels have ended since the last look.
     fn tell_of_ended(&mut self) {
-        for (station, at, how) in self.lab.take_ended() {
-            self.tell(Told::Trouble(format!("the kernel of {station} ended at {:.6} s ({how})", at as f64 / 1e9)));
+        for end in self.lab.take_ended() {
+            self.tell(Told::Trouble(end.to_string()));
+            self.killed.extend(end.is_failure().then(|| end.to_string()));
         }
     }
 
@@ -382,12 +385,14 @@ where
 
     fn end(mut self) -> Result<(), LabError<F::Error>> {
         self.pass();
+        self.lab.look_for_ended();
+        self.tell_of_ended();
         self.look_at_commands();
-        let Plane { lab, ends, .. } = self;
+        let Plane { lab, ends, killed, .. } = self;
         let results = lab.outcome(true)?.results;
         // A supervisor that has gone reads none.
         let _ = ends.told.send(Told::Results(Box::new(results)));
-        Ok(())
+        if killed.is_empty() { Ok(()) } else { Err(LabError::Killed { ends: killed }) }
     }
 
     /// Tells the supervisor, and waits until there is room, with virtual time.

@@ -84,7 +84,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     plane.restart()?;
     let intent = intent(args, &plan, &segment.fan_out);
     let (mut senders, interrupted) = watch(args, &plan, &intent, &mut plane, senders, &interrupts)?;
-    let mut results = plane.stop()?;
+    let (mut results, _) = plane.stop()?;
     let rotated = windows::finish(trailing);
     let against = against(&results, args.tolerance);
     if let Some(emulator) = &mut results.emulator {

@@ -6,7 +6,7 @@ use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, WindowArgs}
 use crate::cli::windows::{self, named};
 use crate::show::{say, show, table};
 use crate::virt::again::{AgainError, Against, interventions};
-use crate::virt::lab::{LabError, Outcome as Ran, Wishes, run as run_lab};
+use crate::virt::lab::{KernelEnd, LabError, Outcome as Ran, Wishes, run as run_lab};
 use crate::virt::{build, machine};
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
@@ -88,10 +88,10 @@ pub fn run(args: &RunArgs) -> Outcome {
     };
     let shown = Shown { timing: args.timing, format: args.format };
     let ran = run_and_show(&plan, &wishes, Against::new(observers, None), trailing, &shown)?;
-    Ok(if ran.interrupted {
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::from(ran.results.code_of_programs(UNENDED))
+    Ok(match ran.ended.iter().any(KernelEnd::is_failure) {
+        _ if ran.interrupted => ExitCode::from(INTERRUPTED),
+        true => ExitCode::FAILURE,
+        false => ExitCode::from(ran.results.code_of_programs(UNENDED)),
     })
 }
 
@@ -211,9 +211,7 @@ fn run_and_show(
         say(&timing(&ran, begin.elapsed().as_secs_f64()));
     }
     print_result(shown.format, &ran.results, table)?;
-    for (station, at, how) in &ran.ended {
-        say(&format!("ethbus: the kernel of {station} ended at {:.6} s ({how})\n", *at as f64 / 1e9));
-    }
+    ran.ended.iter().for_each(|end| say(&format!("ethbus: {end}\n")));
     Ok(ran)
 }
 

@@ -155,7 +155,7 @@ struct Ended {
     results: Option<Results>,
     /// Every file that was wanted is whole.
     whole: bool,
-    /// The data plane did not end by itself, so it was killed.
+    /// The data plane did not end by itself, so it was killed; or a station's kernel was.
     failed: bool,
     /// The machine kept up, within the tolerance.
     trusted: bool,
@@ -430,11 +430,11 @@ fn end(
     let keeper = plane.keeper();
     let stopped = plane.stop();
     keeper.iter().for_each(|keeper| keeper.finish());
-    let results = match (stopped, answer.is_some()) {
-        (Ok(mut results), _) => {
+    let (results, wrong) = match (stopped, answer.is_some()) {
+        (Ok((mut results, wrong)), _) => {
             keeper.iter().for_each(|keeper| keeper.add_to(&mut results));
             planned.into_iter().for_each(|mut planned| planned.judge(&mut results));
-            with_links(results, links, record, tolerance)
+            (with_links(results, links, record, tolerance), wrong)
         }
         (Err(error), false) => return Err(error.into()),
         // The client that asked for the end gets this error, once the lab has been removed in spite of it.
@@ -449,10 +449,11 @@ fn end(
     }
     let names: Vec<&str> = incomplete(&results).iter().map(|file| file.file.as_str()).collect();
     let whole = names.is_empty();
-    let says = if whole { String::new() } else { format!("ethbus: not whole: {}\n", names.join(", ")) };
+    let mut says = if whole { String::new() } else { format!("ethbus: not whole: {}\n", names.join(", ")) };
+    says.extend(wrong.iter().map(|wrong| format!("ethbus: {wrong}\n")));
     say(&says);
     let trusted = against(&results, tolerance).is_empty();
-    Ok(Ended { answer, says, results: Some(results), whole, failed: false, trusted })
+    Ok(Ended { answer, says, results: Some(results), whole, failed: wrong.is_some(), trusted })
 }
 
 /// Adds what the kernel counted on the stations' links.

@@ -149,7 +149,7 @@ fn on_a_bus(
     }
     let conditions = meter.stop();
     drop(servers);
-    let results = bus.plane.stop()?;
+    let (results, _) = bus.plane.stop()?;
     row.runs.push(run("bus", &results, conditions));
     Ok((streams, results))
 }
