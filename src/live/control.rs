@@ -321,19 +321,25 @@ pub struct CommandEnded {
     pub until_ns: u64,
 }
 
+/// What a lab answers to [`Control::Exec`].
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Begun {
+    /// The lab's clock is stopped: the command begins when the clock goes on.
+    pub paused: bool,
+}
+
 /// Asks the lab `name` to run a line of a shell in a station of virtual time; the notifications follow. With `input` the
 /// command reads what is sent into the stream.
 ///
 /// # Errors
 /// No lab listens, or it refuses.
-pub fn exec(name: &str, station: &str, command: &str, input: bool) -> io::Result<BufReader<UnixStream>> {
+pub fn exec(name: &str, station: &str, command: &str, input: bool) -> io::Result<(Begun, BufReader<UnixStream>)> {
     let request = Control::Exec { station: station.to_owned(), command: command.to_owned(), input };
     let mut stream = BufReader::new(connect(name, &request)?);
     let mut line = Vec::new();
     stream.read_until(b'\n', &mut line)?;
     stream.get_ref().set_read_timeout(None)?;
-    result::<serde_json::Value>(&line)?;
-    Ok(stream)
+    Ok((result(&line)?, stream))
 }
 
 /// What a lab answers to [`Control::Down`] when everything is removed.

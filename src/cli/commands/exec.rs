@@ -4,7 +4,7 @@
 use super::rights::station;
 use super::{CommandError, Outcome, running_lab};
 use crate::cli::args::{ExecArgs, ShellArgs};
-use crate::live::control::{self, CommandEnded, Notification, Output};
+use crate::live::control::{self, Begun, CommandEnded, Notification, Output};
 use crate::live::lab::inventory::{Content, Inventory};
 use crate::show::program::{program as ethbus, quoted};
 use crate::show::say;
@@ -96,7 +96,11 @@ fn in_kernel(lab: &str, content: &Content, station: &str, command: &[OsString]) 
     let words: Vec<String> = command.iter().map(|word| quoted(&word.to_string_lossy())).collect();
     let line = if words.is_empty() { shell_in_kernel(lab, station) } else { words.join(" ") };
     let has_input = !is_nothing("/dev/stdin");
-    let lines = control::exec(lab, station, &line, has_input).map_err(|error| CommandError::of_lab(lab, error))?;
+    let begun = control::exec(lab, station, &line, has_input);
+    let (Begun { paused }, lines) = begun.map_err(|error| CommandError::of_lab(lab, error))?;
+    if paused {
+        say(&format!("ethbus: the clock of `{lab}` is stopped: the program waits for `ethbus resume {lab}`\n"));
+    }
     if has_input {
         let system = |source| CommandError::System { what: "start a thread", source };
         let mut stream = lines.get_ref().try_clone().map_err(system)?;

@@ -109,7 +109,12 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
     let (interventions, end) =
         if programs.stays_up { self::interventions(&args.record, &plan)? } else { (Vec::new(), None) };
     let recorded = Path::new(&programs.machine.kernel);
-    let kernel = kernel::find_kernel(Some(recorded).filter(|path| path.is_file())).map_err(VirtualError::from)?;
+    let is_there = recorded.is_file();
+    if !is_there {
+        let instead = "is not there: another one runs, unless it is put there";
+        say(&format!("ethbus: warning: the recorded kernel {} {instead}\n", recorded.display()));
+    }
+    let kernel = kernel::find_kernel(Some(recorded).filter(|_| is_there)).map_err(VirtualError::from)?;
     let now = machine::of(&plan, &kernel).map_err(unreadable)?;
     let differences = programs.machine.differences(&now);
     differences.iter().for_each(|one| say(&format!("ethbus: warning: {one}: the run may differ\n")));

@@ -359,6 +359,10 @@ impl Plan {
         }
         self.check_live_slots()?;
         self.widen_slots();
+        if self.has_traffic.contains(&true) || self.further != FurtherTraffic::default() {
+            let what = "the frames of kernels come from programs, so traffic of the scenario is left out: run it with `ethbus sim`, or leave `[traffic]`, `arrivals` and `[[frame]]` out";
+            self.warnings.push(what.to_owned());
+        }
         Ok(self)
     }
 

@@ -6,10 +6,10 @@ use super::schedule::Schedule;
 use super::seats::Seats;
 use super::{CommandError, Ended, end, with_links};
 use crate::cli::args::Format;
-use crate::live::control::DiscardsAt;
 use crate::live::control::answer::{Answer, RpcError};
 use crate::live::control::request::{self, Control, Subscription};
 use crate::live::control::server::Requests;
+use crate::live::control::{Begun, DiscardsAt};
 use crate::live::discards::Streams;
 use crate::live::driver::scenario::Offers;
 use crate::live::lab::inventory::Inventory;
@@ -327,7 +327,7 @@ impl Serving<'_> {
             answer.refuse(&RpcError::no_station(name));
             return Ok(());
         };
-        match answer.give_stream(&json!({})) {
+        match answer.give_stream(&Begun { paused: self.schedule.is_paused() }) {
             Ok(stream) => self.plane.command(station as u16, command, has_input, &stream),
             // The client is gone.
             Err(_) => Ok(()),
