@@ -294,7 +294,10 @@ fn timing(ran: &Ran, took: f64) -> String {
     )
 }
 
-/// Builds the kernel that virtual labs need.
+/// How the script's lines begin that count compiled files.
+const COMPILED: &str = "4/4 compile: ";
+
+/// Builds the kernel that virtual labs need, and prints a line for each of its stages.
 ///
 /// # Errors
 /// It cannot be built.
@@ -302,17 +305,17 @@ pub fn build_kernel(args: &KernelBuildArgs) -> Outcome {
     let folder = args.folder.clone().unwrap_or_else(kernel::folder_of_builds);
     let system = |source| CommandError::System { what: "build the kernel", source };
     std::fs::create_dir_all(&folder).map_err(system)?;
-    let mut last = String::new();
+    let mut printed = Ok(());
     let built = build::build(&folder, |line| {
-        show(line);
-        line.clone_into(&mut last);
+        // Of the files that are compiled, a terminal is told alone.
+        if line.starts_with(COMPILED) {
+            show(line);
+        } else if printed.is_ok() {
+            show("");
+            printed = super::print(&format!("{line}\n"));
+        }
     });
     show("");
-    match built.map_err(system)? {
-        Ok(()) => {
-            super::print(&format!("{last}\n"))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(said) => Err(VirtualError::Build { said }.into()),
-    }
+    built.map_err(system)?.map_err(|said| VirtualError::Build { said })?;
+    printed.map(|()| ExitCode::SUCCESS)
 }
