@@ -35,7 +35,7 @@ mod study {
     }
 }
 
-use clap::{Command, CommandFactory, ValueEnum};
+use clap::{Command, ValueEnum};
 use std::path::{Path, PathBuf};
 
 fn main() -> std::io::Result<()> {
@@ -52,12 +52,12 @@ fn main() -> std::io::Result<()> {
     std::fs::create_dir_all(&completions)?;
     std::fs::create_dir_all(&man)?;
     for &shell in clap_complete::Shell::value_variants() {
-        let mut shown = without_hidden(&args::Cli::command());
+        let mut shown = without_hidden(&args::command());
         let file = clap_complete::generate_to(shell, &mut shown, "ethbus", &completions)?;
         let text = std::fs::read_to_string(&file)?;
         std::fs::write(&file, with_names(shell, &text))?;
     }
-    clap_mangen::generate_to(args::Cli::command(), &man)?;
+    clap_mangen::generate_to(args::command(), &man)?;
     name_commit();
     pages(&man, &out.join("pages.rs"))
 }

@@ -2,7 +2,7 @@
 //!
 //! Here are the commands and the demonstration's options; each group of commands has its options in a file of its own.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use sim::words::units::{Load, duration, frame_size, load, rate, seed, stations, time_scale, tolerance};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -73,21 +73,27 @@ Examples:
 Exit codes: 0 success, 1 failure, 2 wrong use, 3 not to be trusted (`--strict`),
 130 interrupted; `exec` and `shell` end with the code of their program.";
 
+/// The whole command line. Its help lists the commands that it has: their definitions are made once.
+pub fn command() -> clap::Command {
+    let command = Cli::command();
+    let (first, grouped) = (first_commands(&command), grouped_commands(&command));
+    command.after_help(first).after_long_help(grouped)
+}
+
 /// The commands of a group, each with what it does.
-fn lines(commands: &[&str]) -> String {
-    let all = Command::augment_subcommands(clap::Command::new("ethbus"));
+fn lines(all: &clap::Command, commands: &[&str]) -> String {
     let about = |name: &str| all.find_subcommand(name).and_then(clap::Command::get_about).map(ToString::to_string);
     commands.iter().map(|name| format!("  {name:<11}  {}\n", about(name).unwrap_or_default())).collect()
 }
 
 /// What a newcomer needs, for `-h`.
-fn first_commands() -> String {
-    format!("{}`ethbus COMMAND -h` tells about one, `ethbus --help` about all.", lines(GROUPS[0].1))
+fn first_commands(all: &clap::Command) -> String {
+    format!("{}`ethbus COMMAND -h` tells about one, `ethbus --help` about all.", lines(all, GROUPS[0].1))
 }
 
 /// All commands in their groups, for `--help`.
-fn grouped_commands() -> String {
-    let groups = GROUPS.map(|(title, commands)| format!("{title}:\n{}\n", lines(commands)));
+fn grouped_commands(all: &clap::Command) -> String {
+    let groups = GROUPS.map(|(title, commands)| format!("{title}:\n{}\n", lines(all, commands)));
     format!("{}{EXAMPLES}", groups.concat())
 }
 
@@ -99,8 +105,8 @@ fn grouped_commands() -> String {
 #[derive(Debug, Parser)]
 #[command(name = "ethbus", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
 #[command(mut_arg("pcapng", |pcapng| pcapng.hide_short_help(true)))]
-#[command(after_help = first_commands(), after_long_help = grouped_commands(), disable_help_subcommand = true)]
 #[command(
+    disable_help_subcommand = true,
     override_usage = "ethbus [OPTIONS]    the demonstration\n       ethbus COMMAND ...",
     help_template = "{about-with-newline}\n{usage-heading} {usage}\n\n{options}{after-help}"
 )]

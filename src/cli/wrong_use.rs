@@ -1,10 +1,10 @@
 //! Reads the command line, and says in one line what is wrong with it: `--option: value: what would be right`.
 
-use super::args::Cli;
+use super::args::{self, Cli};
 use super::commands::CommandError;
 use crate::show::{say, with_causes};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use sim::scenario::wrong::meant;
 use sim::settings::keys;
 use std::error::Error;
@@ -69,7 +69,11 @@ const OF_ONE_RUN: [&str; 3] = ["--series", "--series-out", "--frames"];
 /// # Errors
 /// It asks for help or for the version, which has been printed, or it is wrong, which has been said: the exit code.
 pub fn parse() -> Result<Cli, ExitCode> {
-    Cli::try_parse_from(joined(asked_by_name(asked_by_wireshark(std::env::args_os().collect())))).map_err(|error| {
+    let arguments = joined(asked_by_name(asked_by_wireshark(std::env::args_os().collect())));
+    let mut whole = args::command();
+    let matches = whole.try_get_matches_from_mut(arguments);
+    let read = matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut whole)));
+    read.map_err(|error| {
         if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             say(&format!("ethbus: {}\n", what(&error)));
             return ExitCode::from(WRONG_USE);
@@ -312,6 +316,7 @@ fn nearest_command(above: &str, written: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
 
     fn joined_text(line: &str) -> String {
         let arguments = joined(line.split(' ').map(OsString::from).collect());

@@ -1,17 +1,16 @@
 //! The help of every command fits a terminal, and has an example.
 
 use super::*;
-use clap::CommandFactory;
 
 #[test]
 fn the_command_line_is_consistent() {
-    Cli::command().debug_assert();
+    command().debug_assert();
 }
 
 #[test]
 fn every_command_is_in_one_group() {
     let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, commands)| commands.iter().copied()).collect();
-    let whole = Cli::command();
+    let whole = command();
     let shown = whole.get_subcommands().filter(|command| !command.is_hide_set());
     let mut commands: Vec<&str> = shown.map(clap::Command::get_name).collect();
     grouped.sort_unstable();
@@ -22,7 +21,7 @@ fn every_command_is_in_one_group() {
 /// A terminal of 80 columns shows each command on one line.
 #[test]
 fn a_command_has_one_line() {
-    let help = grouped_commands();
+    let help = grouped_commands(&Cli::command());
     let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
     assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
@@ -36,7 +35,7 @@ fn all_commands() -> Vec<(String, clap::Command)> {
         }
     }
     let mut all = Vec::new();
-    let mut whole = Cli::command();
+    let mut whole = command();
     whole.build();
     walk("ethbus", &whole, &mut all);
     all
