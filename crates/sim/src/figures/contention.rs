@@ -4,9 +4,9 @@
 //! A fold of the engine's events.
 
 use medium::{Event, Kind, StationId};
-use std::collections::VecDeque;
 
-/// Collisions that may still get another attempt: far more than can go on at once, since each has two stations or more.
+/// The latest collisions, which may still get another attempt: far more than can go on at once, since each has two stations
+/// or more.
 const OPEN: usize = 2_048;
 /// The last place of `episodes_before_success`, which counts all from there on.
 const MOST_EPISODES: usize = 1_023;
@@ -19,10 +19,11 @@ const LONGEST_RUN: usize = 1_023;
 pub struct Contention {
     multiplicity: Vec<u64>,
     before_success: Vec<u64>,
-    /// The number of the first episode that `attempts` has.
+    /// The first episode that is counted, and the one after the latest.
     first: u64,
-    /// Attempts in each of the latest episodes.
-    attempts: VecDeque<u32>,
+    next: u64,
+    /// Attempts in each of the latest episodes, episode n in place n modulo [`OPEN`]; empty before the first.
+    attempts: Vec<u32>,
     /// Episodes since the last frame that got through.
     since: usize,
     runs: Vec<u64>,
@@ -89,28 +90,35 @@ impl Contention {
             return;
         }
         // One that began before the counting did is not counted.
-        let Some(index) = episode.checked_sub(self.first) else { return };
-        let index = index as usize;
-        if index >= self.attempts.len() {
-            self.attempts.resize(index + 1, 0);
+        if episode < self.first {
+            return;
         }
-        self.attempts[index] += 1;
-        match self.attempts[index] {
+        if episode >= self.next {
+            self.begin_episodes(episode + 1);
+        }
+        let attempts = &mut self.attempts[episode as usize % OPEN];
+        *attempts += 1;
+        match *attempts {
             1 => self.since += 1,
             attempts => self.multiplicity[attempts as usize - 2] -= 1,
         }
-        increment(&mut self.multiplicity, self.attempts[index] as usize - 1);
-        if self.attempts.len() > OPEN {
-            let old = self.attempts.len() - OPEN;
-            self.attempts.drain(..old);
-            self.first += old as u64;
+        increment(&mut self.multiplicity, *attempts as usize - 1);
+    }
+
+    /// The episodes before `next` have begun.
+    fn begin_episodes(&mut self, next: u64) {
+        self.attempts.resize(OPEN, 0);
+        for episode in self.next.max(next.saturating_sub(OPEN as u64))..next {
+            self.attempts[episode as usize % OPEN] = 0;
         }
+        self.next = next;
+        self.first = self.first.max(next.saturating_sub(OPEN as u64));
     }
 
     /// Counts from zero again. A collision that goes on is not counted a second time.
     pub fn restart(&mut self) {
-        let first = self.first + self.attempts.len() as u64;
-        *self = Contention { first, since: self.since, ..Contention::default() };
+        let Contention { next, since, .. } = *self;
+        *self = Contention { first: next, next, since, ..Contention::default() };
     }
 
     /// Takes in what was counted in another run.
@@ -227,5 +235,16 @@ mod tests {
         assert_eq!(contention.multiplicity(), [0, 100_000]);
         assert_eq!(contention.before_success().iter().rposition(|&count| count == 1), Some(MOST_EPISODES));
         assert!(contention.attempts.len() <= OPEN);
+    }
+
+    /// Of the latest episodes each gets further attempts, and an older one none.
+    #[test]
+    fn an_old_episode_gets_no_further_attempt() {
+        let latest = OPEN as u64 + 10;
+        let mut contention = Contention::default();
+        for episode in [1, 11, latest, 10, 11] {
+            contention.record(&collision(episode));
+        }
+        assert_eq!(contention.multiplicity(), [2, 1]);
     }
 }
