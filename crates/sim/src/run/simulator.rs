@@ -166,19 +166,29 @@ impl Simulator {
     /// # Errors
     /// What `observer` could not keep.
     pub fn run_until<O: Observer>(&mut self, end: BitInstant, observer: &mut O) -> Result<(), O::Error> {
+        if observer.is_nothing() {
+            self.run_unobserved(end);
+            return Ok(());
+        }
         let mut slots = self.slots.take();
-        // Without an observer compiled for either: a medium without slots does not pay for those that have them.
-        let done = match (&mut slots, observer.is_nothing()) {
-            (None, true) => self.run::<_, Unobserved>(end, &mut ()).map_err(|never| match never {}),
-            (Some(slots), true) => {
-                let observer = &mut Counted { slots, observer: &mut () };
-                self.run::<_, Unobserved>(end, observer).map_err(|never| match never {})
-            }
-            (None, false) => self.run::<_, Observed>(end, observer),
-            (Some(slots), false) => self.run::<_, Observed>(end, &mut Counted { slots, observer }),
+        let done = match &mut slots {
+            None => self.run::<_, Observed>(end, observer),
+            Some(slots) => self.run::<_, Observed>(end, &mut Counted { slots, observer }),
         };
         self.slots = slots;
         done
+    }
+
+    /// Compiled here and nowhere else, with the engine in it: without slots and with them, since a medium that has none
+    /// does not pay for them.
+    fn run_unobserved(&mut self, end: BitInstant) {
+        let mut slots = self.slots.take();
+        let done = match &mut slots {
+            None => self.run::<_, Unobserved>(end, &mut ()),
+            Some(slots) => self.run::<_, Unobserved>(end, &mut Counted { slots, observer: &mut () }),
+        };
+        done.unwrap_or_else(|never| match never {});
+        self.slots = slots;
     }
 
     fn run<O: Observer, R: Run>(&mut self, end: BitInstant, observer: &mut O) -> Result<(), O::Error> {
