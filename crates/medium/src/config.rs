@@ -232,13 +232,21 @@ impl Config {
     }
 
     /// A frame for `to` on this medium.
+    #[inline]
     pub(crate) fn addressed(&self, to: Destination) -> Addressed {
+        if self.ports.is_empty() {
+            return Addressed::new(to, (0, 0));
+        }
         let stations = self.topology.stations() as u16;
         Addressed::new(to, (stations - self.ports.len() as u16, stations))
     }
 
     /// The frames that the queue of `station` holds, if it is a port.
+    #[inline]
     pub(crate) fn queue_of_port(&self, station: StationId) -> Option<usize> {
+        if self.ports.is_empty() {
+            return None;
+        }
         let first = self.topology.stations() - self.ports.len();
         self.ports.get(station.index().checked_sub(first)?).copied()
     }

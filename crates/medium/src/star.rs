@@ -125,7 +125,11 @@ impl Together {
         for (index, sent) in self.signals.iter().enumerate() {
             if sent.end > now {
                 self.next_end = self.next_end.min(sent.end);
-            } else if sent.end == now {
+            } else if sent.end != now {
+                // It has ended before.
+            } else if let Some(place) = sent.destination.only() {
+                into.extend((place != sent.frame.station).then_some((place, index)));
+            } else {
                 let others = sent.destination.places(stations).filter(|&place| place != sent.frame.station);
                 into.extend(others.map(|place| (place, index)));
             }
