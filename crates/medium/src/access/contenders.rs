@@ -469,7 +469,7 @@ impl<A: Contends> Engine<A> {
         });
         let lost = met && place.is_none_or(|place| self.core.line.damaged_at(place, id));
         let way = |place| self.core.line.topology().distance(source, place);
-        let noisy = |place| self.core.noise.spoils(place, end + way(place), size);
+        let noisy = |place| self.core.noise.is_on && self.core.noise.spoils(place, end + way(place), size);
         let arrived = there && worth.is_handed_up(lost) && !place.is_some_and(noisy);
         Fate { arrived, begin, end, episode }
     }

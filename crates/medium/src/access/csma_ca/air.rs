@@ -298,6 +298,9 @@ impl Air {
     /// Wrong bits at `place` spoil the signal for the station there, or it hears nothing.
     #[inline]
     pub fn is_struck(&self, topology: &Topology, noise: &Noise, number: u64, place: StationId) -> bool {
+        if !noise.is_on {
+            return false;
+        }
         let signal = self.signal(number);
         let way = topology.distance(signal.source, place);
         let begin = signal.begin + way;

@@ -265,8 +265,8 @@ impl Engine<Dcf> {
     pub(super) fn receive_data<H: Host>(&mut self, place: StationId, id: TransmissionId, is_clear: bool, host: &mut H) {
         let signal = self.method.air.get(id);
         let Signal { about: frame, size, destination, .. } = *signal;
-        let begin = signal.begin + self.core.line.topology().distance(signal.source, place);
-        if self.core.noise.silences(place, begin) {
+        let begin = || signal.begin + self.core.line.topology().distance(signal.source, place);
+        if self.core.noise.is_on && self.core.noise.silences(place, begin()) {
             return;
         }
         let arrival = if !is_clear {
