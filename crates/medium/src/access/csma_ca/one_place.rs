@@ -258,7 +258,7 @@ impl Path<Dcf> for OnePlace {
     fn next(engine: &mut Engine<Dcf>) -> Next<(Key, Key, Key)> {
         let timer = engine.core.agenda.timers.first();
         let OnePlace { first: crowd, first_other: other, .. } = engine.method.here;
-        let decides = instant(timer.min(crowd).min(other));
+        let decides = instant(timer).min(instant(crowd)).min(instant(other));
         Next { decides, signals: engine.core.agenda.next_signal(), decision: (timer, crowd, other) }
     }
 

@@ -251,7 +251,8 @@ impl Path<CsmaCd> for OnePlace {
         let here = &engine.method.here;
         let (begins, ends, signals) = (here.begins, here.ends, here.next_signal());
         let backoff = engine.core.agenda.timers.first();
-        Next { decides: instant(begins.min(ends).min(backoff)), signals, decision: (begins, ends, backoff) }
+        let decides = instant(begins).min(instant(ends)).min(instant(backoff));
+        Next { decides, signals, decision: (begins, ends, backoff) }
     }
 
     #[inline(always)]
