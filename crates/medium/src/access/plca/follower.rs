@@ -278,9 +278,6 @@ impl Engine<Reconciliation> {
         if at == before {
             return;
         }
-        if before != NEVER && at != NEVER && before < at && timers.first() == Some(&of(before)) {
-            return timers.replace_first(of(at));
-        }
         if before != NEVER {
             timers.remove(of(before));
         }
