@@ -408,7 +408,7 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
 /// is accepted with pointers that are not NULL, nothing is taken and now stays.
 ///
 /// A call takes a time in proportion to the values that it gives, whatever was called before. A value that was inserted for
-/// a slot far away takes as many steps as the number of such values has pairs of bits.
+/// a slot far away takes some three steps for each bit of their number.
 ///
 /// @param schedule  the schedule
 /// @param limit     the last slot

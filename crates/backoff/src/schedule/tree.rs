@@ -1,6 +1,6 @@
 //! The values that are in no list: those beyond the blocks, and the older ones of a block that has too many. A search tree by
 //! slot whose shape is that of random insertions: of two values the one whose number has the higher rank is nearer to the root.
-//! It is some 2.8 times as deep as a number of so many values has bits, at most.
+//! A tree of n values is some 2.8 times log2 n deep, at most.
 //!
 //! Of equal slots the later insertion is to the right, so the order within a slot is that of insertion.
 
