@@ -399,10 +399,7 @@ fn a_frame_is_stored_and_then_forwarded() {
     let arrived = arrived.expect("it arrives");
     assert_eq!((arrived.at.get(), arrived.station), (108_336, StationId::new(1)), "1 ms + 83.36 us at 100 Mb/s");
     let results: serde_json::Value = serde_json::from_str(&results).expect("JSON");
-    // The quantiles of one delay are that delay, not the end of its bucket.
-    for figure in ["delay_p50_ns", "delay_p99_ns", "delay_max_ns"] {
-        assert_eq!(results["crossings"][0][figure], 83_360, "{figure}");
-    }
+    assert!(["p50", "p99", "max"].iter().all(|it| results["crossings"][0][format!("delay_{it}_ns")] == 83_360));
     assert_eq!(results["bridges"][0]["ports"][0]["flooded"], 1);
 }
 

@@ -475,7 +475,6 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
 fn run_results(plan: &Plan) -> RunResults {
     let Plan { run, traffic, further, .. } = plan;
     let source = |spec: &TrafficSpec| {
-        // These have no sizes, or sizes of their own.
         if spec.arrivals.protocol().is_some() || matches!(spec.arrivals, Arrivals::Silent | Arrivals::Replay { .. }) {
             return spec.arrivals.to_string();
         }
@@ -496,7 +495,6 @@ fn run_results(plan: &Plan) -> RunResults {
         until: None,
         replications: run.replications,
         traffic: texts,
-        offered_load: part_of_rate(&plan.medium, traffic, further)
-            .filter(|_| plan.changes.iter().all(|(_, deed)| deed.traffic().is_none())),
+        offered_load: part_of_rate(plan),
     }
 }

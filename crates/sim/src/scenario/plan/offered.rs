@@ -1,5 +1,6 @@
 //! What users without queues offer, beside what the medium can carry: known before a run begins.
 
+use super::Plan;
 use crate::scenario::file::AccessMethod;
 use crate::traffic::{Arrivals, Every, FurtherTraffic, Sizes, TrafficSpec, Udp};
 use crate::words::configuration::slot;
@@ -50,8 +51,13 @@ pub(super) fn offered_load(medium: &Config, traffic: &[TrafficSpec], further: &F
 }
 
 /// The part of the rate that all sources offer, in bits of frames from destination address to FCS: the `utilization_frame` of a
-/// medium that carries everything, whatever a method counts loads in. None if a source waits for the medium, an answer or a file.
-pub fn part_of_rate(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> Option<f64> {
+/// medium that carries everything, whatever a method counts loads in. None if a source waits for the medium, an answer or a
+/// file, or the timetable changes what is offered.
+pub fn part_of_rate(plan: &Plan) -> Option<f64> {
+    let Plan { medium, traffic, further, changes, .. } = plan;
+    if changes.iter().any(|(_, deed)| deed.traffic().is_some()) {
+        return None;
+    }
     let slot = slot(&medium.method);
     let part = |spec: &TrafficSpec| {
         let sizes = spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT);
@@ -159,7 +165,7 @@ mod tests {
             );
             let scenario: Scenario = toml::from_str(&text).expect("a scenario");
             let plan = Plan::new(&scenario, None, &Overrides::default().with("stations", 4), 1).expect("a plan");
-            super::part_of_rate(&plan.medium, &plan.traffic, &plan.further)
+            super::part_of_rate(&plan)
         };
         let near = |part: Option<f64>, right: f64| part.is_some_and(|part| (part - right).abs() < 1e-12);
         assert!(near(part("csma-cd", "poisson:0.2"), 0.2) && near(part("aloha", "poisson:0.2"), 0.2 * 512.0 / 576.0));
