@@ -306,7 +306,7 @@ fn silent(results: &Results) -> String {
     match silent {
         0 => String::new(),
         silent => {
-            format!("; without {silent} of {} that offered nothing", many(results.stations.len() as u64, "station"))
+            format!("; without {silent} silent of {}", many(results.stations.len() as u64, "station"))
         }
     }
 }
@@ -469,11 +469,11 @@ mod tests {
     #[test]
     fn fairness_says_who_offered_nothing() {
         let mut results = told_results();
-        assert!(!table(&results).contains("offered nothing"), "{}", table(&results));
+        assert!(!table(&results).contains("silent of"), "{}", table(&results));
         let counters = &mut results.stations[0].counters;
         counters.values_mut().for_each(|count| *count = 0);
         results.stations[0].queued_at_start = 0;
-        let right = format!("(Jain; without 1 of {} stations that offered nothing)", results.stations.len());
+        let right = format!("(Jain; without 1 silent of {} stations)", results.stations.len());
         let told = table(&results).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(&right), "{told}");
     }

@@ -133,9 +133,7 @@ fn a_mean_of_nothing_is_none() {
     assert!(simulated(&format!("{run} --replications 2"))["medium"]["fairness"].is_null());
     let table = sim(run).succeeded().stdout;
     assert!(
-        table.contains(
-            "fairness           \u{2013} (Jain; without 2 of 2 stations that offered nothing), same winner \u{2013}"
-        ),
+        table.contains("fairness           \u{2013} (Jain; without 2 silent of 2 stations), same winner \u{2013}"),
         "{table}"
     );
     assert!(table.contains("access delay       \u{2013}\n"), "{table}");
@@ -275,7 +273,7 @@ fn replications_are_single_runs_taken_together() {
     let mean = singles.iter().map(|single| metric(single, "utilization_frame")).sum::<f64>() / 3.0;
     assert!((metric(&together, "utilization_frame") - mean).abs() < 1e-12);
     assert_eq!(together["medium"]["ci95"]["samples"], 3);
-    assert!(half_width(&together, "utilization_frame") > 0.0 && half_width(&together, "fairness") >= 0.0);
+    assert!(half_width(&together, "utilization_frame") > 0.0);
 }
 
 /// Shares become even with time, so fairness is that of one run's length, however many runs there are.
