@@ -14,7 +14,7 @@ use crate::figures::histogram::Histogram;
 use crate::figures::metrics::Sums;
 use crate::figures::results::{DelayResults, MediumResults};
 use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, MAC_DELAY, NUMBERS, SAME_WINNER, TCP_GOODPUT};
-use medium::{Config, Method, Parameters};
+use medium::{Aloha, Config, Csma, Method, Parameters, SlottedAloha};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use std::borrow::Cow;
@@ -217,8 +217,8 @@ pub fn intervals(
     let of_segments = whole.tcp.as_ref().map(|tcp| Events::each(tcp.segments, tcp.goodput_mbps));
     let goodput = of_segments.unwrap_or_default().half_width(goodput);
     half_widths.extend(goodput.map(|half| (TCP_GOODPUT.to_owned(), HalfWidth::Number(half))));
-    // Only exponential backoff has delays with so long a tail.
-    let rare = if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::default() };
+    let rare =
+        if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::again(sums, config) };
     for (which, delay) in DELAYS.iter().enumerate() {
         let known = !short || delay.name != MAC_DELAY;
         let mut figures = BTreeMap::new();
@@ -378,6 +378,22 @@ impl Rare {
             }
         }
         Rare { above: squares.0.sqrt(), below: squares.1.sqrt() }
+    }
+}
+
+impl Rare {
+    /// Of a method that waits by a policy: frames that were sent again, each of which waited once at least.
+    fn again(sums: &Sums, config: &Config) -> Rare {
+        let (slot, ack_delay, backoff) = match &config.method {
+            Method::Aloha(Aloha { slot, ack_delay, backoff, .. }) => (slot, ack_delay, backoff),
+            Method::SlottedAloha(SlottedAloha { slot, ack_delay, backoff, .. }) => (slot, ack_delay, backoff),
+            Method::Csma(Csma { slot, ack_delay, backoff, .. }) => (slot, ack_delay, backoff),
+            _ => return Rare::default(),
+        };
+        let wait = backoff.with_attempt_limit(0).law(1).map_or(0.0, |law| law.mean_ns());
+        let each = per(slot.get() as f64 * (f64::from(*ack_delay) + wait + 1.0), sums.frames());
+        let count = sums.collision_frames().iter().sum();
+        Rare { above: above(count) * each, below: below(count) * each }
     }
 }
 

@@ -377,7 +377,12 @@ pub fn add_half_widths(intervals: &mut Intervals, samples: &[SlotSums], independ
     }
     // It is the mean MAC delay, in slots: of rare delays that knows more.
     if let (Some(mean), slot @ 1..) = (intervals.half_width(MAC_DELAY, Some("mean_bt")), all_of_them.slot) {
-        intervals.half_widths.insert("delay".to_owned(), HalfWidth::Number(mean / slot as f64));
+        let delay = mean / slot as f64;
+        intervals.half_widths.insert("delay".to_owned(), HalfWidth::Number(delay));
+        // By Little's law a frame that waits so much longer is backlogged so much more.
+        let more = delay * all_of_them.results().throughput;
+        let backlog = intervals.half_width("backlog", None).unwrap_or_default().max(more);
+        intervals.half_widths.insert("backlog".to_owned(), HalfWidth::Number(backlog));
     }
 }
 
