@@ -24,7 +24,6 @@ use emulator::emulator;
 use indicatif::{ProgressBar, ProgressStyle};
 use sim::figures::intervals::BELOW;
 use sim::figures::results::{DelayResults, MediumResults, Results, StationResults};
-use sim::words::cable::Cut;
 use sim::words::units::{group, many};
 use std::error::Error;
 use std::io::{IsTerminal, Write};
@@ -276,9 +275,9 @@ fn medium(results: &Results) -> String {
             group(delay.max_bt.unwrap_or(0))
         )
     };
-    let cut = medium.cut.map_or(String::new(), |Cut { segment, position_bt }| {
+    let cut = medium.cut.map_or(String::new(), |medium::Place { segment, position }| {
         let on = if results.config.topology == "segments" { format!(" on segment {segment}") } else { String::new() };
-        format!("  the cable is cut at {} BT{on}\n", group(position_bt))
+        format!("  the cable is cut at {} BT{on}\n", group(position.get()))
     });
     format!(
         "medium\n{cut}  utilization        {} frame, {} wire, {} total\n  \

@@ -6,7 +6,6 @@ use ethbus::study::sweep::values::{value_at, values};
 use sim::scenario::file::{MacText, Network, PlaceText, TopologyText};
 use sim::windows::capture::filter::Filter;
 use sim::traffic::{Arrivals, Sizes, To};
-use sim::words::fault::{FaultName, fault};
 use sim::words::units;
 
 pub fn run(octets: &[u8]) {
@@ -21,8 +20,8 @@ pub fn run(octets: &[u8]) {
     let _ = units::frame_rate(text);
     let _ = units::load(text);
     let _ = (text.parse::<TopologyText>(), text.parse::<PlaceText>());
-    if let Ok(Some(known)) = fault(text) {
-        assert_eq!(fault(&FaultName(known).to_string()), Ok(Some(known)));
+    if let Ok(Some(known)) = medium::Fault::read(text) {
+        assert_eq!(medium::Fault::read(&known.to_string()), Ok(Some(known)));
     }
     let _ = (text.parse::<MacText>(), text.parse::<Network>());
     if let Ok(arrivals) = text.parse::<Arrivals>() {

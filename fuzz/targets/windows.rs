@@ -55,7 +55,7 @@ fn view(data: &[u8]) {
         projector = !projector;
         let note = match entry {
             Entry::Medium(event) => Note::Event(event),
-            Entry::Input { at, input } => Note::Input { at, input },
+            Entry::Deed { at, deed } => Note::Input { at, input: medium::Input::Deed(deed) },
             Entry::Emulator(_) => continue,
         };
         view.take(&note);

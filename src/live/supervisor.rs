@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use link::Pid;
 use link::channel::ChannelError;
 use link::load::Awake;
+use medium::{Deed, StationId};
 use process::{Process, manner};
 use sim::figures::results::Results;
 use sim::windows::capture::Wish;
@@ -216,8 +217,8 @@ impl DataPlane {
     ///
     /// # Errors
     /// The data plane is gone or does not answer.
-    pub fn leave(&mut self, station: u16) -> Result<(), SupervisorError> {
-        self.ask(Request::Leave(station))?;
+    pub fn leave(&mut self, station: StationId) -> Result<(), SupervisorError> {
+        self.ask(Request::Deed(Deed::Remove { station }))?;
         let end = Instant::now() + self.patience;
         loop {
             match self.receive(end)? {

@@ -221,7 +221,7 @@ fn line(seen: &Seen, names: &Names) -> Arc<[u8]> {
     let event = |note: &Written| {
         let entry = match note.note(stations)? {
             Note::Event(event) => Entry::Medium(event),
-            Note::Input { at, input } => Entry::Input { at, input },
+            Note::Input { at, input } => Entry::Deed { at, deed: *input.deed()? },
             Note::Passed { .. } | Note::Missed { .. } => return None,
         };
         let mut text = Vec::new();
@@ -314,7 +314,7 @@ mod tests {
             event(0, 0, "queue_drop"),
             event(1, 1, "queue_drop"),
             event(0, 0, "received"),
-            Written::I(6, crate::live::plane::seen::Done::Detach(1)),
+            Written::I(6, medium::Deed::Unplug { station: medium::StationId::new(1) }),
         ];
         watchers.tell(&Seen { missed: 3, now: 7, notes });
         let Events { missed, now, events } = told(&mut stream);
@@ -324,7 +324,7 @@ mod tests {
             lines,
             [
                 r#"{"t":5,"kind":"queue_drop","station":"st1","frame":"st1#1"}"#,
-                r#"{"t":6,"layer":"input","kind":"detach","station":"st2"}"#
+                r#"{"t":6,"layer":"deed","unplug":"st2"}"#
             ]
         );
     }

@@ -2,7 +2,7 @@
 
 use super::bus::Intervention;
 use super::lab::planned;
-use medium::{BitInstant, BitTimes, Event, Input, StationId};
+use medium::{BitInstant, BitTimes, Deed, Event, Input, StationId};
 use sim::files::event_log::EmulatorEvent;
 use sim::files::json_lines::{ReadError, WriteError};
 use sim::files::observer::Observer;
@@ -106,20 +106,20 @@ type Interventions = Vec<(BitInstant, Intervention)>;
 /// The record cannot be read.
 pub fn interventions(path: &Path, plan: &Plan) -> Result<(Interventions, Option<Duration>), ReadError> {
     let mut record = RecordReader::open(path)?;
-    let mut planned: VecDeque<(BitInstant, Input)> = planned(plan).into();
+    let mut planned: VecDeque<(BitInstant, Deed)> = planned(plan).into();
     let mut interventions = Vec::new();
     loop {
         match record.next_entry()? {
             Entry::Input { input: Input::Offer { .. }, .. } => {}
-            Entry::Input { at, input, .. } => {
+            Entry::Input { at, input: Input::Deed(deed), .. } => {
                 // The medium may have got one bit further than the scenario says.
                 let is_due =
-                    |(due, change): &(BitInstant, Input)| *change == input && at.since(*due) <= BitTimes::new(1);
+                    |(due, planned): &(BitInstant, Deed)| *planned == deed && at.since(*due) <= BitTimes::new(1);
                 let is_planned =
                     planned.front().is_some_and(|(due, _)| *due <= at) && planned.front().is_some_and(is_due);
                 match is_planned {
                     true => _ = planned.pop_front(),
-                    false => interventions.push((at, Intervention::Input(input))),
+                    false => interventions.push((at, Intervention::Deed(deed))),
                 }
             }
             Entry::Call { at, station, call } => interventions.push((at, Intervention::Call { station, call })),

@@ -3,7 +3,8 @@
 use device::{InFlight, octets};
 use kernel::Wire;
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, ConfigError, Event, Frame, FrameId, Host, Input, Kind, Medium, StationId,
+    BitInstant, BitRate, BitTimes, Config, ConfigError, Deed, Event, Frame, FrameId, Host, Input, Kind, Medium,
+    StationId,
 };
 use sim::figures::metrics::Delays;
 use sim::files::programs::Call;
@@ -31,8 +32,8 @@ pub enum Due {
 /// What is done to a lab at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intervention {
-    /// The medium gets an input that is no frame.
-    Input(Input),
+    /// Something is done to the bus.
+    Deed(Deed),
     /// A station gets something from outside.
     Call {
         /// The station.
@@ -158,7 +159,7 @@ impl<O: Observer> Bus<O> {
         let at = self.bit_before(now);
         while let Some((_, intervention)) = self.interventions.pop_front_if(|(intervention, _)| *intervention <= at) {
             match intervention {
-                Intervention::Input(input) => self.give(at, input, None),
+                Intervention::Deed(deed) => self.give(at, Input::Deed(deed), None),
                 Intervention::Call { station, call } => {
                     if self.taker.failed.is_none() {
                         self.taker.failed = self.taker.observer.call(at, station, &call).err();

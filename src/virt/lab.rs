@@ -4,7 +4,7 @@ use super::bus::{Bus, Due, Intervention};
 use super::init;
 use super::setup::{Folder, check_root, stations};
 use kernel::{Kernels, RunError, StartError, Wire};
-use medium::{BitInstant, ConfigError, Input, StationId};
+use medium::{BitInstant, ConfigError, Deed, StationId};
 use sim::figures::results::{ConfigResults, ProgramResults, Results, Snapshot, Start};
 use sim::files::programs::Call;
 use sim::files::record::End;
@@ -183,11 +183,11 @@ where
 }
 
 /// What a scenario does to the medium, in order of time.
-pub(super) fn planned(plan: &Plan) -> Vec<(BitInstant, Input)> {
+pub(super) fn planned(plan: &Plan) -> Vec<(BitInstant, Deed)> {
     let faults = plan.faults().map(|(station, fault)| {
-        (BitInstant::ZERO, Input::SetFault { station: StationId::new(station), fault: Some(fault) })
+        (BitInstant::ZERO, Deed::Fault { station: StationId::new(station), fault: Some(fault) })
     });
-    let changes = plan.changes.iter().filter_map(|(at, deed)| Some((*at, deed.input()?)));
+    let changes = plan.changes.iter().filter_map(|(at, deed)| Some((*at, deed.of_bus()?)));
     faults.chain(changes).collect()
 }
 
@@ -205,7 +205,7 @@ where
         let folder = Folder::new().map_err(temporary)?;
         let stations = stations(plan, wishes, &folder.0)?;
         let macs = plan.stations.iter().map(|station| station.mac.octets());
-        let planned = planned(plan).into_iter().map(|(at, input)| (at, Intervention::Input(input)));
+        let planned = planned(plan).into_iter().map(|(at, deed)| (at, Intervention::Deed(deed)));
         let mut interventions: Vec<(BitInstant, Intervention)> =
             planned.chain(wishes.interventions.iter().cloned()).collect();
         interventions.sort_by_key(|(at, _)| *at);

@@ -13,13 +13,13 @@ use super::bus::Intervention;
 use super::commands::Command;
 use super::init;
 use super::lab::{Lab, LabError, Wishes};
-use crate::live::plane::protocol::{Change, Request, Told};
+use crate::live::plane::protocol::{Request, Told};
 use crate::live::plane::seen::{Batch, Seen};
 use crate::live::plane::writer::captures::Captures;
 use crate::live::supervisor::thread::{Asked, Ends};
 use crossbeam_channel::{RecvTimeoutError, SendTimeoutError, TryRecvError};
 use link::clock::monotonic_nanos;
-use medium::{BitInstant, BitTimes, Event, Input, StationId};
+use medium::{BitInstant, BitTimes, Deed, Event, Input, StationId};
 use sim::files::event_log::EmulatorEvent;
 use sim::files::programs::Call;
 use sim::files::record::End;
@@ -27,7 +27,6 @@ use sim::run::observer::Observer;
 use sim::scenario::plan::Plan;
 use sim::windows::capture::Wish;
 use sim::words::choices::PortState;
-use sim::words::fault::FaultName;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -247,8 +246,7 @@ where
             Request::Report => self.tell(Told::Results(Box::new(self.lab.results()))),
             Request::Watch(watched) => self.lab.bus.parts().1.seen.watch(watched),
             Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
-            Request::Change { station, change } => self.change(StationId::new(station), change)?,
-            Request::Cable(cut) => self.intervene(Intervention::Input(Input::SetCut { cut: cut.map(Into::into) }))?,
+            Request::Deed(deed) => self.act(deed)?,
             Request::Command(station, command, has_input) => {
                 self.command(station, Call::Begin { command, has_input }, stream, has_input)?;
             }
@@ -265,8 +263,6 @@ where
             | Request::Trespass
             | Request::Panic
             | Request::Join { .. }
-            | Request::Leave(_)
-            | Request::Queue(_)
             | Request::Filter(_)
             | Request::Traffic(..)
             | Request::Resume
@@ -292,19 +288,15 @@ where
         self.run_to(self.lab.bus.later(now, bits))
     }
 
-    fn change(&mut self, station: StationId, change: Change) -> Result<(), LabError<F::Error>> {
-        let attached = self.lab.bus.medium().attached(station);
-        let port = |state| Told::Port { station: self.plan.stations[station.index()].name.clone(), state };
-        let (input, told) = match change {
-            Change::Attach if attached => return Ok(()),
-            Change::Detach if !attached => return Ok(()),
-            Change::Attach => (Input::Attach { station }, Some(port(PortState::Attached))),
-            Change::Detach => (Input::Detach { station }, Some(port(PortState::Detached))),
-            Change::Fault(fault) => (Input::SetFault { station, fault: fault.map(|FaultName(fault)| fault) }, None),
-            Change::Plca(settings) => (Input::SetPlca { station, settings: settings.into() }, None),
-        };
-        told.into_iter().for_each(|told| self.tell(told));
-        self.intervene(Intervention::Input(input))
+    fn act(&mut self, deed: Deed) -> Result<(), LabError<F::Error>> {
+        if let Some((station, is_there)) = deed.plugs() {
+            if self.lab.bus.medium().attached(station) == is_there {
+                return Ok(());
+            }
+            let state = if is_there { PortState::Attached } else { PortState::Detached };
+            self.tell(Told::Port { station: self.plan.stations[station.index()].name.clone(), state });
+        }
+        self.intervene(Intervention::Deed(deed))
     }
 
     fn command(

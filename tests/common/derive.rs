@@ -143,16 +143,16 @@ impl Derivation {
         if event["layer"].is_null() {
             self.log.take(&event).map_err(|why| format!("{why}: {line}"))?;
             self.events += 1;
-        } else if event["kind"] == "set_fault" {
+        } else if !event["fault"].is_null() {
             let station = self.log.names[event["station"].as_str().expect("a name")];
             self.log.stations[station].deaf = event["fault"] == "deaf";
-        } else if event["kind"] == "set_queue" {
+        } else if !event["queue"].is_null() {
             self.log.rules.queue_limit = number(&event, "queue") as usize;
-        } else if event["kind"] == "join" {
-            let name = event["station"].as_str().expect("a name").to_owned();
+        } else if let Some(name) = event["add"]["name"].as_str() {
+            let name = name.to_owned();
             let seat = number(&event, "seat") as usize;
             self.log.names.insert(name, seat);
-            if let Some(place) = event["place"]["position_bt"].as_u64() {
+            if let Some(place) = event["add"]["place"]["position_bt"].as_u64() {
                 self.log.place(seat, place);
             }
         }

@@ -46,7 +46,7 @@ pub fn station(name: &str) -> usize {
     name.trim_start_matches("st").split('#').next().and_then(|digits| digits.parse::<usize>().ok()).expect("a name") - 1
 }
 
-/// The stations beyond the cut in a line of the kind `set_cut`; none if it mends the cable.
+/// The stations beyond the cut in a line of a deed; none if it mends the cable.
 pub fn beyond_cut(config: &Config, line: &Value) -> Vec<bool> {
     let place = |cut: &Value| Place {
         segment: number(cut, "segment") as usize,

@@ -1,5 +1,6 @@
 //! The control socket as docs/api.md has it, for programs of others.
 
+use crate::common::files::kind;
 use crate::common::lab::Lab;
 use crate::common::process::{program, run};
 use crate::common::{PATIENCE, Turn, skipped};
@@ -112,14 +113,14 @@ fn a_subscriber_gets_what_it_wants() {
             }
             Some("events") => {
                 for event in params["events"].as_array().expect("events") {
-                    match (&event["layer"], event["kind"].as_str()) {
-                        (Value::Null, Some("transmitted")) => {
+                    match (&event["layer"], kind(event)) {
+                        (Value::Null, "transmitted") => {
                             assert_eq!(event["station"], "st3", "{event}");
                             assert!(event["t"].as_u64() <= params["now"].as_u64(), "{told}");
                             transmitted += 1;
                         }
-                        (layer, Some("detach")) => {
-                            assert_eq!((layer, &event["station"]), (&json!("input"), &json!("st2")), "{event}");
+                        (layer, "unplug") => {
+                            assert_eq!((layer, &event["unplug"]), (&json!("deed"), &json!("st2")), "{event}");
                             detached = true;
                         }
                         _ => panic!("not wanted: {event}"),

@@ -1,6 +1,7 @@
 //! `[[at]]`: changes of stations and cable during a run, in virtual time and live; and a scenario's traffic on a live
 //! bus.
 
+use crate::common::files::kind;
 use crate::common::lab::Lab;
 use crate::common::process::{data_plane, ethbus, replays, run};
 use crate::common::results::{check, number, station, sum};
@@ -56,9 +57,8 @@ fn changes_of(record: &Path) -> Vec<(u64, String)> {
     replays(record, &[]);
     let text = std::fs::read_to_string(record).expect("own folder");
     let lines = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let kind = |line: &Value| line["kind"].as_str().expect("a kind").to_owned();
-    let changes = lines.filter(|line| !["offer", "end"].contains(&kind(line).as_str()));
-    changes.map(|line| (number(&line, "t"), kind(&line))).collect()
+    let changes = lines.filter(|line| !["offer", "end"].contains(&kind(line)));
+    changes.map(|line| (number(&line, "t"), kind(&line).to_owned())).collect()
 }
 
 /// Changes happen at their bit time, in order of time, and are in the record. A station that is off the medium
@@ -73,9 +73,8 @@ fn changes_happen_at_their_bit_times_in_virtual_time() {
     let times = ["--duration", "10ms", "--warmup", "0s", "--frame-size", "64"];
     let results = run(ethbus([&["sim", plain(&scenario)][..], &times, &outputs].concat())).json();
     check(&results);
-    let wanted =
-        [(10_000, "detach"), (20_000, "set_cut"), (30_000, "set_fault"), (40_000, "set_cut"), (50_000, "attach")];
-    let wanted = wanted.into_iter().chain([(60_000, "set_fault")]).map(|(t, kind)| (t, kind.to_owned()));
+    let wanted = [(10_000, "unplug"), (20_000, "cut"), (30_000, "fault"), (40_000, "mend"), (50_000, "plug")];
+    let wanted = wanted.into_iter().chain([(60_000, "fault")]).map(|(t, kind)| (t, kind.to_owned()));
     assert_eq!(changes_of(&record), wanted.collect::<Vec<_>>());
     let st1 = station(&results, "st1");
     assert!(number(st1, "detached") <= 1, "a saturated station waits while it is off the medium: {st1}");
@@ -124,7 +123,7 @@ fn a_live_lab_runs_its_scenario() {
     lab.assert_nothing_left();
     let changes = changes_of(&record);
     let kinds: Vec<&str> = changes.iter().map(|(_, kind)| kind.as_str()).collect();
-    assert_eq!(kinds, ["detach", "set_cut", "set_fault", "set_cut", "attach", "set_fault"], "{changes:?}");
+    assert_eq!(kinds, ["unplug", "cut", "fault", "mend", "plug", "fault"], "{changes:?}");
     assert!(changes.windows(2).all(|pair| pair[0].0 < pair[1].0), "{changes:?}");
 }
 

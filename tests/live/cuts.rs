@@ -1,5 +1,6 @@
-//! A cable that is cut in two, live and in virtual time (issue 5, item 3; Input::SetCut).
+//! A cable that is cut in two, live and in virtual time (issue 5, item 3; Deed::Cut).
 
+use crate::common::files::kind;
 use crate::common::lab::Lab;
 use crate::common::process::{ethbus, replays, run};
 use crate::common::results::{check, metric, number, station};
@@ -25,7 +26,7 @@ fn cuts_of(record: &Path) -> Vec<(u64, Option<u64>)> {
     replays(record, &[]);
     let text = std::fs::read_to_string(record).expect("own folder");
     let lines = text.lines().skip(1).map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
-    let cuts = lines.filter(|line| line["kind"] == "set_cut");
+    let cuts = lines.filter(|line| ["cut", "mend"].contains(&kind(line)));
     cuts.map(|line| (number(&line, "t"), line["cut"]["position_bt"].as_u64())).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Stations join a lab that is up, and leave it.
 
+use crate::common::files::kind;
 use crate::common::lab::{Lab, fresh_name, namespaces_of};
 use crate::common::logs::medium_layer;
 use crate::common::process::{Running, data_plane, ethbus, replays, run, signal};
@@ -19,7 +20,7 @@ fn path(folder: &TempDir, name: &str) -> String {
 fn inputs(path: &str, kind: &str) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("UTF-8");
     let lines = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    lines.filter(|line| line["kind"] == kind).collect()
+    lines.filter(|line| self::kind(line) == kind).collect()
 }
 
 fn names(results: &Value) -> Vec<&str> {
@@ -97,7 +98,7 @@ fn a_station_joins_and_leaves_and_joins_again() {
     capture.wait().succeeded();
     lab.down().succeeded();
 
-    for (kind, count) in [("join", 2), ("leave", 1)] {
+    for (kind, count) in [("add", 2), ("remove", 1)] {
         assert_eq!((inputs(&events, kind).len(), inputs(&record, kind).len()), (count, count), "{kind}");
     }
     let replayed = replays(&record, &["--events", &again, "--format", "json"]);
@@ -274,7 +275,7 @@ fn a_station_joins_at_a_place_of_its_own() {
     check(&lab.settled_stats());
     lab.down().succeeded();
 
-    let places = |path: &str| inputs(path, "join").iter().map(|line| line["place"].clone()).collect::<Vec<_>>();
+    let places = |path: &str| inputs(path, "add").iter().map(|line| line["add"]["place"].clone()).collect::<Vec<_>>();
     // 500 m at 0.77 of the speed of light.
     let own = serde_json::json!({ "segment": 0, "position_bt": 22 });
     assert_eq!((places(&events), places(&record)), (vec![own.clone(), Value::Null], vec![own, Value::Null]));

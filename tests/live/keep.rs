@@ -38,7 +38,7 @@ fn the_last_seconds_are_a_part_of_the_whole_log() {
         return;
     }
     let _turn = Turn::shared();
-    let (mut lab, folder) = keeping("set_fault");
+    let (mut lab, folder) = keeping("fault");
     let file = |name: &str| folder.path().join(name);
     // A file of another program keeps its name and its content.
     fs::write(file("kept-00001.events"), "notes").expect("own folder");
@@ -54,7 +54,7 @@ fn the_last_seconds_are_a_part_of_the_whole_log() {
         ping(4);
         file("kept-00003.events").exists()
     });
-    lab.supervisor().wait_for_stderr("ethbus: set_fault: the last ");
+    lab.supervisor().wait_for_stderr("ethbus: fault: the last ");
     let stats = lab.stats();
     let names = ["kept-00002.events", "kept-00003.events"].map(|name| file(name).display().to_string());
     assert_eq!(stats["emulator"]["kept_files"], serde_json::json!(names));
@@ -75,7 +75,7 @@ fn the_last_seconds_are_a_part_of_the_whole_log() {
         }
     }
     let (_, of_the_fault) = window(&file("kept-00003.events"));
-    assert!(of_the_fault.iter().any(|(_, line)| line.contains("\"kind\":\"set_fault\"")), "the trigger itself");
+    assert!(of_the_fault.iter().any(|(_, line)| line.contains("\"fault\":\"deaf\"")), "the trigger itself");
     assert_eq!(fs::read_to_string(file("kept-00001.events")).expect("a file"), "notes");
     assert_eq!(fs::read_dir(folder.path()).expect("own folder").count(), 5, "nothing else is left");
 }
@@ -106,11 +106,11 @@ fn the_end_of_a_lab_writes_what_waits() {
         return;
     }
     let _turn = Turn::shared();
-    let (mut lab, folder) = keeping("attach,detach");
+    let (mut lab, folder) = keeping("plug,unplug");
     run(lab.ethbus("unplug", &["st3"])).succeeded();
     lab.down();
     let (_, kept) = window(&folder.path().join("kept-00001.events"));
-    assert!(kept.iter().any(|(_, line)| line.contains("\"kind\":\"detach\"")), "{kept:?}");
+    assert!(kept.iter().any(|(_, line)| line.contains("\"unplug\":")), "{kept:?}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn what_cannot_be_kept_is_refused() {
     let lab = Lab::up(&["--stations", "2"]);
     run(lab.ethbus("keep", &[])).failed_with(1, &["it keeps no last seconds: bring it up with `--keep FILE`"]);
     let wrong = run(ethbus(["up", "--keep", "x.events", "--on", "late_colision"]));
-    wrong.failed_with(2, &["`late_colision` is no kind of event", "late_collision", "slip", "set_fault"]);
+    wrong.failed_with(2, &["`late_colision` is no kind of event", "late_collision", "slip", "fault"]);
     let nowhere = run(ethbus(["up", "--name", "never", "--keep", "/nowhere/x.events"]));
     nowhere.failed_with(1, &["/nowhere/x-00001.events"]);
     run(ethbus(["up", "--on", "slip"])).failed_with(2, &["--keep"]);

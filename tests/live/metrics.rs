@@ -190,7 +190,7 @@ fn prometheus_answers_every_query_of_the_examples() {
         all_of(&told["result"]).iter().map(|it| (word(it, "station"), word(it, "change"))).collect();
     changes.sort();
     let expected =
-        [("st2", "fault bad_fcs"), ("st3", "detach")].map(|(station, change)| (station.to_owned(), change.to_owned()));
+        [("st2", "fault bad_fcs"), ("st3", "unplug")].map(|(station, change)| (station.to_owned(), change.to_owned()));
     assert_eq!(changes, expected);
     // An evaluation of each rule has come to an end by now, and none failed.
     wait_until(3 * PATIENCE, "rules that are evaluated", || {

@@ -3,6 +3,7 @@
 //! One file above 500 lines because each kind of port has its tests beside its set-up.
 
 use crate::common::derive::derive_file;
+use crate::common::files::kind;
 use crate::common::lab::{INTERFACE, Lab, Unused, assert_nothing_of, namespaces_of};
 use crate::common::process::{Finished, Running, data_plane, ethbus, replays, run, signal};
 use crate::common::results::{check, grown, number, station};
@@ -189,8 +190,8 @@ fn check_record(record: &Path, kinds: &[&str]) {
     replays(record, &[]);
     let text = std::fs::read_to_string(record).expect("own folder");
     let lines = text.lines().skip(1).map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
-    let found: Vec<_> = lines.filter(|line| line["kind"] != "offer" && line["kind"] != "end").collect();
-    let found: Vec<_> = found.iter().map(|line| line["kind"].as_str().expect("a name")).collect();
+    let found: Vec<_> = lines.filter(|line| !["offer", "end"].contains(&kind(line))).collect();
+    let found: Vec<_> = found.iter().map(kind).collect();
     assert_eq!(found, kinds);
 }
 
@@ -233,7 +234,7 @@ fn a_station_is_detached_and_attached_while_the_bus_runs() {
     let told = lab.down();
     assert!(told.stderr.contains("st2 is off the medium: it was detached"), "{told:#?}");
     assert!(told.stderr.contains("st2 is back on the medium: it was attached"), "{told:#?}");
-    check_record(&record, &["detach", "attach", "detach"]);
+    check_record(&record, &["unplug", "plug", "unplug"]);
 }
 
 /// A faulty station sends frames that no host gets; repaired, it is heard again. A record has both.
@@ -264,7 +265,7 @@ fn a_station_is_made_faulty_and_right_again_while_the_bus_runs() {
     assert!(grown(&before, &lab.settled_stats(), "st2", "carrier_sense_errors") > 0);
     run(lab.ethbus("fault", &["st2", "mute"])).failed_with(2, &["mute", "deaf", "bad_fcs", "babble", "none"]);
     lab.down();
-    check_record(&record, &["set_fault", "set_fault", "set_fault"]);
+    check_record(&record, &["fault", "fault", "fault"]);
 }
 
 const FAULTY: &str = "[traffic]\narrivals = 'poisson:0.2'\ndestination = 'sink'\n\
@@ -291,10 +292,10 @@ fn faults_of_a_scenario_are_there_from_the_first_instant_in_virtual_time() {
     assert!(counter("sink", "fcs_errors") >= counter("noisy", "frames_transmitted_ok"), "{results}");
     assert!(counter("endless", "frames_transmitted_ok") > 10 && counter("endless", "too_long") == 0, "{results}");
     assert!(counter("sink", "frame_too_long_errors") > 10, "{results}");
-    check_record(&record, &["set_fault", "set_fault", "set_fault", "restart"]);
+    check_record(&record, &["fault", "fault", "fault", "restart"]);
     let text = std::fs::read_to_string(&record).expect("own folder");
     assert!(
-        text.lines().skip(1).take(3).all(|line| line.starts_with("{\"t\":0,\"kind\":\"set_fault\"")),
+        text.lines().skip(1).take(3).all(|line| line.starts_with("{\"t\":0,\"layer\":\"deed\",\"station\":")),
         "{text:.600}"
     );
     std::fs::write(&scenario, FAULTY.replace("'deaf'", "'mute'")).expect("own folder");

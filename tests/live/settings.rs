@@ -1,5 +1,6 @@
 //! A lab changes while it is up: by the timetable of its scenario, and by `ethbus set`, in the same way (issue 29, parts 1 and 2).
 
+use crate::common::files::kind;
 use crate::common::lab::{Lab, namespaces_of};
 use crate::common::logs::medium_layer;
 use crate::common::process::{ethbus, replays, run};
@@ -27,9 +28,8 @@ fn lines(path: &str) -> Vec<Value> {
 
 /// The kinds of all inputs in a record but frames, with their instants.
 fn done(path: &str) -> Vec<(u64, String)> {
-    let kind = |line: &Value| line["kind"].as_str().expect("a kind").to_owned();
-    let all = lines(path).into_iter().filter(|line| !["offer", "end"].contains(&kind(line).as_str()));
-    all.map(|line| (number(&line, "t"), kind(&line))).collect()
+    let all = lines(path).into_iter().filter(|line| !["offer", "end"].contains(&kind(line)));
+    all.map(|line| (number(&line, "t"), kind(&line).to_owned())).collect()
 }
 
 /// The frames of this size that a station handed over, in a record.
@@ -74,7 +74,7 @@ fn a_lab_follows_its_timetable_to_its_end() {
     lab.assert_nothing_left();
     let all = done(&record);
     let kinds: Vec<&str> = all.iter().map(|(_, kind)| kind.as_str()).collect();
-    assert_eq!(kinds, ["join", "traffic", "set_queue", "leave", "join"], "{all:?}");
+    assert_eq!(kinds, ["add", "traffic", "queue", "remove", "add"], "{all:?}");
     // Each is done when the medium's clock has got there, and not before.
     let due = [5_000_000, 10_000_000, 15_000_000, 20_000_000, 25_000_000];
     assert!(all.iter().zip(due).all(|((at, _), due)| *at >= due), "{all:?}");
@@ -139,7 +139,7 @@ fn a_lab_that_is_up_is_set() {
     assert_eq!(lab.ended().code(), Some(0));
     lab.assert_nothing_left();
     let kinds: Vec<String> = done(&record).into_iter().map(|(_, kind)| kind).collect();
-    assert_eq!(kinds, ["traffic", "traffic", "set_queue", "traffic", "traffic", "join", "traffic", "leave"]);
+    assert_eq!(kinds, ["traffic", "traffic", "queue", "traffic", "traffic", "add", "traffic", "remove"]);
     let set: Vec<Value> = lines(&record).into_iter().filter(|line| line["kind"] == "traffic").collect();
     assert_eq!((&set[0]["station"], &set[0]["arrivals"]), (&Value::from("st1"), &Value::from("saturated")));
     assert!(offers(&record, "st1", 500) > 500 && offers(&record, "web", 222) > 50);

@@ -174,7 +174,7 @@ fn a_record_of_a_virtual_lab_replays_on_the_bus_and_faults_come_at_their_instant
     run(command(&folder, "a", &["--record", &record])).succeeded();
     let console = text(&folder, "a.consoles/st1.txt");
     assert!(console.contains("3 received, 25% packet loss"), "{console}");
-    let changes = logged(&text(&folder, "a.events"), &["detach", "attach"]);
+    let changes = logged(&text(&folder, "a.events"), &["unplug", "plug"]);
     let instants: Vec<_> = changes.iter().map(|line| line["t"].as_u64()).collect();
     assert_eq!(instants, [Some(35_000_000), Some(45_000_000)]);
     run(ethbus(["replay", &record])).succeeded();

@@ -1,6 +1,6 @@
 //! `ethbus up --virtual`: the lab of `ethbus run` behind the commands of a live lab.
 
-use super::common::files::{logged, path};
+use super::common::files::{kind, logged, path};
 use super::common::lab::{Lab, Unused, fresh_name};
 use super::common::process::{Running, ethbus, program, run};
 use super::common::{PATIENCE, wait_until};
@@ -98,22 +98,13 @@ fn commands_and_changes_are_recorded_and_replayed() {
     pass(&lab, 8);
     lab.down();
 
-    let recorded = logged(&text(&folder, "a.record"), &["command", "detach", "attach", "set_fault"]);
-    let kinds: Vec<&str> = recorded.iter().filter_map(|line| line["kind"].as_str()).collect();
+    let recorded = logged(&text(&folder, "a.record"), &["command", "unplug", "plug", "fault"]);
+    let kinds: Vec<&str> = recorded.iter().map(kind).collect();
     assert_eq!(
         kinds,
         [
-            "command",
-            "command",
-            "command",
-            "command",
-            "command",
-            "command",
-            "command",
-            "detach",
-            "command",
-            "attach",
-            "set_fault"
+            "command", "command", "command", "command", "command", "command", "command", "unplug", "command", "plug",
+            "fault"
         ]
     );
     run(ethbus(["replay", record])).succeeded();

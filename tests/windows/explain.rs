@@ -346,13 +346,13 @@ fn faults_and_cuts_are_told() {
     let bus = CLASS.replace(r#"{"star":{"stations":3,"distance_bt":50}}"#, r#"{"bus":{"positions_bt":[0,20,300]}}"#);
     let header = bus.lines().next().expect("a header");
     let inputs = [
-        r#"{"t":0,"kind":"set_fault","station":"st2","fault":"deaf"}"#,
+        r#"{"t":0,"layer":"deed","station":"st2","fault":"deaf"}"#,
         r#"{"t":10,"kind":"offer","station":"st1","size":600,"destination":{"station":"st3"},"tagged":false}"#,
         r#"{"t":900,"kind":"offer","station":"st2","size":64,"destination":{"station":"st1"},"tagged":false}"#,
         r#"{"t":901,"kind":"offer","station":"st2","size":64,"destination":{"station":"st1"},"tagged":false}"#,
-        r#"{"t":40000,"kind":"set_fault","station":"st2","fault":"bad_fcs"}"#,
+        r#"{"t":40000,"layer":"deed","station":"st2","fault":"bad_fcs"}"#,
         r#"{"t":40001,"kind":"offer","station":"st2","size":64,"destination":{"station":"st1"},"tagged":false}"#,
-        r#"{"t":50000,"kind":"set_cut","cut":{"segment":0,"position_bt":100}}"#,
+        r#"{"t":50000,"layer":"deed","cut":{"segment":0,"position_bt":100}}"#,
         r#"{"t":50001,"kind":"offer","station":"st1","size":64,"destination":{"station":"st3"},"tagged":false}"#,
         r#"{"kind":"end","t":90000,"run_to":90000,"inputs":8,"missing":0}"#,
     ];

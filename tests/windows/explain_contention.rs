@@ -4,6 +4,7 @@
 //!
 //! `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more.
 
+use crate::common::files::kind;
 use crate::common::process::{ethbus, run, unwrapped};
 use crate::logged::{beyond_cut, logged, number, station, text};
 use crate::scenario::{Scenario, any_policy, cut_scenario, faulty_scenario, runner};
@@ -161,8 +162,8 @@ fn sent(config: &Config, lines: &[Value]) -> Vec<Sent> {
     let mut far = vec![false; stations];
     let mut sent = Vec::new();
     for line in lines {
-        match text(line, "kind") {
-            "set_cut" => far = beyond_cut(config, line),
+        match kind(line) {
+            "cut" | "mend" => far = beyond_cut(config, line),
             "attempt" => {
                 let frame = text(line, "frame").to_owned();
                 let offered = |it: &&Value| text(it, "frame") == frame && text(it, "kind") == "offered";

@@ -7,6 +7,7 @@
 //!
 //! One file above 500 lines because the second derivation of every sentence is one piece.
 
+use crate::common::files::kind;
 use crate::logged::{beyond_cut, logged, number, station, text};
 use crate::scenario::{
     Scenario, any_cable, any_medium, cut_scenario, extending_config, faulty_scenario, fitting_topology, gigabit_config,
@@ -82,6 +83,15 @@ impl Run {
     }
 }
 
+/// The fault that a deed's line gives a station, if any.
+fn fault_of(line: &Value) -> Option<&str> {
+    line["fault"].as_str().filter(|fault| *fault != "none")
+}
+
+fn is_of_cable(line: &Value) -> bool {
+    ["cut", "mend"].contains(&kind(line))
+}
+
 /// Every signal, with the faults and the cut of the lines before it.
 fn signals(config: &Config, lines: &[Value]) -> Vec<Signal> {
     let stations = config.topology.stations();
@@ -89,9 +99,9 @@ fn signals(config: &Config, lines: &[Value]) -> Vec<Signal> {
     let mut faults = vec![None; stations];
     let mut far = vec![false; stations];
     for line in lines {
-        match text(line, "kind") {
-            "set_fault" => faults[station(text(line, "station"))] = line["fault"].as_str().map(str::to_owned),
-            "set_cut" => far = beyond_cut(config, line),
+        match kind(line) {
+            "fault" => faults[station(text(line, "station"))] = fault_of(line).map(str::to_owned),
+            "cut" | "mend" => far = beyond_cut(config, line),
             "attempt" => {
                 let (own, begin) = (station(text(line, "station")), number(line, "t"));
                 let burst = line["burst"] == true;
@@ -228,11 +238,11 @@ impl<'a> Check<'a> {
         let ahead = of(&["offered"]) - of(&["transmitted", "discarded", "queue_drop"]);
         let told = if ahead == 0 { "No other frame of".to_owned() } else { format!("It waits behind {ahead} frame") };
         assert!(words.contains(&told), "{ahead}: {words}");
-        let fault = before().filter(|it| text(it, "kind") == "set_fault" && text(it, "station") == station).last();
-        let fault = fault.and_then(|line| line["fault"].as_str());
+        let fault = before().filter(|it| kind(it) == "fault" && text(it, "station") == station).last();
+        let fault = fault.and_then(fault_of);
         assert_eq!(words.contains("has the fault"), fault.is_some(), "{words}");
         assert!(fault.is_none_or(|fault| words.contains(&format!("has the fault `{fault}`"))), "{words}");
-        let cut = before().filter(|it| text(it, "kind") == "set_cut").last().is_some_and(|line| !line["cut"].is_null());
+        let cut = before().filter(|it| is_of_cable(it)).last().is_some_and(|line| !line["cut"].is_null());
         assert_eq!(words.contains("The cable is cut"), cut, "{words}");
     }
 
@@ -381,22 +391,23 @@ impl<'a> Check<'a> {
     }
 
     fn cable(&self, t: u64, words: &str) {
-        let line = self.run.lines.iter().filter(|line| text(line, "kind") == "set_cut" && number(line, "t") == t);
+        let line = self.run.lines.iter().filter(|line| is_of_cable(line) && number(line, "t") == t);
         assert!(line.into_iter().any(|line| line["cut"].is_null() == words.contains("mended")), "{words}");
     }
 
     fn done(&self, t: u64, words: &str) {
         let name = words.split_whitespace().next().expect("a station");
         let kind = match words {
-            _ if words.contains("fault") => "set_fault",
-            _ if words.contains("put back") => "attach",
-            _ => "detach",
+            _ if words.contains("fault") => "fault",
+            _ if words.contains("put back") => "plug",
+            _ => "unplug",
         };
-        let is = |line: &&Value| text(line, "kind") == kind && text(line, "station") == name && number(line, "t") == t;
+        let of = |line: &Value| text(line, if kind == "fault" { "station" } else { kind }) == name;
+        let is = |line: &&Value| self::kind(line) == kind && of(line) && number(line, "t") == t;
         let mut lines = self.run.lines.iter().filter(is);
-        let told = |line: &Value| match line["fault"].as_str() {
+        let told = |line: &Value| match fault_of(line) {
             Some(fault) => words.contains(&format!("the fault `{fault}`")),
-            None => kind != "set_fault" || words.contains("no fault any more"),
+            None => kind != "fault" || words.contains("no fault any more"),
         };
         assert!(lines.any(told), "{words} at {t}");
     }
@@ -593,7 +604,7 @@ fn the_log_tells_what_was_offered_and_done() {
                     let FrameId { .. } = event.frame;
                     offers.push((event.at.get(), log.destination().expect("it is told")));
                 }
-                sim::files::event_log::Entry::Input { at, input } => done.push((at.get(), input)),
+                sim::files::event_log::Entry::Deed { at, deed } => done.push((at.get(), Input::Deed(deed))),
                 sim::files::event_log::Entry::Medium(_) | sim::files::event_log::Entry::Emulator(_) => {}
             }
         }

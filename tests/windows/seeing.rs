@@ -261,7 +261,7 @@ fn a_fault_is_in_the_capture() {
         assert!(all > 0);
         assert_eq!((flagged, wrong), if bad { (all, all) } else { (0, 0) }, "{station} of {all}");
     }
-    assert_eq!(count(&capture, "json.value.string == \"set_fault\" && json.value.string == \"bad_fcs\""), 1);
+    assert_eq!(count(&capture, "json.value.string == \"deed\" && json.value.string == \"bad_fcs\""), 1);
     assert!(count(&capture, "json.value.string == \"damaged\"") > 0);
     assert_eq!(count(&capture, "_ws.malformed"), 0);
 

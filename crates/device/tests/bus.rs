@@ -1,6 +1,6 @@
 //! Hosts on a bus by the crate's public door.
 
-use device::medium::{BitErrors, BitRate, Config, Fault, Input, Method, Plca, StationId, Topology};
+use device::medium::{BitErrors, BitRate, Config, Deed, Fault, Input, Method, Plca, StationId, Topology};
 use device::smoltcp::socket::{tcp, udp};
 use device::smoltcp::time::Instant;
 use device::smoltcp::wire::{IpAddress, IpCidr, IpListenEndpoint};
@@ -75,7 +75,7 @@ fn plca_carries_tcp_too() {
 fn wrong_bits_lose_no_octet() {
     // One in 100,000.
     let fault = Some(Fault::BitErrors(BitErrors { rate: 10_000_000, burst: 1, on_line: false }));
-    let change = Input::SetFault { station: StationId::new(1), fault };
+    let change = Input::Deed(Deed::Fault { station: StationId::new(1), fault });
     let (end, _) = transfer(csma_cd(1), 200_000, Some(change)).expect("all octets");
     assert!(end > Instant::from_secs(1), "some timer has ended: {end}");
 }
@@ -99,7 +99,7 @@ fn a_bus_says_when_nothing_will_happen() {
     // ARP's request and answer, and the datagram: 72 octets each with preamble, 9.6 us between them.
     assert!(bus.now() < Instant::from_micros(250), "{}", bus.now());
     assert!(!bus.run(&mut hosts, arrives), "nothing else is sent");
-    bus.change(Input::Detach { station: StationId::new(1) });
+    bus.change(Input::Deed(Deed::Unplug { station: StationId::new(1) }));
     send(&mut hosts);
     assert!(!bus.run(&mut hosts, arrives), "it is lost");
 }

@@ -10,9 +10,11 @@ pub(crate) mod state;
 use crate::access::{Access, FastPath, queued};
 use crate::agenda::{Agenda, Phase};
 use crate::config::{Config, ConfigError};
+use crate::deed::{Deed, Joiner};
 use crate::event::{Cause, Kind};
+use crate::fault::Fault;
 use crate::frame::{Destination, Frame, FrameId, StationId};
-use crate::inputs::{Fault, Host, Input, Joiner};
+use crate::inputs::{Host, Input};
 use crate::station::Station;
 use crate::time::BitInstant;
 use crate::topology::segments::Place;
@@ -77,19 +79,19 @@ impl<A: FastPath> Engine<A> {
         self.core.instant = now;
         match input {
             Input::Offer { station, frame } => self.offer(station, frame, host),
-            Input::Detach { station } | Input::Leave { station } => {
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => {
                 self.station_mut(station).attached = false;
                 A::detached(self, station, host);
             }
-            Input::Attach { station } | Input::Join { station, .. } => {
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => {
                 self.take_place(&input);
                 self.station_mut(station).attached = true;
                 A::attached(self, station, host);
             }
-            Input::SetPlca { station, settings } => A::set_plca(self, station, settings, host),
-            Input::SetFault { station, fault } => self.set_fault(station, fault),
-            Input::SetCut { cut } => self.set_cut(cut),
-            Input::SetQueue { limit } => self.set_queue(limit),
+            Input::Deed(Deed::Plca { station, settings }) => A::set_plca(self, station, settings, host),
+            Input::Deed(Deed::Fault { station, fault }) => self.set_fault(station, fault),
+            Input::Deed(Deed::Cut(cut)) => self.set_cut(cut),
+            Input::Deed(Deed::Queue { limit }) => self.set_queue(limit),
         }
         self.feed(host);
     }
@@ -169,7 +171,7 @@ impl<A: FastPath> Engine<A> {
 
     /// A station that joins at a place of its own is there.
     fn take_place(&mut self, input: &Input) {
-        let Input::Join { station, who: Joiner { place: Some(place), .. } } = *input else { return };
+        let Input::Deed(Deed::Add { station, who: Joiner { place: Some(place), .. } }) = *input else { return };
         let Core { config, line, agenda, instant, .. } = &mut self.core;
         if config.topology.place(station) == Some(place) || !config.take_place(input) {
             return;

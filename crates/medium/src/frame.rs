@@ -18,6 +18,7 @@ pub(crate) fn packet(size: Octets) -> BitTimes {
 
 /// A station's number on the medium, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct StationId(u16);
 
 impl StationId {

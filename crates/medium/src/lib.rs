@@ -30,9 +30,11 @@
 mod access;
 mod agenda;
 mod config;
+mod deed;
 mod draws;
 mod engine;
 mod event;
+mod fault;
 mod frame;
 mod inputs;
 mod line;
@@ -44,6 +46,8 @@ mod rules;
 mod star;
 mod station;
 mod tally;
+#[cfg(feature = "serde")]
+mod text;
 mod time;
 mod timers;
 mod topology;
@@ -57,10 +61,12 @@ pub use config::{
 };
 pub use config::{Clock, Spans, Tdma};
 pub use config::{Config, ConfigError, Control, ControlLimits, Method, Parameters, Reach, SeatError, SlottedAloha};
+pub use deed::{Deed, Joiner, Subject};
 pub use event::{Cause, Event, Kind, KindError, Shape, Value, Visitor};
 pub use event::{HostKind, MacKind, Part, PlcaKind, ReceiverKind, WirelessKind};
+pub use fault::Fault;
 pub use frame::{Destination, FCS, Frame, FrameId, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId};
-pub use inputs::{Fault, Host, Input, Joiner};
+pub use inputs::{Host, Input};
 pub use medium::Medium;
 pub use noise::{BitErrors, Mishap};
 pub use outputs::Output;

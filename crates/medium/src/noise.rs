@@ -6,8 +6,8 @@
 
 use crate::draws::{LINE, SIGNALS, draws};
 use crate::event::Kind;
+use crate::fault::Fault;
 use crate::frame::StationId;
-use crate::inputs::Fault;
 use crate::time::{BitInstant, BitTimes, Octets};
 use backoff::Generator;
 

@@ -5,8 +5,8 @@
 
 use crate::config::Parameters;
 use crate::event::Kind;
+use crate::fault::Fault;
 use crate::frame::PREAMBLE_AND_SFD;
-use crate::inputs::Fault;
 use crate::line::Worth;
 use crate::time::{BitInstant, BitTimes, Octets};
 

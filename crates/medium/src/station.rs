@@ -1,7 +1,7 @@
 //! A station: its transmit queue, whether it is on the medium, its fault, and its MAC.
 
+use crate::fault::Fault;
 use crate::frame::{FrameId, Queued, StationId};
-use crate::inputs::Fault;
 use std::collections::VecDeque;
 
 /// A station whose access method keeps the state `M` for it.

@@ -10,6 +10,7 @@ const NANOS_PER_SECOND: u128 = 1_000_000_000;
 ///
 /// One BT is one bit at the medium's rate: 100 ns at 10 Mb/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct BitTimes(u64);
 
 impl BitTimes {
@@ -72,6 +73,7 @@ impl fmt::Display for BitTimes {
 
 /// An instant on the medium: bit times since its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct BitInstant(u64);
 
 impl BitInstant {
@@ -150,6 +152,7 @@ impl fmt::Display for BitRate {
 
 /// A length in octets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct Octets(u32);
 
 impl Octets {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{offer, run, station};
-use medium::{BitRate, BitTimes, Config, Counters, Destination, Fault, Frame, Input, Octets, Tally, Topology};
+use medium::{BitRate, BitTimes, Config, Counters, Deed, Destination, Fault, Frame, Input, Octets, Tally, Topology};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
@@ -22,7 +22,7 @@ fn stubborn(attempt_limit: u32) -> Config {
 }
 
 fn fault(number: u16, fault: Fault) -> (u64, Input) {
-    (0, Input::SetFault { station: station(number), fault: Some(fault) })
+    (0, Input::Deed(Deed::Fault { station: station(number), fault: Some(fault) }))
 }
 
 /// The counters that are not 0, by station.
@@ -127,7 +127,7 @@ fn cases() -> Vec<Case> {
         (
             "single_collision_frames",
             stubborn(16),
-            vec![to_nobody(0, 0), to_nobody(0, 1), (10, Input::Detach { station: station(1) })],
+            vec![to_nobody(0, 0), to_nobody(0, 1), (10, Input::Deed(Deed::Unplug { station: station(1) }))],
             [
                 "s0 offered frames_transmitted_ok single_collision_frames octets_transmitted_ok=46 attempts=2 collisions collision_frames[1]",
                 "s1 offered internal_mac_transmit_errors detached attempts collisions",
@@ -137,7 +137,7 @@ fn cases() -> Vec<Case> {
         (
             "collision_frames[1]",
             stubborn(16),
-            vec![to_nobody(0, 0), to_nobody(0, 1), (10, Input::Detach { station: station(1) })],
+            vec![to_nobody(0, 0), to_nobody(0, 1), (10, Input::Deed(Deed::Unplug { station: station(1) }))],
             [
                 "s0 offered frames_transmitted_ok single_collision_frames octets_transmitted_ok=46 attempts=2 collisions collision_frames[1]",
                 "s1 offered internal_mac_transmit_errors detached attempts collisions",
@@ -167,7 +167,7 @@ fn cases() -> Vec<Case> {
         (
             "multiple_collision_frames",
             stubborn(16),
-            vec![to_nobody(0, 0), to_nobody(0, 1), (202, Input::Detach { station: station(1) })],
+            vec![to_nobody(0, 0), to_nobody(0, 1), (202, Input::Deed(Deed::Unplug { station: station(1) }))],
             [
                 "s0 offered frames_transmitted_ok multiple_collision_frames octets_transmitted_ok=46 attempts=3 collisions=2 collision_frames[2]",
                 "s1 offered internal_mac_transmit_errors detached attempts=2 collisions=2",
@@ -210,7 +210,7 @@ fn cases() -> Vec<Case> {
         (
             "late_collision_discards",
             long_cable([0, 2049, 0], BitRate::MBIT_1000),
-            vec![to_nobody(0, 0), to_nobody(2048, 1), (2100, Input::Detach { station: station(1) })],
+            vec![to_nobody(0, 0), to_nobody(2048, 1), (2100, Input::Deed(Deed::Unplug { station: station(1) }))],
             [
                 "s0 offered late_collisions late_collision_discards attempts collisions",
                 "s1 offered internal_mac_transmit_errors detached attempts collisions",
@@ -270,7 +270,7 @@ fn cases() -> Vec<Case> {
         (
             "detached",
             star(3, 0),
-            vec![(0, Input::Detach { station: station(0) }), to_nobody(0, 0)],
+            vec![(0, Input::Deed(Deed::Unplug { station: station(0) })), to_nobody(0, 0)],
             ["s0 offered internal_mac_transmit_errors detached", "s1", "s2"],
         ),
         (
@@ -318,7 +318,7 @@ fn no_counter_is_left_out() {
 fn after_collisions(collisions: u64, attempt_limit: u32) -> String {
     // Station 1 gives up with its last attempt but one, as it is taken off; then station 0 has the medium.
     let off = 96 * 2 * (collisions - 1) + 10;
-    let inputs = [offer(0, 0, 2, 64), offer(0, 1, 2, 64), (off, Input::Detach { station: station(1) })];
+    let inputs = [offer(0, 0, 2, 64), offer(0, 1, 2, 64), (off, Input::Deed(Deed::Unplug { station: station(1) }))];
     let (medium, _) = run(stubborn(attempt_limit), &inputs, LONG);
     let frames = medium.tally().station(station(0)).collision_frames.clone();
     assert_eq!(frames.len(), attempt_limit as usize - 1);

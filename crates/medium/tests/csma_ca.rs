@@ -12,7 +12,7 @@ mod scenario;
 
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitErrors, BitInstant, BitTimes, Config, ConfigError, CsmaCa, Destination, Event, Fault, Frame, Host, Input,
+    BitErrors, BitInstant, BitTimes, Config, ConfigError, CsmaCa, Deed, Destination, Event, Fault, Frame, Host, Input,
     Medium, Method, Octets, OfdmRate, Phy, Reach, Topology,
 };
 use proptest::prelude::*;
@@ -80,7 +80,7 @@ fn a_run_that_stops_goes_on_as_if_the_next_input_had_been_known() {
     let first = whole.iter().position(|event| event.at.get() > 1000).expect("something is sent");
     for (after, number) in (first + 1..whole.len()).flat_map(|after| (0..3).map(move |number| (after, number))) {
         let at = whole[after - 1].at + BitTimes::new(1);
-        let detach = Input::Detach { station: station(number) };
+        let detach = Input::Deed(Deed::Unplug { station: station(number) });
         let mut host = Stopping { events: Vec::new(), after };
         let mut medium = Medium::new(config.clone()).expect("a valid configuration");
         for (at, input) in offers {
@@ -121,7 +121,7 @@ fn hidden_stations_meet_in_the_middle() {
 /// acknowledged.
 #[test]
 fn a_frame_whose_acknowledgement_is_lost_comes_twice() {
-    let deaf = (0, Input::SetFault { station: station(2), fault: Some(Fault::Deaf) });
+    let deaf = (0, Input::Deed(Deed::Fault { station: station(2), fault: Some(Fault::Deaf) }));
     let inputs = [deaf, offer(1000, 1, 0, 64), offer(1850, 2, 1, 64)];
     let own = |own: &mut CsmaCa| (own.window, own.reach) = (8, apart(5, &[9, 5, 0]));
     check("csma_ca_duplicate.txt", with(bus(&[9, 5, 0]), Phy::Dsss1, own), &inputs);
@@ -158,14 +158,14 @@ fn a_whole_frame_ends_an_eifs() {
 #[test]
 fn faults_groups_and_stations_that_leave() {
     let inputs = [
-        (0, Input::SetFault { station: station(2), fault: Some(Fault::Deaf) }),
+        (0, Input::Deed(Deed::Fault { station: station(2), fault: Some(Fault::Deaf) })),
         offer(1000, 0, 1, 64),
         offer(1200, 2, 0, 64),
         offer(1300, 1, 0, 64),
-        (6000, Input::SetFault { station: station(2), fault: Some(Fault::BadFcs) }),
+        (6000, Input::Deed(Deed::Fault { station: station(2), fault: Some(Fault::BadFcs) })),
         offer(6100, 2, 0, 64),
         offer(6100, 1, 2, 64),
-        (7000, Input::Detach { station: station(2) }),
+        (7000, Input::Deed(Deed::Unplug { station: station(2) })),
         (9000, Input::Offer { station: station(0), frame: Frame::new(Octets::new(100), Destination::All) }),
     ];
     check("csma_ca_faults.txt", with(Topology::star(3, 1), Phy::Dsss1, |_| {}), &inputs);
@@ -279,7 +279,7 @@ fn engine_and_model_agree_in_noise() {
 fn wrong_bits_hit_control_frames() {
     let errors = |number| {
         let errors = BitErrors { rate: 10_000_000_000, burst: 1, on_line: false };
-        (0, Input::SetFault { station: station(number), fault: Some(Fault::BitErrors(errors)) })
+        (0, Input::Deed(Deed::Fault { station: station(number), fault: Some(Fault::BitErrors(errors)) }))
     };
     let offers = || (0..2_000_u64).map(|number| offer(number * 20_000, 0, 1, 64));
     let share = |rts: bool, at: u16, sent: &str, answered: &str| {

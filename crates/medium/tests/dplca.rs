@@ -16,8 +16,8 @@ use agreement::agreed_events;
 use backoff::Generator;
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitRate, BitTimes, Config, Destination, Dplca, Event, Frame, Input, Kind, Method, Octets, Plca, PlcaAssignment,
-    PlcaNode, PlcaSettings, StationId, Topology,
+    BitRate, BitTimes, Config, Deed, Destination, Dplca, Event, Frame, Input, Kind, Method, Octets, Plca,
+    PlcaAssignment, PlcaNode, PlcaSettings, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -117,7 +117,7 @@ fn another_node_takes_over() {
         let config = bus_of(dynamic(5, Dplca::new()), seed);
         let (medium, _) = run(config.clone(), &[], 40_000);
         let first = (0..5).find(|&number| medium.plca_settings(station(number)).unwrap().node_id == 0).expect("one");
-        let cut = (40_000, Input::Detach { station: station(first) });
+        let cut = (40_000, Input::Deed(Deed::Unplug { station: station(first) }));
         let (medium, events) = run(config, &[cut], 500_000);
         let leads = |event: &&Event| matches!(event.kind, Kind::PlcaId { id: 0, .. }) && event.at.get() > 40_000;
         let next = events.iter().find(leads).unwrap_or_else(|| panic!("seed {seed}: {}", trace(&events)));
@@ -167,7 +167,7 @@ fn a_node_without_the_role_waits() {
 fn cycles_that_go_by_are_those_that_are_stepped_through() {
     let own = Dplca { aging_cycles: 5, ..Dplca::new() };
     let frames = [offer(30_001, 2, 1, 64), offer(61_234, 3, 1, 64), offer(90_000, 0, 1, 64)];
-    let nudge = |at: u64| (at, Input::SetFault { station: station(1), fault: None });
+    let nudge = |at: u64| (at, Input::Deed(Deed::Fault { station: station(1), fault: None }));
     let mut stepped: Vec<_> = (0..1_500).map(|number| nudge(number * 100)).chain(frames).collect();
     stepped.sort_by_key(|(at, _)| *at);
     let (passed, events) = run(bus_of(dynamic(5, own), 2), &frames, 150_000);
@@ -205,7 +205,7 @@ fn any_sound_bus() -> impl Strategy<Value = Scenario> {
         }
         for (at, number, is_off) in plugs.into_iter().filter(|_| plugged) {
             let station = station(number % count);
-            inputs.push((at, if is_off { Input::Detach { station } } else { Input::Attach { station } }));
+            inputs.push((at, Input::Deed(if is_off { Deed::Unplug { station } } else { Deed::Plug { station } })));
         }
         inputs.sort_by_key(|(at, _)| *at);
         Scenario { config, inputs }
@@ -229,12 +229,12 @@ fn is_sound(scenario: &Scenario) -> Result<(), String> {
         while let Some((then, input)) = inputs.next_if(|(then, _)| *then <= at) {
             let mut led = |station| present.remove(station).is_some_and(|(id, _)| id == 0);
             match input {
-                Input::Detach { station } if led(station) => {
+                Input::Deed(Deed::Unplug { station }) if led(station) => {
                     losses += 1;
                     settled = settled.max(then + Plca::right(1).status.get() + 2 * SETTLED);
                 }
                 // A node that is put back may not hear a BEACON in time, and then sends one itself.
-                Input::Attach { .. } => settled = settled.max(then + SETTLED),
+                Input::Deed(Deed::Plug { .. }) => settled = settled.max(then + SETTLED),
                 _ => {}
             }
         }
@@ -309,9 +309,9 @@ fn any_dynamic_scenario() -> impl Strategy<Value = Scenario> {
             let destination = if to == stations { Destination::All } else { Destination::Station(station(to)) };
             let input = match what {
                 // A BEACON whose PHY is late is not taken off (docs/plca.md).
-                0 if on + off == 0 => Input::Detach { station: station(from) },
-                1 => Input::Attach { station: station(from) },
-                2 => Input::SetPlca { station: station(from), settings },
+                0 if on + off == 0 => Input::Deed(Deed::Unplug { station: station(from) }),
+                1 => Input::Deed(Deed::Plug { station: station(from) }),
+                2 => Input::Deed(Deed::Plca { station: station(from), settings }),
                 _ => Input::Offer { station: station(from), frame: Frame::new(Octets::new(octets), destination) },
             };
             (at, from, input)

@@ -1,7 +1,7 @@
 //! Noise at places (issue 27, part 4): its draws do not depend on how the engine runs, and it does what it says.
 
 use medium::{
-    BitErrors, BitInstant, BitRate, Config, Destination, Event, Fault, Frame, Host, Input, Kind, Medium, Method,
+    BitErrors, BitInstant, BitRate, Config, Deed, Destination, Event, Fault, Frame, Host, Input, Kind, Medium, Method,
     Mishap, Octets, Output, Plca, StationId, Topology,
 };
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ fn config(with_plca: bool) -> Config {
 }
 
 fn fault(at: u64, number: u16, fault: Option<Fault>) -> (u64, Input) {
-    (at, Input::SetFault { station: station(number), fault })
+    (at, Input::Deed(Deed::Fault { station: station(number), fault }))
 }
 
 /// Frames of all stations in turn, to the next station or to all, among `others`.

@@ -16,8 +16,8 @@ mod scenario;
 use agreement::agreed_events;
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, HostDelay, Input, Kind, Medium,
-    Method, Octets, Plca, PlcaControl, PlcaData, PlcaNode, PlcaSettings, PlcaStatus, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Config, Deed, Destination, Event, Fault, Frame, Host, HostDelay, Input, Kind,
+    Medium, Method, Octets, Plca, PlcaControl, PlcaData, PlcaNode, PlcaSettings, PlcaStatus, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -37,7 +37,7 @@ fn off(stations: usize) -> Plca {
 fn same_as_csma_cd(cases: u32, scenarios: impl Strategy<Value = Scenario>) {
     let result = runner(cases).run(&scenarios, |Scenario { mut config, mut inputs }| {
         // PLCA ignores deafness.
-        inputs.retain(|(_, input)| !matches!(input, Input::SetFault { fault: Some(Fault::Deaf), .. }));
+        inputs.retain(|(_, input)| !matches!(input, Input::Deed(Deed::Fault { fault: Some(Fault::Deaf), .. })));
         config.rate = BitRate::MBIT_10;
         let stations = config.topology.stations();
         let with = Config { method: Method::Plca(off(stations)), ..config.clone() };
@@ -167,13 +167,13 @@ fn a_coordinator_that_dies_leaves_csma_cd() {
     let coordinator = station(0);
     let inputs = [
         offer(1_000, 2, 1, 64),
-        (1_200, Input::Detach { station: coordinator }),
+        (1_200, Input::Deed(Deed::Unplug { station: coordinator })),
         offer(1_300, 1, 2, 64),
         offer(20_000, 2, 1, 64),
         offer(20_000, 3, 1, 64),
         offer(150_000, 1, 2, 64),
         offer(150_000, 3, 2, 64),
-        (200_000, Input::Attach { station: coordinator }),
+        (200_000, Input::Deed(Deed::Plug { station: coordinator })),
         offer(210_000, 1, 2, 64),
     ];
     let (medium, events) = run(bus_of(Plca::right(4)), &inputs, 400_000);
@@ -396,7 +396,7 @@ fn an_idle_bus_is_arithmetic() {
 /// The same with every cycle stepped through, since each has an input.
 #[test]
 fn cycles_that_go_by_are_those_that_are_stepped_through() {
-    let nudge = |at: u64| (at, Input::SetFault { station: station(1), fault: None });
+    let nudge = |at: u64| (at, Input::Deed(Deed::Fault { station: station(1), fault: None }));
     let frames = [offer(30_001, 2, 1, 64), offer(61_234, 3, 1, 64), offer(90_000, 0, 1, 64)];
     let stepped: Vec<(u64, Input)> = {
         let mut inputs: Vec<_> = (0..1_000).map(|number| nudge(number * 100)).chain(frames).collect();
@@ -505,10 +505,10 @@ fn any_plca_scenario() -> impl Strategy<Value = Scenario> {
                 let (from, to) = (from % stations, to % (stations + 1));
                 let destination = if to == stations { Destination::All } else { Destination::Station(station(to)) };
                 let input = match what {
-                    0 => Input::Detach { station: station(from) },
-                    1 => Input::Attach { station: station(from) },
-                    2 => Input::SetPlca { station: station(from), settings: node.settings },
-                    3 => Input::SetFault { station: station(from), fault: Some(Fault::BadFcs) },
+                    0 => Input::Deed(Deed::Unplug { station: station(from) }),
+                    1 => Input::Deed(Deed::Plug { station: station(from) }),
+                    2 => Input::Deed(Deed::Plca { station: station(from), settings: node.settings }),
+                    3 => Input::Deed(Deed::Fault { station: station(from), fault: Some(Fault::BadFcs) }),
                     _ => Input::Offer { station: station(from), frame: Frame::new(Octets::new(octets), destination) },
                 };
                 (at, from, input)

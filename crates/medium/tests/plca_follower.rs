@@ -9,8 +9,8 @@ mod scenario;
 
 use common::{offer, station, trace};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, HostDelay, Input, Medium, Method,
-    Octets, Place, Plca, PlcaNode, PlcaSettings, Repeater, Segments, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Config, Deed, Destination, Event, Fault, Frame, Host, HostDelay, Input, Medium,
+    Method, Octets, Place, Plca, PlcaNode, PlcaSettings, Repeater, Segments, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -106,11 +106,11 @@ fn any_right_bus() -> impl Strategy<Value = Scenario> {
                 let this = station(from);
                 let settings = nodes[usize::from(from)].settings;
                 let input = match what {
-                    0 => Input::Detach { station: this },
-                    1..=3 => Input::Attach { station: this },
-                    4 => Input::SetPlca { station: this, settings: bursts(burst, settings) },
-                    5 => Input::SetFault { station: this, fault: Some(Fault::BadFcs) },
-                    6 => Input::SetFault { station: this, fault: None },
+                    0 => Input::Deed(Deed::Unplug { station: this }),
+                    1..=3 => Input::Deed(Deed::Plug { station: this }),
+                    4 => Input::Deed(Deed::Plca { station: this, settings: bursts(burst, settings) }),
+                    5 => Input::Deed(Deed::Fault { station: this, fault: Some(Fault::BadFcs) }),
+                    6 => Input::Deed(Deed::Fault { station: this, fault: None }),
                     _ => Input::Offer { station: this, frame: Frame::new(Octets::new(octets), destination) },
                 };
                 (at, from, input)
@@ -184,7 +184,7 @@ fn nothing_is_to_be_told_when_nothing_is_due() {
 
 /// An input without effect.
 fn inputs_end() -> Input {
-    Input::SetFault { station: station(0), fault: None }
+    Input::Deed(Deed::Fault { station: station(0), fault: None })
 }
 
 /// The same with hosts that always have another frame, and are asked for it when the one before is finished.
@@ -302,8 +302,8 @@ fn busy(config: &Config, keep_outputs: bool, every: Option<usize>) -> (Medium, B
 /// Gives an input; the host of a station that it takes off the medium waits.
 fn give((medium, host): &mut (Medium, Busy), at: u64, input: Input) {
     match input {
-        Input::Detach { station } => host.off |= 1 << station.index(),
-        Input::Attach { station } => host.off &= !(1 << station.index()),
+        Input::Deed(Deed::Unplug { station }) => host.off |= 1 << station.index(),
+        Input::Deed(Deed::Plug { station }) => host.off &= !(1 << station.index()),
         _ => {}
     }
     medium.give(BitInstant::new(at), input, host);
@@ -322,12 +322,15 @@ fn disturb(config: &Config, inputs: &mut Vec<(u64, Input)>, draw: u64) {
     let Some(Event { at, station, .. }) = events.get(draw as usize % events.len().max(1)).copied() else { return };
     let settings = plca.nodes[station.index()].settings;
     match draw % 5 {
-        0 => inputs.extend([(at.get(), Input::Detach { station }), (at.get() + 900, Input::Attach { station })]),
+        0 => inputs.extend([
+            (at.get(), Input::Deed(Deed::Unplug { station })),
+            (at.get() + 900, Input::Deed(Deed::Plug { station })),
+        ]),
         1 => {
             let fault = if (draw / 5).is_multiple_of(2) { Fault::Deaf } else { Fault::OneWay };
-            inputs.push((at.get(), Input::SetFault { station, fault: Some(fault) }));
+            inputs.push((at.get(), Input::Deed(Deed::Fault { station, fault: Some(fault) })));
         }
-        _ => inputs.push((at.get(), Input::SetPlca { station, settings })),
+        _ => inputs.push((at.get(), Input::Deed(Deed::Plca { station, settings }))),
     }
     inputs.sort_by_key(|(at, _)| *at);
 }

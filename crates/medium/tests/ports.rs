@@ -5,7 +5,7 @@ mod common;
 mod scenario;
 
 use common::{run, station};
-use medium::{BitRate, Config, Destination, Event, Input, Method, Plca, StationId, Topology};
+use medium::{BitRate, Config, Deed, Destination, Event, Input, Method, Plca, StationId, Topology};
 use proptest::prelude::*;
 use scenario::{Scenario, any_medium, any_scenario, noisy_scenario, runner};
 
@@ -50,7 +50,8 @@ const UNTIL: u64 = 4_000_000;
 fn check(Scenario { config, inputs }: Scenario, ports: usize, keep_outputs: bool) -> Result<(), TestCaseError> {
     let config = Config { keep_outputs, ..config };
     // The queue of a port keeps its length.
-    let inputs: Vec<_> = inputs.into_iter().filter(|(_, input)| !matches!(input, Input::SetQueue { .. })).collect();
+    let inputs: Vec<_> =
+        inputs.into_iter().filter(|(_, input)| !matches!(input, Input::Deed(Deed::Queue { .. }))).collect();
     let stations = config.topology.stations();
     let first = stations - ports.min(stations);
     let bridged = Config { ports: vec![config.queue_limit; stations - first], ..config.clone() };

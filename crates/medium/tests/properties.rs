@@ -10,8 +10,8 @@ mod scenario;
 use backoff::Generator;
 use common::{offer, run, station};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Medium, Octets, Output,
-    Place, Repeater, Segments, StationId, Tally, Topology,
+    BitInstant, BitRate, BitTimes, Config, Deed, Destination, Event, Fault, FrameId, Input, Kind, Medium, Octets,
+    Output, Place, Repeater, Segments, StationId, Tally, Topology,
 };
 use proptest::prelude::*;
 use scenario::{
@@ -349,7 +349,7 @@ fn whoever_hands_a_frame_up_is_whoever_receives_it() {
     always_in(cut_scenario(any_medium()), |scenario| {
         let told = tell(&scenario, END, Rhythm::AsDue);
         let changes = scenario.inputs.iter();
-        let detached = changes.filter(|(_, input)| matches!(input, Input::Detach { .. })).count();
+        let detached = changes.filter(|(_, input)| matches!(input, Input::Deed(Deed::Unplug { .. }))).count();
         let mut serials = BTreeMap::<StationId, u64>::new();
         let mut destinations = BTreeMap::new();
         for (_, input) in &scenario.inputs {
@@ -389,7 +389,7 @@ fn a_signal_that_jitter_brings_up_to_another_is_not_given_out_as_carried() {
     let place = |segment| Place { segment, position: BitTimes::ZERO };
     let repeater = Repeater { delay: BitTimes::new(8), jitter: BitTimes::new(95), ports: vec![place(0), place(1)] };
     let topology = Segments::new([0, 0, 1].map(place).to_vec(), &[repeater]).expect("a tree");
-    let deaf = |at, fault| (at, Input::SetFault { station: station(1), fault });
+    let deaf = |at, fault| (at, Input::Deed(Deed::Fault { station: station(1), fault }));
     let inputs = vec![deaf(0, Some(Fault::Deaf)), offer(100, 0, 2, 64), deaf(600, None), offer(677, 1, 2, 64)];
     let caught_up = (1..=40).filter(|&seed| {
         let config = Config::new(BitRate::MBIT_10, Topology::Segments(topology.clone()), seed);

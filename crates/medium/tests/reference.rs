@@ -12,7 +12,7 @@ mod model;
 mod scenario;
 
 use common::{offer, station, trace};
-use medium::{BitRate, BitTimes, Cause, Config, Destination, Event, Fault, Frame, Input, Kind, Octets, Topology};
+use medium::{BitRate, BitTimes, Cause, Config, Deed, Destination, Event, Fault, Frame, Input, Kind, Octets, Topology};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use scenario::{
@@ -94,7 +94,7 @@ fn engine_and_model_agree_on_stations_with_faults() {
     check(1_200, faulty_scenario(any_config(any_topology())), &kinds);
 }
 
-/// Input::SetCut: stations on either side of a cut are on separate media, and on one again when it is mended.
+/// Deed::Cut: stations on either side of a cut are on separate media, and on one again when it is mended.
 #[test]
 fn engine_and_model_agree_on_cables_that_are_cut_and_mended() {
     let kinds = ["transmitted", "delivered", "fragment", "damaged", "collision", "late", "backoff"];
@@ -238,16 +238,22 @@ fn discards(events: &[Event]) -> Vec<(u64, Cause, u32)> {
 #[test]
 fn a_detached_station_counts_the_attempt_that_collided() {
     let config = Config::new(BitRate::MBIT_10, Topology::star(2, 0), 0);
-    let events = agreed(config, &[offer(0, 0, 1, 64), offer(0, 1, 0, 64), (1, Input::Detach { station: station(0) })]);
+    let events = agreed(
+        config,
+        &[offer(0, 0, 1, 64), offer(0, 1, 0, 64), (1, Input::Deed(Deed::Unplug { station: station(0) }))],
+    );
     assert_eq!(discards(&events), [(96, Cause::Detached, 1)], "{}", trace(&events));
 }
 
-/// Input::Detach: a present transmission continues to its end; attemptLimit attempts that collided end in a discard.
+/// Deed::Unplug: a present transmission continues to its end; attemptLimit attempts that collided end in a discard.
 #[test]
 fn the_last_attempt_of_a_detached_station_ends_as_it_would() {
     let mut config = Config::new(BitRate::MBIT_10, Topology::star(2, 0), 0);
     config.parameters.attempt_limit = NonZeroU32::MIN;
-    let events = agreed(config, &[offer(0, 0, 1, 64), offer(0, 1, 0, 64), (1, Input::Detach { station: station(0) })]);
+    let events = agreed(
+        config,
+        &[offer(0, 0, 1, 64), offer(0, 1, 0, 64), (1, Input::Deed(Deed::Unplug { station: station(0) }))],
+    );
     assert_eq!(discards(&events), [(96, Cause::ExcessiveCollisions, 1)], "{}", trace(&events));
 }
 
@@ -276,7 +282,7 @@ fn a_frame_that_comes_as_an_unrestartable_gap_ends_under_carrier_defers() {
 #[test]
 fn what_meets_only_the_filling_does_the_frame_no_harm() {
     let config = Config::new(BitRate::MBIT_1000, Topology::star(2, 100), 1);
-    let deaf = Input::SetFault { station: station(1), fault: Some(Fault::Deaf) };
+    let deaf = Input::Deed(Deed::Fault { station: station(1), fault: Some(Fault::Deaf) });
     let events = agreed(config, &[(0, deaf), offer(0, 0, 1, 64), offer(0, 0, 1, 64), offer(4260, 1, 0, 64)]);
     let fragment = events.iter().find(|e| e.station == station(1) && e.kind.name() == "fragment");
     let fragment = fragment.map(|e| (e.at.get(), e.frame.serial, e.kind));
@@ -288,7 +294,7 @@ fn what_meets_only_the_filling_does_the_frame_no_harm() {
 /// Station 0 falls silent at station 1's place at 586.
 #[test]
 fn a_gap_outlasts_a_spell_of_deafness() {
-    let fault = |at, fault| (at, Input::SetFault { station: station(1), fault });
+    let fault = |at, fault| (at, Input::Deed(Deed::Fault { station: station(1), fault }));
     let config = Config::new(BitRate::MBIT_10, Topology::star(2, 10), 1);
     let inputs = [offer(0, 0, 1, 64), fault(590, Some(Fault::Deaf)), fault(600, None), offer(610, 1, 0, 64)];
     let events = agreed(config, &inputs);
@@ -315,7 +321,7 @@ fn the_first_bit_behind_a_frame_is_extension() {
     let mut config = Config::new(BitRate::MBIT_1000, Topology::star(3, 10), 1);
     let p = &mut config.parameters;
     (p.extend_size, p.slot_time, p.jam_size) = (Octets::new(1), BitTimes::new(520), BitTimes::new(33));
-    let deaf = (0, Input::SetFault { station: station(1), fault: Some(Fault::Deaf) });
+    let deaf = (0, Input::Deed(Deed::Fault { station: station(1), fault: Some(Fault::Deaf) }));
     for (detected, bits) in [(574, 510 + 33), (576, 544), (577, 544)] {
         let events = agreed(config.clone(), &[deaf, offer(0, 0, 2, 64), offer(detected - 10, 1, 0, 64)]);
         let damaged = events.iter().find(|e| e.station == station(2)).map(|e| (e.at.get(), e.kind));

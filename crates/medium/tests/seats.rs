@@ -1,8 +1,8 @@
 //! A seat is a station that is off the medium from the first instant on; a join and a leave are an attach and a detach.
 
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Csma, Destination, Event, Frame, Input, Joiner, Medium, Method, Octets,
-    Place, Plca, Repeater, Segments, StationId, Tdma, Topology,
+    BitInstant, BitRate, BitTimes, Config, Csma, Deed, Destination, Event, Frame, Input, Joiner, Medium, Method,
+    Octets, Place, Plca, Repeater, Segments, StationId, Tdma, Topology,
 };
 
 const STATIONS: u16 = 5;
@@ -39,8 +39,8 @@ fn inputs(seed: u64) -> Vec<(BitInstant, Input)> {
         let seat = StationId::new(STATIONS - 1 - numbers.below(SEATS as u64) as u16);
         let frame = Frame::new(Octets::new(64 + numbers.below(400) as u32), Destination::All);
         let input = match numbers.below(8) {
-            0 => Input::Join { station: seat, who },
-            1 => Input::Leave { station: seat },
+            0 => Input::Deed(Deed::Add { station: seat, who }),
+            1 => Input::Deed(Deed::Remove { station: seat }),
             _ => Input::Offer { station, frame },
         };
         (BitInstant::new(at), input)
@@ -70,10 +70,10 @@ fn a_seat_is_a_detached_station_and_a_join_an_attach() {
                 Config { method: method.clone(), keep_outputs, ..Config::new(BitRate::MBIT_10, topology, seed) };
             let seats = run(Config { seats: SEATS, ..config.clone() }, inputs(seed).into_iter());
             let off = (STATIONS - SEATS as u16..STATIONS)
-                .map(|number| (BitInstant::ZERO, Input::Detach { station: StationId::new(number) }));
+                .map(|number| (BitInstant::ZERO, Input::Deed(Deed::Unplug { station: StationId::new(number) })));
             let plain = inputs(seed).into_iter().map(|(at, input)| match input {
-                Input::Join { station, .. } => (at, Input::Attach { station }),
-                Input::Leave { station } => (at, Input::Detach { station }),
+                Input::Deed(Deed::Add { station, .. }) => (at, Input::Deed(Deed::Plug { station })),
+                Input::Deed(Deed::Remove { station }) => (at, Input::Deed(Deed::Unplug { station })),
                 input => (at, input),
             });
             let detached = run(config, off.chain(plain));
@@ -106,10 +106,10 @@ fn a_place_of_ones_own_is_as_if_the_seat_had_always_been_there() {
             let placed: Vec<(BitInstant, Input)> = inputs(seed)
                 .into_iter()
                 .map(|(at, input)| match input {
-                    Input::Join { station, who } => {
+                    Input::Deed(Deed::Add { station, who }) => {
                         let seat = station.index() - (usize::from(STATIONS) - SEATS);
                         let first = !std::mem::replace(&mut joined[seat], true);
-                        (at, Input::Join { station, who: who.at(first.then_some(places[seat])) })
+                        (at, Input::Deed(Deed::Add { station, who: who.at(first.then_some(places[seat])) }))
                     }
                     input => (at, input),
                 })

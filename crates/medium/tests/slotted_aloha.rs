@@ -12,7 +12,7 @@ mod scenario;
 use backoff::{Generator, Policy};
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitInstant, BitRate, BitTimes, Capture, Config, Control, Destination, Event, Fault, Frame, Host, Input, Kind,
+    BitInstant, BitRate, BitTimes, Capture, Config, Control, Deed, Destination, Event, Fault, Frame, Host, Input, Kind,
     Medium, Method, Octets, Place, Population, SlottedAloha, StationId, Topology,
 };
 use proptest::prelude::*;
@@ -79,22 +79,22 @@ fn frames_of_an_infinite_population_contend_each_for_itself() {
 fn faults_detached_stations_and_cuts() {
     let positions = [0, 10, 20, 30].map(BitTimes::new).to_vec();
     let cut = Some(Place { segment: 0, position: BitTimes::new(15) });
-    let fault = |at, fault| (at, Input::SetFault { station: station(0), fault });
+    let fault = |at, fault| (at, Input::Deed(Deed::Fault { station: station(0), fault }));
     let inputs = [
         fault(0, Some(Fault::BadFcs)),
         offer(1, 0, 1, 64),
         fault(1000, None),
-        (1300, Input::Detach { station: station(3) }),
+        (1300, Input::Deed(Deed::Unplug { station: station(3) })),
         offer(1400, 2, 3, 64),
-        (3000, Input::Attach { station: station(3) }),
-        (30_000, Input::SetCut { cut }),
+        (3000, Input::Deed(Deed::Plug { station: station(3) })),
+        (30_000, Input::Deed(Deed::Cut(cut))),
         offer(30_001, 0, 1, 64),
         offer(30_001, 3, 2, 64),
         offer(40_000, 0, 3, 64),
-        (50_000, Input::SetCut { cut: None }),
+        (50_000, Input::Deed(Deed::Cut(None))),
         offer(90_000, 1, 0, 64),
         offer(90_000, 2, 0, 64),
-        (90_700, Input::Detach { station: station(1) }),
+        (90_700, Input::Deed(Deed::Unplug { station: station(1) })),
     ];
     check("faults.txt", config(Topology::Bus { positions }, |own| own.backoff = uniform(3)), &inputs);
 }
@@ -132,9 +132,9 @@ fn any_aloha() -> impl Strategy<Value = (Config, Vec<(u64, Input)>)> {
                     };
                     let fault = if octets.is_multiple_of(2) { Some(Fault::BadFcs) } else { None };
                     let input = match what {
-                        0 => Input::Detach { station: there(from) },
-                        1 | 2 => Input::Attach { station: there(from) },
-                        3 => Input::SetFault { station: there(from), fault },
+                        0 => Input::Deed(Deed::Unplug { station: there(from) }),
+                        1 | 2 => Input::Deed(Deed::Plug { station: there(from) }),
+                        3 => Input::Deed(Deed::Fault { station: there(from), fault }),
                         _ => Input::Offer { station: there(from), frame: Frame::new(Octets::new(octets), destination) },
                     };
                     (at, input)

@@ -14,7 +14,8 @@ mod tdma;
 use agreement::{agree, agreed_events};
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitRate, BitTimes, Config, Destination, Fault, Frame, Input, Kind, Method, Octets, Place, StationId, Tdma, Topology,
+    BitRate, BitTimes, Config, Deed, Destination, Fault, Frame, Input, Kind, Method, Octets, Place, StationId, Tdma,
+    Topology,
 };
 use proptest::prelude::*;
 use scenario::{Scenario, any_cable, any_topology, cut_scenario, faulty_scenario, standard_config};
@@ -63,21 +64,21 @@ fn a_station_may_have_several_slots_and_guard_time_is_longer_than_the_way() {
 fn faults_detached_stations_cuts_and_a_satellite() {
     let positions = [0, 10, 20, 30].map(BitTimes::new).to_vec();
     let cut = Some(Place { segment: 0, position: BitTimes::new(15) });
-    let fault = |at, fault| (at, Input::SetFault { station: station(0), fault });
+    let fault = |at, fault| (at, Input::Deed(Deed::Fault { station: station(0), fault }));
     let inputs = [
         fault(0, Some(Fault::BadFcs)),
         offer(1, 0, 1, 64),
         fault(4000, None),
-        (9000, Input::Detach { station: station(3) }),
+        (9000, Input::Deed(Deed::Unplug { station: station(3) })),
         offer(9001, 2, 3, 64),
-        (15_000, Input::Attach { station: station(3) }),
-        (30_000, Input::SetCut { cut }),
+        (15_000, Input::Deed(Deed::Plug { station: station(3) })),
+        (30_000, Input::Deed(Deed::Cut(cut))),
         offer(30_001, 0, 1, 64),
         offer(30_001, 3, 1, 64),
-        (35_000, Input::SetCut { cut: None }),
+        (35_000, Input::Deed(Deed::Cut(None))),
         offer(60_000, 1, 0, 64),
         offer(60_000, 1, 2, 64),
-        (60_100, Input::Detach { station: station(1) }),
+        (60_100, Input::Deed(Deed::Unplug { station: station(1) })),
     ];
     let far = config(Topology::Bus { positions }, |own| {
         (own.ack_delay, own.attempt_limit) = (6, NonZeroU32::new(3));

@@ -6,7 +6,7 @@ mod common;
 
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitRate, BitTimes, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments, Topology,
+    BitRate, BitTimes, Config, Deed, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments, Topology,
 };
 
 const LONG: u64 = 1 << 40;
@@ -20,7 +20,7 @@ fn gigabit(stations: usize, distance: u64) -> Config {
 }
 
 fn fault(at: u64, number: u16, fault: Option<Fault>) -> (u64, Input) {
-    (at, Input::SetFault { station: station(number), fault })
+    (at, Input::Deed(Deed::Fault { station: station(number), fault }))
 }
 
 fn bus(positions: &[u64]) -> Config {
@@ -126,10 +126,10 @@ fn a_station_is_taken_off_while_it_sends() {
         offer(0, 0, 1, 64),
         offer(0, 0, 1, 64),
         offer(10, 1, 0, 64),
-        (100, Input::Detach { station: station(0) }),
-        (100, Input::Detach { station: station(1) }),
+        (100, Input::Deed(Deed::Unplug { station: station(0) })),
+        (100, Input::Deed(Deed::Unplug { station: station(1) })),
         offer(200, 0, 1, 64),
-        (5000, Input::Attach { station: station(0) }),
+        (5000, Input::Deed(Deed::Plug { station: station(0) })),
         offer(5000, 0, 1, 64),
     ];
     check("detach.txt", star(3, 0), &inputs);
@@ -257,7 +257,7 @@ fn a_bad_fcs_is_seen_by_the_addressee() {
 /// ```
 #[test]
 fn a_cut_makes_two_media_of_one() {
-    let cut = |at, place| (at, Input::SetCut { cut: place });
+    let cut = |at, place| (at, Input::Deed(Deed::Cut(place)));
     let place = Place { segment: 0, position: BitTimes::new(150) };
     let positions = [0, 100, 200].map(BitTimes::new).to_vec();
     let config = Config::new(BitRate::MBIT_10, Topology::Bus { positions }, 1);

@@ -14,8 +14,8 @@ mod unslotted;
 use backoff::{Generator, Policy};
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    Aloha, BitInstant, BitRate, BitTimes, Config, Csma, Destination, Event, Fault, Frame, Host, Input, Kind, Medium,
-    Method, Octets, Persistence, Population, SlottedAloha, Topology,
+    Aloha, BitInstant, BitRate, BitTimes, Config, Csma, Deed, Destination, Event, Fault, Frame, Host, Input, Kind,
+    Medium, Method, Octets, Persistence, Population, SlottedAloha, Topology,
 };
 use proptest::prelude::*;
 use scenario::{Scenario, any_cable, any_policy, any_topology, cut_scenario, faulty_scenario, runner, some_capture};
@@ -160,7 +160,7 @@ fn engine_and_model_agree_where_cables_are_cut() {
 /// settled as a signal begins, so the others still hear it and give way.
 #[test]
 fn users_at_a_place_that_becomes_deaf_hear_what_began_before() {
-    let deaf = Input::SetFault { station: station(0), fault: Some(Fault::Deaf) };
+    let deaf = Input::Deed(Deed::Fault { station: station(0), fault: Some(Fault::Deaf) });
     let mut gave_way = 0;
     for seed in 0..100 {
         let persistence = Persistence::Millionths(387_778);
@@ -290,12 +290,12 @@ fn what_is_carried_is_what_arrives() {
 #[test]
 fn a_deaf_station_sends_into_what_others_wait_for() {
     let inputs = [
-        (0, Input::SetFault { station: station(2), fault: Some(Fault::Deaf) }),
+        (0, Input::Deed(Deed::Fault { station: station(2), fault: Some(Fault::Deaf) })),
         offer(0, 0, 1, 64),
         offer(100, 1, 0, 64),
         offer(200, 2, 0, 64),
-        (2000, Input::SetFault { station: station(2), fault: None }),
-        (2500, Input::Detach { station: station(1) }),
+        (2000, Input::Deed(Deed::Fault { station: station(2), fault: None })),
+        (2500, Input::Deed(Deed::Unplug { station: station(1) })),
     ];
     check("csma_faults.txt", csma(bus(&[0, 5, 9]), Persistence::One, |own| own.backoff = uniform(3)), &inputs);
 }

@@ -1,11 +1,9 @@
 //! Quantities, faults, cuts and choices as people write them: in scenarios, on the command line, in files.
 
 pub mod cable;
-pub mod change;
 pub mod choices;
 pub mod configuration;
 pub mod contention;
-pub mod fault;
 pub mod interface;
 pub mod macphy;
 pub mod places;

@@ -32,11 +32,7 @@ impl Observer for Kept {
                 self.offers.push((at.get(), station.index(), frame.size.get()));
                 return Ok(());
             }
-            Input::Join { .. } => "join",
-            Input::Leave { .. } => "leave",
-            Input::SetQueue { .. } => "set_queue",
-            Input::SetFault { .. } => "set_fault",
-            _ => "other",
+            Input::Deed(deed) => deed.word(),
         };
         self.done.push((at.get(), done));
         Ok(())
@@ -86,8 +82,8 @@ const ALL: &str = "stations = 2\n[medium]\ntopology = 'bus:500m'\n[traffic]\narr
 #[test]
 fn each_change_comes_at_its_bit_time() {
     let (kept, results) = run(ALL);
-    let wanted = [(20_000, "join"), (20_000, "set_fault"), (40_000, "set_queue"), (80_000, "leave"), (100_000, "join")];
-    let wanted = wanted.into_iter().chain([(120_000, "join")]);
+    let wanted = [(20_000, "add"), (20_000, "fault"), (40_000, "queue"), (80_000, "remove"), (100_000, "add")];
+    let wanted = wanted.into_iter().chain([(120_000, "add")]);
     assert_eq!(kept.done, wanted.collect::<Vec<_>>());
     let names: Vec<&str> = results.stations.iter().map(|station| station.name.as_str()).collect();
     assert_eq!(names, ["st1", "st2", "late", "st4"], "in order of their seats");

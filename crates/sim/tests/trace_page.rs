@@ -1,6 +1,6 @@
 //! docs/trace.md names every kind of event and every column of it, and none that does not exist.
 
-use medium::Kind;
+use medium::{Deed, Kind};
 use std::collections::BTreeSet;
 
 /// Columns of a line that are no fields of the event: whom an offered frame is for.
@@ -42,4 +42,13 @@ fn every_column_says_what_it_is() {
     let told: BTreeSet<String> = columns.into_iter().flat_map(|row| row[0].clone()).collect();
     let fields = Kind::ALL.iter().flat_map(|(_, fields)| fields.iter().copied()).chain(OF_THE_FRAME);
     assert_eq!(told, fields.map(str::to_owned).collect());
+}
+
+#[test]
+fn every_deed_is_on_the_page() {
+    let deeds = table(&page(), "| deed | what |");
+    let told: String = deeds.into_iter().flat_map(|row| row[0].clone()).collect();
+    for word in <Deed>::WORDS {
+        assert!(told.contains(&format!("\"{word}\":")), "{word}: {told}");
+    }
 }

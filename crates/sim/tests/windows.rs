@@ -12,7 +12,7 @@ mod case;
 
 use case::{Case, Key, differs, name, queue_lengths, viewed};
 use medium::{
-    Aloha, BitInstant, BitTimes, Csma, CsmaCa, Event, Input, Kind, Method, Octets, Phy, Population, StationId,
+    Aloha, BitInstant, BitTimes, Csma, CsmaCa, Deed, Event, Input, Kind, Method, Octets, Phy, Population, StationId,
 };
 use serde_json::Value;
 use sim::files::event_log::{Entry, EventLogReader};
@@ -46,8 +46,8 @@ fn carrier(case: &Case) -> Vec<Vec<(u64, u64)>> {
     let mut away: Vec<Vec<(u64, u64)>> = vec![Vec::new(); stations.into()];
     for entry in &case.entries {
         match entry {
-            Entry::Input { at, input: Input::Detach { station } } => away[station.index()].push((at.get(), u64::MAX)),
-            Entry::Input { at, input: Input::Attach { station } } => {
+            Entry::Deed { at, deed: Deed::Unplug { station } } => away[station.index()].push((at.get(), u64::MAX)),
+            Entry::Deed { at, deed: Deed::Plug { station } } => {
                 away[station.index()].iter_mut().for_each(|(_, to)| *to = (*to).min(at.get()));
             }
             _ => {}
@@ -444,7 +444,7 @@ fn scene_at(log: &str, at: u64, from: u64) -> (Vec<String>, Vec<String>) {
                 signals.event(&event);
                 stations.event(&event, &config);
             }
-            Entry::Input { at, input } => signals.input(at, &input),
+            Entry::Deed { at, deed } => signals.input(at, &Input::Deed(deed)),
             Entry::Emulator(_) => {}
         }
     }

@@ -288,7 +288,7 @@ pub struct PortArgs {
     pub station: String,
 }
 
-/// Faults as they are completed; `sim::words::fault` reads them.
+/// Faults as they are completed; `medium::Fault` reads them.
 pub const FAULTS: [&str; 13] = [
     "deaf",
     "one_way",

@@ -5,13 +5,12 @@ use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs, SetArgs};
 use crate::live::control;
 use crate::live::control::request::Control;
 use crate::live::lab::inventory::Inventory;
-use crate::live::plane::protocol::Change;
 use crate::show::say;
+use medium::Fault;
 use serde_json::{Map, Value, json};
 use sim::figures::results::{Results, StationResults};
 use sim::scenario::plan::PlanError;
-use sim::words::cable::Cut;
-use sim::words::fault::{FaultName, fault as fault_of};
+use sim::words::cable;
 use sim::words::units::group;
 use std::io;
 use std::process::ExitCode;
@@ -26,7 +25,7 @@ const ALL: &str = "all";
 pub fn plug(args: &PortArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let was_attached = is_attached(&lab, &args.station)?;
-    let station = change(&lab, &args.station, Change::Attach)?;
+    let station = change(&lab, &args.station, |station| Control::Attach { station })?;
     if was_attached {
         say(&format!("ethbus: {} was on the medium already\n", args.station));
     }
@@ -44,7 +43,7 @@ pub fn plug(args: &PortArgs) -> Outcome {
 pub fn unplug(args: &PortArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let was_attached = is_attached(&lab, &args.station)?;
-    change(&lab, &args.station, Change::Detach)?;
+    change(&lab, &args.station, |station| Control::Detach { station })?;
     if !was_attached {
         say(&format!("ethbus: {} was off the medium already\n", args.station));
     }
@@ -68,17 +67,17 @@ fn is_attached(lab: &str, station: &str) -> Result<bool, CommandError> {
 /// As [`plug`].
 pub fn fault(args: &FaultArgs) -> Outcome {
     let wrong = |what| PlanError::option("FAULT", what);
-    let (fault, lab) = (fault_of(&args.fault).map_err(wrong)?.map(FaultName), running_lab(args.lab.name.as_deref())?);
+    let (fault, lab) = (Fault::read(&args.fault).map_err(wrong)?, running_lab(args.lab.name.as_deref())?);
     let content = Inventory::of_running(&lab)?;
     let is_one = args.station != ALL || content.stations.iter().any(|port| port.name == ALL);
     if is_one {
-        change(&lab, &args.station, Change::Fault(fault))?;
+        change(&lab, &args.station, |station| Control::Fault { station, fault })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let of_all = fault.map(FaultName::of_all).transpose();
+    let of_all = fault.map(Fault::of_all).transpose();
     let fault = of_all.map_err(|what| wrong(format!("{what}: write the station's name instead of `{ALL}`")))?;
     for port in &content.stations {
-        change(&lab, &port.name, Change::Fault(fault))?;
+        change(&lab, &port.name, |station| Control::Fault { station, fault })?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -137,7 +136,7 @@ pub fn cut(args: &CutArgs) -> Outcome {
     let results = ask(lab, &Control::Stats)?;
     let silent = |_| CommandError::Control { name: lab.clone(), source: io::ErrorKind::InvalidData.into() };
     let config = medium::Config::try_from(results.config.medium).map_err(silent)?;
-    let cut = Cut::between(&config.topology, names, stations).map_err(|what| CommandError::NoCut { what })?;
+    let cut = cable::between(&config.topology, names, stations).map_err(|what| CommandError::NoCut { what })?;
     ask(lab, &Control::Cut(cut))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -182,13 +181,17 @@ pub(super) fn ask(lab: &str, request: &Control) -> Result<Results, CommandError>
 }
 
 /// Asks for the change, and gives the station as it is after it.
-pub(super) fn change(lab: &str, station: &str, change: Change) -> Result<StationResults, CommandError> {
+pub(super) fn change(
+    lab: &str,
+    station: &str,
+    request: impl Fn(String) -> Control,
+) -> Result<StationResults, CommandError> {
     let content = Inventory::of_running(lab)?;
     if !content.stations.iter().any(|port| port.name == station) {
         let (lab, station, stations) = (lab.to_owned(), station.to_owned(), station_names(&content));
         return Err(CommandError::NoStation { lab, station, stations });
     }
-    let results = ask(lab, &Control::change(station, change))?;
+    let results = ask(lab, &request(station.to_owned()))?;
     let changed = results.stations.into_iter().find(|results| results.name == station);
     changed.ok_or_else(|| CommandError::Control { name: lab.to_owned(), source: io::ErrorKind::InvalidData.into() })
 }

@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(kind("ethbus down "), Some(Kind::AnyLab));
         assert_eq!(kind("ethbus send --from st1 --to "), Some(Kind::Destination));
         assert_eq!(kind("ethbus exec st1 pi"), Some(Kind::Program));
-        let faults: Vec<String> = sim::words::fault::FaultName::examples().chain(["none".to_owned()]).collect();
+        let faults: Vec<String> = medium::Fault::examples().chain(["none".to_owned()]).collect();
         assert_eq!(faults, crate::cli::args::FAULTS);
         assert_eq!(kind("ethbus fault st1 "), Some(Kind::Word(faults)));
         assert_eq!(kind("ethbus explain run.events --station "), Some(Kind::StationOf("run.events".to_owned())));

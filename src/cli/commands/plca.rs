@@ -4,14 +4,13 @@ use super::change::{ask, change};
 use super::{CommandError, Outcome, print_result, running_lab};
 use crate::cli::args::{PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs};
 use crate::live::control::request::Control;
-use crate::live::plane::protocol::Change;
 use crate::show::say;
 use medium::{BitTimes, PlcaSettings};
 use serde::Serialize;
 use sim::figures::plca::PlcaStation;
 use sim::figures::registers::{registers, table};
 use sim::figures::results::StationResults;
-use sim::words::plca::{Segment, SettingsText, as_ethtool_prints, set, status_as_ethtool_prints, unwise};
+use sim::words::plca::{Segment, as_ethtool_prints, set, status_as_ethtool_prints, unwise};
 use std::process::ExitCode;
 
 /// A station's PLCA under the kernel's netlink names.
@@ -20,7 +19,7 @@ struct Shown {
     #[serde(skip)]
     name: String,
     #[serde(flatten)]
-    settings: SettingsText,
+    settings: PlcaSettings,
     status: bool,
 }
 
@@ -30,7 +29,7 @@ struct Shown {
 /// No such lab or station, a bus without PLCA, a setting that makes no sense.
 pub fn plca(args: &PlcaArgs) -> Outcome {
     match &args.what {
-        PlcaCommand::Get(args) => show(args, |shown| as_ethtool_prints(&shown.name, &shown.settings.into())),
+        PlcaCommand::Get(args) => show(args, |shown| as_ethtool_prints(&shown.name, &shown.settings)),
         PlcaCommand::Status(args) => show(args, |shown| status_as_ethtool_prints(&shown.name, shown.status)),
         PlcaCommand::Registers(args) => show_registers(args),
         PlcaCommand::Set(args) => set_settings(args),
@@ -60,15 +59,15 @@ fn set_settings(args: &PlcaSetArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let stations = ask(&lab, &Control::Stats)?.stations;
     let own = node(&lab, &stations, &args.station)?;
-    let before: PlcaSettings = own.settings.into();
+    let before: PlcaSettings = own.settings;
     let settings = set(before, &args.settings).map_err(|what| CommandError::Plca { what })?;
     if own.dplca && (settings.node_id, settings.node_count) != (before.node_id, before.node_count) {
         let what = format!("{} finds its id and its node count by D-PLCA: leave them out", args.station);
         return Err(CommandError::Plca { what });
     }
-    change(&lab, &args.station, Change::Plca(settings.into()))?;
+    change(&lab, &args.station, |station| Control::Plca { station, settings })?;
     let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
-    let of = |station: &StationResults| station.plca.as_ref().map_or(PlcaSettings::off(), |plca| plca.settings.into());
+    let of = |station: &StationResults| station.plca.as_ref().map_or(PlcaSettings::off(), |plca| plca.settings);
     let before: Vec<PlcaSettings> = stations.iter().map(of).collect();
     let changed = |(name, before): (&&str, &PlcaSettings)| if *name == args.station { settings } else { *before };
     let now: Vec<PlcaSettings> = names.iter().zip(&before).map(changed).collect();

@@ -27,7 +27,7 @@ use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::lab::{self, Protocols, Segment, carrier, existing};
 use crate::live::plane::messages::MessageSetup;
-use crate::live::plane::protocol::{Change, KeepSetup, Outputs, Request, Setup};
+use crate::live::plane::protocol::{KeepSetup, Outputs, Request, Setup};
 use crate::live::scrape;
 use crate::live::supervisor::DataPlane;
 use crate::live::watchers::Watchers;
@@ -52,7 +52,6 @@ use sim::scenario::plan::bridged::bus_lab_name;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlanError, ReadError, StationPlan};
 use sim::windows::Trailing;
-use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
@@ -387,7 +386,8 @@ fn start(
     // The data plane has them: what reads a pipe sees its end when that ends.
     drop(files);
     for (station, fault) in plan.faults() {
-        plane.ask(Request::Change { station, change: Change::Fault(Some(FaultName(fault))) })?;
+        plane
+            .ask(Request::Deed(medium::Deed::Fault { station: medium::StationId::new(station), fault: Some(fault) }))?;
     }
     let mut schedule = Schedule::new(plan);
     schedule.act_at_once(&mut plane)?;

@@ -4,7 +4,7 @@ use super::{CommandError, Outcome, interrupts};
 use crate::cli::args::WatchArgs;
 use crate::show::say;
 use crate::show::watch::feeder::Feeder;
-use crate::show::watch::keys::Deed;
+use crate::show::watch::keys::Press;
 use crate::show::watch::player::Player;
 use crate::show::watch::quiz::Quiz;
 use crate::show::watch::screened::is_there;
@@ -111,7 +111,7 @@ impl Bus for Virtual<'_> {
         vec!["virtual time: the run waits for whoever looks".to_owned()]
     }
 
-    fn act(&mut self, _: Deed, _: StationId, _: &View) -> Option<String> {
+    fn act(&mut self, _: Press, _: StationId, _: &View) -> Option<String> {
         None
     }
 

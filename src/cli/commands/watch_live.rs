@@ -5,23 +5,21 @@ use super::{CommandError, Outcome, running_lab};
 use crate::live::control::request::Control;
 use crate::live::control::{self, Events, Notification};
 use crate::live::lab::inventory::Inventory;
-use crate::live::plane::protocol::Change;
 use crate::live::plane::seen::shorten;
 use crate::show::program::program;
-use crate::show::watch::keys::Deed;
+use crate::show::watch::keys::Press;
 use crate::show::watch::player::{Player, Source};
 use crate::show::watch::screened::is_there;
 use crate::show::watch::terminal::{self, Bus, Manner, Titles};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use link::signals::Signal;
-use medium::{BitInstant, Input, StationId};
+use medium::{BitInstant, Deed, Input, StationId};
 use serde_json::value::RawValue;
 use sim::figures::results::Results;
 use sim::files::event_log::{Entry, EventLogReader, Header};
 use sim::files::json_lines::LineReader;
 use sim::run::view::{Note, View};
-use sim::words::cable::Cut;
-use sim::words::fault::FaultName;
+use sim::words::cable;
 use sim::words::places::by_place;
 use sim::words::sentences::{TIED, nanos};
 use sim::words::units::{group, many};
@@ -78,13 +76,17 @@ fn ask(lab: &str, request: &Control) -> io::Result<Results> {
 
 /// The changes of the bus before the view began.
 fn beginning(results: &Results, at: BitInstant) -> Vec<Note> {
-    let mut inputs = vec![Input::SetCut { cut: results.medium.cut.map(Into::into) }];
+    let mut inputs = vec![Input::Deed(Deed::Cut(results.medium.cut.map(Into::into)))];
     for (station, known) in (0..).map(StationId::new).zip(&results.stations) {
-        if let Some(FaultName(fault)) = known.fault {
-            inputs.push(Input::SetFault { station, fault: Some(fault) });
+        if let Some(fault) = known.fault {
+            inputs.push(Input::Deed(Deed::Fault { station, fault: Some(fault) }));
         }
         // A station that has joined is at a seat, which is off the medium at first.
-        inputs.push(if known.attached { Input::Attach { station } } else { Input::Detach { station } });
+        inputs.push(if known.attached {
+            Input::Deed(Deed::Plug { station })
+        } else {
+            Input::Deed(Deed::Unplug { station })
+        });
     }
     let notes = inputs.into_iter().map(|input| Note::Input { at, input });
     // What stations do is not known before something is heard of them.
@@ -125,7 +127,7 @@ impl Iterator for Stream {
         let Notification { params: Events { missed, now, events }, .. } = serde_json::from_str(&line).ok()?;
         let note = |line: &RawValue| match self.log.read_alone(line.get()).ok()? {
             Entry::Medium(event) => Some(Note::Event(event)),
-            Entry::Input { at, input } => Some(Note::Input { at, input }),
+            Entry::Deed { at, deed } => Some(Note::Input { at, input: Input::Deed(deed) }),
             Entry::Emulator(_) => None,
         };
         let notes = events.iter().map(AsRef::as_ref).filter_map(note).collect();
@@ -219,11 +221,11 @@ impl Bus for Live<'_> {
         self.health.clone()
     }
 
-    fn act(&mut self, deed: Deed, station: StationId, view: &View) -> Option<String> {
-        let done = match deed {
-            Deed::Inject => self.inject(&self.name(station, view)),
-            Deed::Plug => self.plug(&self.name(station, view), station),
-            Deed::Cut => self.cut(station, view),
+    fn act(&mut self, press: Press, station: StationId, view: &View) -> Option<String> {
+        let done = match press {
+            Press::Inject => self.inject(&self.name(station, view)),
+            Press::Plug => self.plug(&self.name(station, view), station),
+            Press::Cut => self.cut(station, view),
         };
         Some(done.unwrap_or_else(|what| what))
     }
@@ -257,9 +259,12 @@ impl Live<'_> {
     /// The lab says whether the station is on the medium: the view may show an earlier instant.
     fn plug(&self, name: &str, station: StationId) -> Result<String, String> {
         let attached = self.ask(&Control::Stats)?.stations.get(station.index()).is_some_and(|known| known.attached);
-        let (change, what) =
-            if attached { (Change::Detach, "is unplugged") } else { (Change::Attach, "is plugged in again") };
-        self.ask(&Control::change(name, change))?;
+        let station = name.to_owned();
+        let (request, what) = match attached {
+            true => (Control::Detach { station }, "is unplugged"),
+            false => (Control::Attach { station }, "is plugged in again"),
+        };
+        self.ask(&request)?;
         Ok(format!("{name} {what}"))
     }
 
@@ -274,7 +279,7 @@ impl Live<'_> {
         let next = *all.get(place + 1).ok_or("no station comes after this one: choose another")?;
         let own = [station, next].map(|one| self.name(one, view));
         let names = own.each_ref().map(String::as_str);
-        let cut = Cut::between(&view.config().topology, names, [station.index(), next.index()])?;
+        let cut = cable::between(&view.config().topology, names, [station.index(), next.index()])?;
         self.ask(&Control::Cut(cut))?;
         Ok(format!("the cable is cut between {} and {}", names[0], names[1]))
     }

@@ -6,15 +6,11 @@
 
 use super::answer::{RpcError, code};
 use super::document;
-use crate::live::plane::protocol::Change;
-use medium::Kind;
+use medium::{Fault, Kind, Place, PlcaSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sim::windows::capture::Framing;
-use sim::words::cable::Cut;
-use sim::words::fault::FaultName;
-use sim::words::plca::SettingsText;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
@@ -68,14 +64,14 @@ pub enum Control {
         /// Its name.
         station: String,
         /// The fault; `null` for none.
-        fault: Option<FaultName>,
+        fault: Option<Fault>,
     },
     /// Give a station other settings of PLCA, and tell the results after that.
     Plca {
         /// Its name.
         station: String,
         /// All of them.
-        settings: SettingsText,
+        settings: PlcaSettings,
     },
     /// Stop the medium's clock, and tell the results after that.
     Pause,
@@ -88,7 +84,7 @@ pub enum Control {
     /// Start the medium's clock again, and tell the results after that.
     Resume,
     /// Cut the cable, and tell the results after that.
-    Cut(Cut),
+    Cut(Place),
     /// Mend the cable, and tell the results after that.
     Mend,
     /// Write a capture until the client sends no more, or the lab ends.
@@ -151,17 +147,6 @@ impl Control {
     /// The methods for tests, which the document leaves out.
     const HIDDEN: [&str; 3] = ["panic", "trespass", "bus_panic"];
 
-    /// The request for a change of a station.
-    pub fn change(station: &str, change: Change) -> Control {
-        let station = station.to_owned();
-        match change {
-            Change::Attach => Control::Attach { station },
-            Change::Detach => Control::Detach { station },
-            Change::Fault(fault) => Control::Fault { station, fault },
-            Change::Plca(settings) => Control::Plca { station, settings },
-        }
-    }
-
     /// The request as a line.
     pub fn line(&self) -> String {
         let mut request = json!({ "jsonrpc": JSON_RPC, "id": 1 });
@@ -201,9 +186,7 @@ impl Control {
             Control::Exec { command, .. } if command.trim().is_empty() || command.contains('\0') => {
                 Err("`command` is a line of a shell, like `ping -c 3 st2`".to_owned())
             }
-            Control::Plca { settings, .. } => {
-                medium::PlcaSettings::from(*settings).check().map_err(|error| error.to_string())
-            }
+            Control::Plca { settings, .. } => settings.check().map_err(|error| error.to_string()),
             _ => Ok(()),
         }
     }
@@ -348,7 +331,7 @@ fn request_of(members: &HashMap<String, &RawValue>) -> Result<Control, RpcError>
 mod tests {
     use super::super::answer::code;
     use super::*;
-    use medium::{Fault, PlcaSettings};
+    use medium::BitTimes;
     use std::collections::BTreeSet;
 
     fn read(line: &str) -> Asked {
@@ -360,7 +343,7 @@ mod tests {
     /// One request of each method.
     fn all() -> Vec<Control> {
         let station = || "a-name-of-15.oc".to_owned();
-        let settings = SettingsText::from(PlcaSettings { burst_count: 255, ..PlcaSettings::off() });
+        let settings = PlcaSettings { burst_count: 255, ..PlcaSettings::off() };
         let keys = ["name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault"];
         let more = ["ipv4", "ipv6", "position", "segment", "arrivals", "frame_size", "destination"];
         let added = keys.into_iter().chain(more).map(|key| (key.to_owned(), json!("a"))).collect();
@@ -380,12 +363,12 @@ mod tests {
             Control::Add(added),
             Control::Set(set),
             Control::Remove { station: station() },
-            Control::Fault { station: station(), fault: Some(FaultName(Fault::BadFcs)) },
+            Control::Fault { station: station(), fault: Some(Fault::BadFcs) },
             Control::Plca { station: station(), settings },
             Control::Pause,
             Control::Step { bit_times: Some(1) },
             Control::Resume,
-            Control::Cut(Cut { segment: 1023, position_bt: u64::MAX }),
+            Control::Cut(Place { segment: 1023, position: BitTimes::new(u64::MAX) }),
             Control::Mend,
             Control::Capture { framing: Framing::Plain, filter },
             Control::Enter { station: station() },

@@ -4,7 +4,7 @@ use super::discards::Discards;
 use super::filter::Watched;
 use super::messages::MessageSetup;
 use super::seen::Seen;
-use medium::{BitRate, BitTimes, Config, ConfigError};
+use medium::{BitRate, BitTimes, Config, ConfigError, Deed, Place};
 use serde::{Deserialize, Serialize};
 use sim::figures::results::check::is_plain;
 use sim::figures::results::{ConfigResults, Results};
@@ -12,11 +12,8 @@ use sim::files::event_log::Header;
 use sim::files::keep::Triggers;
 use sim::windows::capture::Wish;
 use sim::windows::{Known, WindowKind};
-use sim::words::cable::Cut;
 use sim::words::choices::{FilterChoice, Pace, PortState};
 use sim::words::configuration::WrittenConfig;
-use sim::words::fault::FaultName;
-use sim::words::plca::SettingsText;
 
 /// The first message, with the descriptors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -205,13 +202,8 @@ pub enum Request {
     Trespass,
     /// Panic, likewise.
     Panic,
-    /// Change a station.
-    Change {
-        /// Its number.
-        station: u16,
-        /// What changes.
-        change: Change,
-    },
+    /// Do something to the bus: not a station that joins.
+    Deed(Deed),
     /// A station joins at a seat, or joins again.
     Join {
         /// Its number.
@@ -219,38 +211,18 @@ pub enum Request {
         /// Its port.
         port: Port,
         /// Where it is from now on, if its seat is elsewhere.
-        place: Option<Cut>,
+        place: Option<Place>,
     },
-    /// A station leaves; its port is about to vanish.
-    Leave(u16),
     /// Stop the medium's clock.
     Pause,
     /// Start it again.
     Resume,
     /// Let the stopped clock go on for this number of bit times, or up to the next event.
     Step(Option<u64>),
-    /// Cut the cable, or mend it.
-    Cable(Option<Cut>),
-    /// Transmit queues hold this number of frames from now on.
-    Queue(u32),
     /// Frames are copied to these stations from now on.
     Filter(FilterChoice),
     /// What a station offers is another thing from now on, as it is written; for record, log and results alone.
     Traffic(u16, String),
-}
-
-/// What can be done to a station while the medium runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    /// It is put back on the medium.
-    Attach,
-    /// It is taken off.
-    Detach,
-    /// Something is wrong with it, or nothing any more.
-    Fault(Option<FaultName>),
-    /// Its PLCA gets other settings.
-    Plca(SettingsText),
 }
 
 /// What the data plane tells.

@@ -7,13 +7,9 @@
 //! An event may be missing, an input never: without it a viewer would show a wrong state for good. Without a viewer, no
 //! notes are kept.
 
-use medium::{BitInstant, Event, FrameId, Input, Joiner, Kind, Place, StationId, Value};
+use medium::{BitInstant, Deed, Event, FrameId, Input, Kind, StationId, Subject, Value};
 use serde::{Deserialize, Serialize};
-use sim::figures::results::check::is_plain;
 use sim::run::view::Note;
-use sim::words::cable::Cut;
-use sim::words::fault::FaultName;
-use sim::words::plca::SettingsText;
 use std::collections::HashSet;
 
 /// Events in one batch: ten thousand a second.
@@ -37,7 +33,7 @@ pub enum Written {
     /// When, at which station, whose frame, which of its frames; what, and its fields in order.
     E(u64, u16, u16, u64, String, Vec<Field>),
     /// When, and what was done.
-    I(u64, Done),
+    I(u64, Deed),
 }
 
 /// A field of an event.
@@ -50,91 +46,6 @@ pub enum Field {
     Truth(bool),
     /// A name.
     Word(String),
-}
-
-/// What was done to the medium.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Done {
-    /// A station was put back.
-    Attach(u16),
-    /// A station was taken off.
-    Detach(u16),
-    /// A station joined; its name and its address.
-    Join(u16, Joined),
-    /// A station left.
-    Leave(u16),
-    /// Something is wrong with a station, or nothing any more.
-    Fault(u16, Option<FaultName>),
-    /// A station's PLCA got other settings.
-    Plca(u16, SettingsText),
-    /// The cable was cut, or mended.
-    Cut(Option<Cut>),
-    /// Transmit queues hold another number of frames.
-    Queue(u32),
-}
-
-/// Who joined, as it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "JoinedText", try_from = "JoinedText")]
-pub struct Joined(Joiner);
-
-/// Its name, its address, and its place if that is its own.
-type JoinedText = (String, [u8; 6], Option<Cut>);
-
-impl From<Joined> for JoinedText {
-    fn from(Joined(who): Joined) -> JoinedText {
-        (who.name().to_owned(), who.address, who.place.map(Cut::from))
-    }
-}
-
-impl TryFrom<JoinedText> for Joined {
-    type Error = &'static str;
-    fn try_from((name, address, place): JoinedText) -> Result<Joined, &'static str> {
-        let plain = Some(name).filter(|name| is_plain(name));
-        let who = plain.and_then(|name| Joiner::new(&name, address)).ok_or("no station can be called so")?;
-        Ok(Joined(who.at(place.map(Place::from))))
-    }
-}
-
-/// What an input changes: of several inputs that change the same, the last one counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Changes {
-    Plug(u16),
-    Join(u16),
-    Fault(u16),
-    Plca(u16),
-    Cable,
-    Queue,
-}
-
-impl Done {
-    /// `None` for offered frames, of which events tell.
-    fn of(input: &Input) -> Option<Done> {
-        let number = |station: StationId| station.index() as u16;
-        match *input {
-            Input::Attach { station } => Some(Done::Attach(number(station))),
-            Input::Detach { station } => Some(Done::Detach(number(station))),
-            Input::Join { station, who } => Some(Done::Join(number(station), Joined(who))),
-            Input::Leave { station } => Some(Done::Leave(number(station))),
-            Input::SetFault { station, fault } => Some(Done::Fault(number(station), fault.map(FaultName))),
-            Input::SetPlca { station, settings } => Some(Done::Plca(number(station), settings.into())),
-            Input::SetCut { cut } => Some(Done::Cut(cut.map(Cut::from))),
-            Input::SetQueue { limit } => Some(Done::Queue(limit as u32)),
-            Input::Offer { .. } => None,
-        }
-    }
-
-    fn changes(&self) -> Changes {
-        match *self {
-            Done::Attach(station) | Done::Detach(station) | Done::Leave(station) => Changes::Plug(station),
-            Done::Join(station, _) => Changes::Join(station),
-            Done::Fault(station, _) => Changes::Fault(station),
-            Done::Plca(station, _) => Changes::Plca(station),
-            Done::Cut(_) => Changes::Cable,
-            Done::Queue(_) => Changes::Queue,
-        }
-    }
 }
 
 impl Seen {
@@ -159,7 +70,7 @@ impl Seen {
     /// What stays of a stretch that finds no room: the last input of each kind. Its events are missing.
     pub fn shortened(mut self) -> Seen {
         self.missed += keep_last_inputs(&mut self.notes, |note| match note {
-            Written::I(_, done) => Some(done.changes()),
+            Written::I(_, deed) => Some(deed.subject()),
             Written::E(..) => None,
         });
         self
@@ -169,13 +80,13 @@ impl Seen {
 /// The same of notes; gives how many are missing.
 pub fn shorten(notes: &mut Vec<Note>) -> u64 {
     keep_last_inputs(notes, |note| match note {
-        Note::Input { input, .. } => Done::of(input).map(|done| done.changes()),
+        Note::Input { input, .. } => input.deed().map(Deed::subject),
         Note::Event(_) | Note::Passed { .. } | Note::Missed { .. } => None,
     })
 }
 
 /// Keeps, of the notes that change the same, the last one, and no others; gives how many others there were.
-fn keep_last_inputs<T>(notes: &mut Vec<T>, changes: impl Fn(&T) -> Option<Changes>) -> u64 {
+fn keep_last_inputs<T>(notes: &mut Vec<T>, changes: impl Fn(&T) -> Option<Subject>) -> u64 {
     let (all, mut later) = (notes.len(), HashSet::new());
     let mut kept: Vec<T> =
         notes.drain(..).rev().filter(|note| changes(note).is_some_and(|what| later.insert(what))).collect();
@@ -205,8 +116,8 @@ impl From<&Note> for Written {
         match note {
             Note::Event(event) => Written::from(event),
             Note::Input { at, input } => {
-                let done = Done::of(input).expect("`Batch::input` leaves the others out");
-                Written::I(at.get(), done)
+                let deed = input.deed().expect("`Batch::input` leaves frames out");
+                Written::I(at.get(), *deed)
             }
             Note::Passed { .. } | Note::Missed { .. } => unreachable!("`Seen` says how far, and how many are missing"),
         }
@@ -232,22 +143,9 @@ impl Written {
                 let frame = FrameId { station: station(*of)?, serial: *serial };
                 Note::Event(Event { at: BitInstant::new(*at), station: station(*at_station)?, frame, kind })
             }
-            Written::I(at, done) => {
-                let input = match *done {
-                    Done::Attach(number) => Input::Attach { station: station(number)? },
-                    Done::Detach(number) => Input::Detach { station: station(number)? },
-                    Done::Join(number, Joined(who)) => Input::Join { station: station(number)?, who },
-                    Done::Leave(number) => Input::Leave { station: station(number)? },
-                    Done::Fault(number, fault) => {
-                        Input::SetFault { station: station(number)?, fault: fault.map(|FaultName(fault)| fault) }
-                    }
-                    Done::Plca(number, settings) => {
-                        Input::SetPlca { station: station(number)?, settings: settings.into() }
-                    }
-                    Done::Cut(cut) => Input::SetCut { cut: cut.map(Into::into) },
-                    Done::Queue(limit) => Input::SetQueue { limit: limit as usize },
-                };
-                Note::Input { at: BitInstant::new(*at), input }
+            Written::I(at, deed) => {
+                deed.station().map_or(Some(()), |station| (station.index() < stations).then_some(()))?;
+                Note::Input { at: BitInstant::new(*at), input: Input::Deed(*deed) }
             }
         })
     }
@@ -283,7 +181,7 @@ impl Batch {
     /// Takes an input.
     #[inline]
     pub fn input(&mut self, at: BitInstant, input: &Input) {
-        if self.watched && Done::of(input).is_some() {
+        if self.watched && input.deed().is_some() {
             self.notes.push(Note::Input { at, input: *input });
         }
     }
@@ -306,7 +204,7 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use medium::{BitTimes, Cause, Octets};
+    use medium::{BitTimes, Cause, Octets, Place};
 
     fn kinds() -> Vec<Kind> {
         vec![
@@ -325,14 +223,14 @@ mod tests {
         let (at, frame) = (BitInstant::new(7), FrameId { station, serial: 12 });
         let mut notes: Vec<Note> =
             kinds().into_iter().map(|kind| Note::Event(Event { at, station, frame, kind })).collect();
-        let cut = Cut { segment: 0, position_bt: 11 };
+        let cut = Place { segment: 0, position: BitTimes::new(11) };
         for input in [
-            Input::Attach { station },
-            Input::Detach { station },
-            Input::SetFault { station, fault: Some(medium::Fault::Deaf) },
-            Input::SetPlca { station, settings: medium::PlcaSettings::off() },
-            Input::SetCut { cut: Some(cut.into()) },
-            Input::SetQueue { limit: 7 },
+            Input::Deed(Deed::Plug { station }),
+            Input::Deed(Deed::Unplug { station }),
+            Input::Deed(Deed::Fault { station, fault: Some(medium::Fault::Deaf) }),
+            Input::Deed(Deed::Plca { station, settings: medium::PlcaSettings::off() }),
+            Input::Deed(Deed::Cut(Some(cut))),
+            Input::Deed(Deed::Queue { limit: 7 }),
         ] {
             notes.push(Note::Input { at, input });
         }
@@ -340,7 +238,7 @@ mod tests {
             let text = serde_json::to_string(&Written::from(note)).expect("numbers and names");
             let read: Written = serde_json::from_str(&text).expect(&text);
             assert_eq!(read.note(2), Some(*note), "{text}");
-            let of_all = |input: &Input| matches!(input, Input::SetCut { .. } | Input::SetQueue { .. });
+            let of_all = |input: &Input| matches!(input, Input::Deed(Deed::Cut(_) | Deed::Queue { .. }));
             let about_station = !matches!(note, Note::Input { input, .. } if of_all(input));
             assert_eq!(read.note(1).is_none(), about_station, "{text}: there is no such station");
         }
@@ -377,14 +275,18 @@ mod tests {
         let mut batch = Batch::default();
         batch.watch(true);
         (0..1000).for_each(|_| batch.event(&Event { at, station, frame, kind: Kind::QueueDrop }));
-        for input in [Input::Detach { station: other }, Input::Detach { station }, Input::Attach { station }] {
+        for input in [
+            Input::Deed(Deed::Unplug { station: other }),
+            Input::Deed(Deed::Unplug { station }),
+            Input::Deed(Deed::Plug { station }),
+        ] {
             batch.input(at, &input);
         }
         let (missed, _, notes) = batch.tell(at).expect("a viewer");
         assert_eq!((missed, notes.len()), (0, MOST + 3));
         batch.not_told(missed, notes);
         let (missed, now, notes) = batch.tell(at).expect("a viewer");
-        let inputs = [Input::Detach { station: other }, Input::Attach { station }];
+        let inputs = [Input::Deed(Deed::Unplug { station: other }), Input::Deed(Deed::Plug { station })];
         assert_eq!(notes, inputs.map(|input| Note::Input { at, input }));
         assert_eq!(missed, 1000 - MOST as u64 + MOST as u64 + 1, "the first of two inputs about one cable");
         let seen = Seen { missed, now: now.get(), notes: notes.iter().map(Written::from).collect() };

@@ -21,7 +21,7 @@ use super::reporter::Report;
 use super::threads;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use keep::Keep;
-use medium::{BitInstant, BitRate, ConfigError, Event, Input, StationId};
+use medium::{BitInstant, BitRate, ConfigError, Deed, Event, Input, StationId};
 use notes::{Counts, Note, tell};
 use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
@@ -269,7 +269,7 @@ impl Observer for Writer {
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), Infallible> {
         let octets = octets.filter(|_| self.files.record.is_some() || !self.files.windows.is_empty()).cloned();
         if self.wants_events() && !self.note(Note::Input { at, input: *input, octets }) {
-            if let Input::Join { .. } = input {
+            if let Input::Deed(Deed::Add { .. }) = input {
                 self.joins.push((at, *input));
                 return Ok(());
             }
@@ -399,7 +399,7 @@ impl Thread {
             self.taken.events += u64::from(!matches!(input, Input::Offer { .. }));
             let logged = Observer::input(&mut self.log, at, input, octets);
             self.log_written(logged);
-        } else if let Input::Join { .. } = input {
+        } else if let Input::Deed(Deed::Add { .. }) = input {
             // The digest needs the names of all stations; a log that is not written has no errors.
             let _ = Observer::input(&mut self.log, at, input, None);
         }

@@ -13,7 +13,7 @@ pub enum Way {
 
 /// Something that is done to a live bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Press {
     /// The chosen station offers a frame.
     Inject,
     /// The chosen station's cable is pulled, or put back.
@@ -62,7 +62,7 @@ pub enum Act {
     /// What is newest.
     Newest,
     /// Something that is done to the bus.
-    Do(Deed),
+    Do(Press),
     /// Explain keys, or no more.
     Help,
 }
@@ -139,9 +139,9 @@ pub fn act(key: KeyEvent) -> Option<Act> {
         KeyCode::Char('g') => Act::Ask(Question::Instant),
         KeyCode::Char('f') => Act::Follow,
         KeyCode::Char('l') | KeyCode::End => Act::Newest,
-        KeyCode::Char('i') => Act::Do(Deed::Inject),
-        KeyCode::Char('u') => Act::Do(Deed::Plug),
-        KeyCode::Char('c') => Act::Do(Deed::Cut),
+        KeyCode::Char('i') => Act::Do(Press::Inject),
+        KeyCode::Char('u') => Act::Do(Press::Plug),
+        KeyCode::Char('c') => Act::Do(Press::Cut),
         KeyCode::Char('?' | 'h') => Act::Help,
         _ => return None,
     })

@@ -8,7 +8,6 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use sim::run::view::{Turn, View};
 use sim::scene::Doing;
-use sim::words::fault::FaultName;
 use sim::words::sentences::{TIED, frame_name, nanos, real};
 use sim::words::units::{group, many};
 
@@ -290,7 +289,7 @@ fn does(view: &View, number: StationId) -> String {
         Doing::Unknown => "?",
     };
     match station.fault {
-        Some(fault) => format!("{what}, {}", FaultName(fault)),
+        Some(fault) => format!("{what}, {}", fault),
         None => what.to_owned(),
     }
 }

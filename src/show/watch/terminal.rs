@@ -1,6 +1,6 @@
 //! The live view on a terminal: reads keys, lets time pass, draws what has changed.
 
-use super::keys::{self, Act, Deed, Question, Way};
+use super::keys::{self, Act, Press, Question, Way};
 use super::player::{Player, is_collision, is_of};
 use super::question::{Asked, Typed};
 use super::quiz::{self, Quiz};
@@ -41,7 +41,7 @@ pub trait Bus {
     fn health(&mut self) -> Vec<String>;
 
     /// Makes a change of it, and returns the outcome. `None`: it is not live, and takes no changes.
-    fn act(&mut self, deed: Deed, station: StationId, view: &View) -> Option<String>;
+    fn act(&mut self, deed: Press, station: StationId, view: &View) -> Option<String>;
 
     /// Its time runs by itself.
     fn is_live(&self) -> bool;

@@ -42,7 +42,7 @@ pub(super) fn read_on<R: BufRead>(
     loop {
         match log.next_entry() {
             Ok(Some(Entry::Medium(event))) if event.at > limit => return,
-            Ok(Some(Entry::Medium(_) | Entry::Input { .. })) => {}
+            Ok(Some(Entry::Medium(_) | Entry::Deed { .. })) => {}
             Ok(Some(Entry::Emulator(event))) if event.kind.frame() == Some(frame) => keep(events, event),
             Ok(Some(Entry::Emulator(_))) => {}
             // What is wrong with the log after the frame's end does not matter to the frame.

@@ -15,7 +15,7 @@ use super::scene::Scene;
 use super::story::{Sent, Setting, Step, Story, Try, Unheard, What};
 use super::{ExplainError, Wanted};
 use medium::{
-    BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD,
+    BitInstant, BitTimes, Config, Deed, Destination, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD,
     Population, StationId,
 };
 use sim::files::event_log::{EmulatorEvent, Entry, EventLogReader, Header};
@@ -76,7 +76,7 @@ impl Reading {
         loop {
             match log.next_entry() {
                 Ok(Some(Entry::Medium(event))) => self.event(&event, log.destination()),
-                Ok(Some(Entry::Input { at, input })) => self.input(at, &input),
+                Ok(Some(Entry::Deed { at, deed })) => self.input(at, &Input::Deed(deed)),
                 Ok(Some(Entry::Emulator(event))) => self.emulated(event),
                 Ok(None) => return Ok(None),
                 Err(error @ ReadError::CutShort { .. }) => return Ok(Some(error.to_string())),
@@ -241,12 +241,12 @@ fn is_told(story: &Story, input: &Input) -> bool {
     // With PLCA every node may be the coordinator, and faults are not told.
     let is_plca = matches!(story.config.method, Method::Plca(_));
     match *input {
-        Input::Attach { station } | Input::Detach { station } => is_plca || concerns(station),
-        Input::Join { station, .. } | Input::Leave { station } => is_plca || concerns(station),
-        Input::SetFault { station, .. } => !is_plca && concerns(station),
-        Input::SetPlca { .. } => is_plca,
-        Input::SetCut { .. } => !is_plca,
-        Input::Offer { .. } | Input::SetQueue { .. } => false,
+        Input::Deed(Deed::Plug { station } | Deed::Unplug { station }) => is_plca || concerns(station),
+        Input::Deed(Deed::Add { station, .. } | Deed::Remove { station }) => is_plca || concerns(station),
+        Input::Deed(Deed::Fault { station, .. }) => !is_plca && concerns(station),
+        Input::Deed(Deed::Plca { .. }) => is_plca,
+        Input::Deed(Deed::Cut(_)) => !is_plca,
+        Input::Offer { .. } | Input::Deed(Deed::Queue { .. }) => false,
     }
 }
 

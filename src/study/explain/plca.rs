@@ -167,7 +167,7 @@ fn read<R: BufRead>(
         match &entry {
             Entry::Medium(event) if event.at > to => return Ok(scene),
             Entry::Medium(event) => scene.event(event, None),
-            Entry::Input { at, input } => scene.input(*at, input),
+            Entry::Deed { at, deed } => scene.input(*at, &Input::Deed(*deed)),
             Entry::Emulator(_) => {}
         }
         each(&entry, &scene);
@@ -183,7 +183,7 @@ pub fn diagnose<R: BufRead>(log: &mut EventLogReader<R>) -> Result<Diagnosis, Ex
     let mut segment = Segment::new(log.header(), plca);
     read(log, BitInstant::new(u64::MAX), |entry, scene| match entry {
         Entry::Medium(event) => segment.event(event, scene),
-        Entry::Input { at, input } => segment.input(*at, *input),
+        Entry::Deed { at, deed } => segment.input(*at, Input::Deed(*deed)),
         Entry::Emulator(_) => {}
     })?;
     segment.finish();
@@ -214,7 +214,7 @@ pub fn draw<R: BufRead>(log: &mut EventLogReader<R>, diagnosis: &Diagnosis) -> R
             recorder.event(event, scene);
             recorder.forget(event.at.min(from));
         }
-        Entry::Input { at, input } => recorder.input(*at, *input),
+        Entry::Deed { at, deed } => recorder.input(*at, Input::Deed(*deed)),
         Entry::Emulator(_) => {}
     })?;
     let turns = recorder.finish(from, to, &log.header().stations, &scene);

@@ -1,7 +1,7 @@
 //! The scene of a log while `explain` reads it: signals and stations as every window has them, and since when each frame
 //! at the head of a queue is there.
 
-use medium::{BitInstant, Config, Destination, Event, FrameId, Input, Kind, Place, StationId};
+use medium::{BitInstant, Config, Deed, Destination, Event, FrameId, Input, Kind, Place, StationId};
 use sim::scene::{Signal, Signals, Stations};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,14 +79,14 @@ impl Scene {
         self.now = at;
         self.signals.input(at, input);
         match *input {
-            Input::Attach { station } | Input::Join { station, .. } => self.attached.push((at, station, true)),
-            Input::Detach { station } | Input::Leave { station } => {
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => self.attached.push((at, station, true)),
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => {
                 self.attached.push((at, station, false));
                 self.ok[station.index()] = false;
             }
-            Input::SetCut { cut } => self.cut = cut.filter(|_| self.signals.beyond_cut().is_some()),
-            Input::SetQueue { limit } => Arc::make_mut(&mut self.config).queue_limit = limit,
-            Input::SetFault { .. } | Input::Offer { .. } | Input::SetPlca { .. } => {}
+            Input::Deed(Deed::Cut(cut)) => self.cut = cut.filter(|_| self.signals.beyond_cut().is_some()),
+            Input::Deed(Deed::Queue { limit }) => Arc::make_mut(&mut self.config).queue_limit = limit,
+            Input::Deed(Deed::Fault { .. }) | Input::Offer { .. } | Input::Deed(Deed::Plca { .. }) => {}
         }
     }
 

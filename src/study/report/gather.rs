@@ -1,7 +1,7 @@
 //! A run as its event log, its record or its results tell it.
 
 use crate::show::verdict::{TOLERANCE, against, verdict};
-use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, StationId, Tally};
+use medium::{BitInstant, BitTimes, Config, Deed, Event, Input, Kind, Place, StationId, Tally};
 use sim::figures::delays::Delays;
 use sim::figures::intervals::{Samples, intervals};
 use sim::figures::metrics::Sums;
@@ -11,7 +11,6 @@ use sim::files::json_lines::{ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::record::{End, RecordReader, ReplayError, replay_before};
 use sim::scene::Stations;
-use sim::words::cable::Cut;
 use sim::words::units::many;
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -192,7 +191,7 @@ impl Observer for Told {
         if !matches!(input, Input::Offer { .. }) {
             self.inputs.push((self.events.len(), at, *input));
         }
-        if let Input::Join { who, .. } = input
+        if let Input::Deed(Deed::Add { who, .. }) = input
             && !self.header.stations.iter().any(|known| known == who.name())
         {
             self.header.stations.push(who.name().to_owned());
@@ -334,15 +333,15 @@ fn batch(events: &[Event], span: u64, config: &Config) -> MediumResults {
 }
 
 /// The state at the end: which stations are attached, which faults they have, where the cable is cut.
-fn ended(told: &Told, stations: usize) -> (Vec<bool>, Vec<Option<medium::Fault>>, Option<Cut>) {
+fn ended(told: &Told, stations: usize) -> (Vec<bool>, Vec<Option<medium::Fault>>, Option<Place>) {
     let (mut attached, mut faults, mut cut) = (vec![true; stations], vec![None; stations], None);
     for (_, _, input) in &told.inputs {
         match *input {
-            Input::Attach { station } | Input::Join { station, .. } => attached[station.index()] = true,
-            Input::Detach { station } | Input::Leave { station } => attached[station.index()] = false,
-            Input::SetFault { station, fault } => faults[station.index()] = fault,
-            Input::SetCut { cut: place } => cut = place.map(Cut::from),
-            Input::Offer { .. } | Input::SetPlca { .. } | Input::SetQueue { .. } => {}
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => attached[station.index()] = true,
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => attached[station.index()] = false,
+            Input::Deed(Deed::Fault { station, fault }) => faults[station.index()] = fault,
+            Input::Deed(Deed::Cut(place)) => cut = place,
+            Input::Offer { .. } | Input::Deed(Deed::Plca { .. } | Deed::Queue { .. }) => {}
         }
     }
     (attached, faults, cut)

@@ -3,12 +3,10 @@
 
 use super::gather::{Run, Told};
 use crate::study::page::escape;
-use medium::{Input, Kind, StationId};
+use medium::{Deed, Input, Kind, StationId};
 use sim::figures::counters::COUNTERS;
-use sim::words::cable::Cut;
-use sim::words::change::queues_hold;
-use sim::words::fault::FaultName;
-use sim::words::units::group;
+use sim::words::cable;
+use sim::words::units::{group, queues_hold};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -25,22 +23,22 @@ pub fn changes(told: &Told) -> Vec<(u64, String)> {
     let name = |station: StationId| &told.header.stations[station.index()];
     let topology = told.header.config().topology;
     let change = |input: &Input| match *input {
-        Input::Attach { station } => format!("{} is back on the medium", name(station)),
-        Input::Detach { station } => format!("{} is off the medium", name(station)),
-        Input::Join { who, .. } => format!("{} joins", who.name()),
-        Input::Leave { station } => format!("{} leaves", name(station)),
-        Input::SetFault { station, fault: Some(fault) } => format!("{} is {}", name(station), FaultName(fault)),
-        Input::SetFault { station, fault: None } => format!("{} has no fault any more", name(station)),
-        Input::SetCut { cut: Some(cut) } => {
-            let cut = Cut::from(cut);
-            match cut.sides(&topology) {
+        Input::Deed(Deed::Plug { station }) => format!("{} is back on the medium", name(station)),
+        Input::Deed(Deed::Unplug { station }) => format!("{} is off the medium", name(station)),
+        Input::Deed(Deed::Add { who, .. }) => format!("{} joins", who.name()),
+        Input::Deed(Deed::Remove { station }) => format!("{} leaves", name(station)),
+        Input::Deed(Deed::Fault { station, fault: Some(fault) }) => format!("{} is {}", name(station), fault),
+        Input::Deed(Deed::Fault { station, fault: None }) => format!("{} has no fault any more", name(station)),
+        Input::Deed(Deed::Cut(Some(cut))) => {
+            let cut = cut;
+            match cable::sides(cut, &topology) {
                 Some([near, far]) => format!("the cable is cut between {} and {}", name(near), name(far)),
-                None => format!("the cable is cut {} BT from its end", group(cut.position_bt)),
+                None => format!("the cable is cut {} BT from its end", group(cut.position.get())),
             }
         }
-        Input::SetCut { cut: None } => "the cable is mended".to_owned(),
-        Input::SetQueue { limit } => queues_hold(limit),
-        Input::SetPlca { station, .. } => format!("PLCA of {} is set anew", name(station)),
+        Input::Deed(Deed::Cut(None)) => "the cable is mended".to_owned(),
+        Input::Deed(Deed::Queue { limit }) => queues_hold(limit),
+        Input::Deed(Deed::Plca { station, .. }) => format!("PLCA of {} is set anew", name(station)),
         Input::Offer { .. } => unreachable!("`Told::input` leaves them out"),
     };
     told.inputs.iter().map(|(_, at, input)| (at.get(), change(input))).collect()

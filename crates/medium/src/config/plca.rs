@@ -11,18 +11,27 @@ use std::ops::RangeInclusive;
 
 /// The settings of a node (802.3, 30.16), under ethtool's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
 pub struct PlcaSettings {
     /// aPLCAAdminState: PLCA is on.
     pub enabled: bool,
     /// aPLCALocalNodeID: 0 is the coordinator; 255 means not configured, and PLCA stays off.
     pub node_id: u8,
     /// aPLCANodeCount: turns in a cycle; only the coordinator needs it.
+    #[cfg_attr(feature = "serde", serde(rename = "node-cnt"))]
     pub node_count: u8,
     /// aPLCATransmitOpportunityTimer, in bit times: equal at all nodes.
+    #[cfg_attr(feature = "serde", serde(rename = "to-tmr"))]
     pub to_timer: u8,
     /// aPLCAMaxBurstCount: frames that may follow the first one of a turn.
+    #[cfg_attr(feature = "serde", serde(rename = "burst-cnt"))]
     pub burst_count: u8,
     /// aPLCABurstTimer, in bit times: how long a turn is kept for the next frame.
+    #[cfg_attr(feature = "serde", serde(rename = "burst-tmr"))]
     pub burst_timer: u8,
 }
 

@@ -17,10 +17,12 @@ use crate::topology::{MAX_DISTANCE, TopologyError};
 
 /// A place on a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Place {
     /// The segment's number, from 0.
     pub segment: usize,
     /// The time that a signal takes to it from the segment's end.
+    #[cfg_attr(feature = "serde", serde(rename = "position_bt"))]
     pub position: BitTimes,
 }
 

@@ -5,8 +5,8 @@
 
 use backoff::{Generator, Policy};
 use medium::{
-    BitInstant, BitTimes, Cause, Config, Control, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets,
-    Population, SlottedAloha, StationId, Topology,
+    BitInstant, BitTimes, Cause, Config, Control, Deed, Destination, Event, Fault, FrameId, Input, Kind, Method,
+    Octets, Population, SlottedAloha, StationId, Topology,
 };
 
 /// The state of a frame.
@@ -286,11 +286,11 @@ impl Model<'_> {
     fn input(&mut self, now: u64, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
-            Input::Attach { station } | Input::Join { station, .. } => self.attached[station.index()] = true,
-            Input::SetFault { station, fault } => self.bad[station.index()] = fault == Some(Fault::BadFcs),
-            Input::SetQueue { limit } => self.queue_limit = limit,
-            Input::SetCut { .. } | Input::SetPlca { .. } => panic!("a star has no cable, and no PLCA"),
-            Input::Detach { station } | Input::Leave { station } => {
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => self.attached[station.index()] = true,
+            Input::Deed(Deed::Fault { station, fault }) => self.bad[station.index()] = fault == Some(Fault::BadFcs),
+            Input::Deed(Deed::Queue { limit }) => self.queue_limit = limit,
+            Input::Deed(Deed::Cut(_) | Deed::Plca { .. }) => panic!("a star has no cable, and no PLCA"),
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => {
                 self.attached[station.index()] = false;
                 let ids: Vec<FrameId> = (self.packets.iter())
                     .filter(|it| {

@@ -12,8 +12,8 @@ mod signal;
 
 use backoff::Generator;
 use medium::{
-    BitInstant, BitTimes, Cause, Config, CsmaCa, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Phy,
-    Place, Reach, StationId,
+    BitInstant, BitTimes, Cause, Config, CsmaCa, Deed, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets,
+    Phy, Place, Reach, StationId,
 };
 use signal::{distances, id, is_captured, is_hit, later, same_side};
 use std::collections::{BTreeSet, VecDeque};
@@ -677,12 +677,14 @@ impl Model {
     fn input(&mut self, now: u64, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
-            Input::Attach { station } | Input::Join { station, .. } => self.stations[station.index()].attached = true,
-            Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
-            Input::SetCut { cut } => self.cut = cut,
-            Input::SetQueue { limit } => self.config.queue_limit = limit,
-            Input::Detach { station } | Input::Leave { station } => self.detach(now, station.index()),
-            Input::SetPlca { .. } => panic!("a method without PLCA"),
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => {
+                self.stations[station.index()].attached = true
+            }
+            Input::Deed(Deed::Fault { station, fault }) => self.stations[station.index()].fault = fault,
+            Input::Deed(Deed::Cut(cut)) => self.cut = cut,
+            Input::Deed(Deed::Queue { limit }) => self.config.queue_limit = limit,
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => self.detach(now, station.index()),
+            Input::Deed(Deed::Plca { .. }) => panic!("a method without PLCA"),
         }
     }
 

@@ -18,8 +18,8 @@ mod signal;
 
 use backoff::Generator;
 use medium::{
-    BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Frame, FrameId, Input, Kind, Octets, Parameters,
-    Place,
+    BitInstant, BitTimes, Cause, Config, Deed, Destination, Event, Fault, Frame, FrameId, Input, Kind, Octets,
+    Parameters, Place,
 };
 use signal::{Cut, PREAMBLE_AND_SFD, Signal, distances, id, lateness, later, same_side};
 use std::collections::VecDeque;
@@ -391,12 +391,14 @@ impl Model<'_> {
     fn input(&mut self, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(station.index(), frame),
-            Input::Detach { station } | Input::Leave { station } => self.detach(station.index()),
-            Input::Attach { station } | Input::Join { station, .. } => self.stations[station.index()].attached = true,
-            Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
-            Input::SetCut { cut } => self.cut = cut,
-            Input::SetQueue { limit } => self.queue_limit = limit,
-            Input::SetPlca { .. } => {}
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => self.detach(station.index()),
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => {
+                self.stations[station.index()].attached = true
+            }
+            Input::Deed(Deed::Fault { station, fault }) => self.stations[station.index()].fault = fault,
+            Input::Deed(Deed::Cut(cut)) => self.cut = cut,
+            Input::Deed(Deed::Queue { limit }) => self.queue_limit = limit,
+            Input::Deed(Deed::Plca { .. }) => {}
         }
     }
 

@@ -14,8 +14,8 @@ mod signal;
 
 use backoff::Generator;
 use medium::{
-    BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Frame, FrameId, Input, Kind, Method, Octets, Plca,
-    PlcaNode, PlcaSettings,
+    BitInstant, BitTimes, Cause, Config, Deed, Destination, Event, Fault, Frame, FrameId, Input, Kind, Method, Octets,
+    Plca, PlcaNode, PlcaSettings,
 };
 use signal::{distances, id};
 use std::collections::VecDeque;
@@ -526,11 +526,11 @@ impl Model<'_> {
     fn input(&mut self, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(station.index(), frame),
-            Input::Attach { station } | Input::Join { station, .. } => {
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => {
                 self.nodes[station.index()].attached = true;
                 self.settle(station.index());
             }
-            Input::Detach { station } | Input::Leave { station } => {
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => {
                 let station = station.index();
                 self.nodes[station].attached = false;
                 let on_line = self.nodes[station].signal.is_some();
@@ -539,8 +539,8 @@ impl Model<'_> {
                 }
                 self.settle(station);
             }
-            Input::SetFault { station, fault } => self.nodes[station.index()].fault = fault,
-            Input::SetPlca { station, settings } => {
+            Input::Deed(Deed::Fault { station, fault }) => self.nodes[station.index()].fault = fault,
+            Input::Deed(Deed::Plca { station, settings }) => {
                 let own = &mut self.nodes[station.index()].own;
                 own.settings = settings;
                 if own.dynamic.is_some() {
@@ -551,8 +551,8 @@ impl Model<'_> {
                 self.reset = false;
                 self.settle(station.index());
             }
-            Input::SetQueue { limit } => self.queue_limit = limit,
-            Input::SetCut { .. } => panic!("cuts are those of the model of CSMA/CD"),
+            Input::Deed(Deed::Queue { limit }) => self.queue_limit = limit,
+            Input::Deed(Deed::Cut(_)) => panic!("cuts are those of the model of CSMA/CD"),
         }
     }
 

@@ -3,8 +3,8 @@
 
 use backoff::{Generator, Policy};
 use medium::{
-    BitErrors, BitRate, BitTimes, Capture, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments,
-    SlottedAloha, StationId, Topology,
+    BitErrors, BitRate, BitTimes, Capture, Config, Deed, Destination, Fault, Frame, Input, Octets, Place, Repeater,
+    Segments, SlottedAloha, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, RngAlgorithm, RngSeed, TestRng, TestRunner};
@@ -312,7 +312,7 @@ pub fn crowded_scenario() -> impl Strategy<Value = Scenario> {
             })
             .collect();
         if faulty {
-            inputs.push((700, Input::SetFault { station: StationId::new(3), fault: Some(Fault::Deaf) }));
+            inputs.push((700, Input::Deed(Deed::Fault { station: StationId::new(3), fault: Some(Fault::Deaf) })));
         }
         inputs.sort_by_key(|&(at, input)| (at, input.station()));
         Scenario { config, inputs }
@@ -342,7 +342,7 @@ fn scenario(config: impl Strategy<Value = Config>, input: BoxedStrategy<Drawn>) 
             let stations = config.topology.stations() as u16;
             let mut inputs: Vec<_> = drawn.iter().map(|drawn| drawn.on(stations, &clusters)).collect();
             let cuts = |cut: Place| config.topology.beyond(cut).is_ok();
-            inputs.retain(|(_, input)| !matches!(input, Input::SetCut { cut: Some(cut) } if !cuts(*cut)));
+            inputs.retain(|(_, input)| !matches!(input, Input::Deed(Deed::Cut(Some(cut))) if !cuts(*cut)));
             inputs.sort_by_key(|&(at, input)| (at, input.station()));
             Scenario { config, inputs }
         },
@@ -442,13 +442,13 @@ impl Drawn {
         let frame = Frame { size: Octets::new(self.octets), destination, tagged: self.tagged };
         let input = match self.what {
             What::Broadcast | What::OfferTo => Input::Offer { station, frame },
-            What::Detach => Input::Detach { station },
-            What::Attach => Input::Attach { station },
-            What::SetFault(fault) => Input::SetFault { station, fault },
-            What::Queue(limit) => Input::SetQueue { limit },
+            What::Detach => Input::Deed(Deed::Unplug { station }),
+            What::Attach => Input::Deed(Deed::Plug { station }),
+            What::SetFault(fault) => Input::Deed(Deed::Fault { station, fault }),
+            What::Queue(limit) => Input::Deed(Deed::Queue { limit }),
             What::Cut(cut) => {
                 let place = |(segment, position)| Place { segment, position: BitTimes::new(position) };
-                Input::SetCut { cut: cut.map(place) }
+                Input::Deed(Deed::Cut(cut.map(place)))
             }
         };
         (at, input)

@@ -5,7 +5,7 @@
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 use medium::{
-    BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Place,
+    BitInstant, BitTimes, Cause, Config, Deed, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Place,
     StationId, Tdma,
 };
 use std::collections::VecDeque;
@@ -204,12 +204,16 @@ impl Model<'_> {
     fn input(&mut self, now: u64, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
-            Input::Attach { station } | Input::Join { station, .. } => self.nodes[station.index()].attached = true,
-            Input::SetFault { station, fault } => self.nodes[station.index()].bad = fault == Some(Fault::BadFcs),
-            Input::SetCut { cut } => self.cut = cut,
-            Input::SetQueue { limit } => self.queue_limit = limit,
-            Input::SetPlca { .. } => panic!("no PLCA"),
-            Input::Detach { station } | Input::Leave { station } => {
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => {
+                self.nodes[station.index()].attached = true
+            }
+            Input::Deed(Deed::Fault { station, fault }) => {
+                self.nodes[station.index()].bad = fault == Some(Fault::BadFcs)
+            }
+            Input::Deed(Deed::Cut(cut)) => self.cut = cut,
+            Input::Deed(Deed::Queue { limit }) => self.queue_limit = limit,
+            Input::Deed(Deed::Plca { .. }) => panic!("no PLCA"),
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => {
                 let place = station.index();
                 self.nodes[place].attached = false;
                 let kept = usize::from(self.nodes[place].head != Head::Slot);

@@ -13,8 +13,8 @@ mod signal;
 
 use backoff::{Generator, Policy};
 use medium::{
-    BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Persistence,
-    Place, Population, SlottedAloha, StationId,
+    BitInstant, BitTimes, Cause, Config, Deed, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets,
+    Persistence, Place, Population, SlottedAloha, StationId,
 };
 use signal::{distances, id, instant_of, is_captured, later, same_side};
 
@@ -483,12 +483,12 @@ impl Model {
     fn input(&mut self, now: u64, input: &Input) {
         match *input {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
-            Input::Attach { station } | Input::Join { station, .. } => self.attached[station.index()] = true,
-            Input::SetFault { station, fault } => self.faults[station.index()] = fault,
-            Input::SetCut { cut } => self.cut = cut,
-            Input::SetQueue { limit } => self.config.queue_limit = limit,
-            Input::SetPlca { .. } => panic!("a method without PLCA"),
-            Input::Detach { station } | Input::Leave { station } => {
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => self.attached[station.index()] = true,
+            Input::Deed(Deed::Fault { station, fault }) => self.faults[station.index()] = fault,
+            Input::Deed(Deed::Cut(cut)) => self.cut = cut,
+            Input::Deed(Deed::Queue { limit }) => self.config.queue_limit = limit,
+            Input::Deed(Deed::Plca { .. }) => panic!("a method without PLCA"),
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => {
                 self.attached[station.index()] = false;
                 let gone = |phase| !matches!(phase, Phase::Sent(_) | Phase::Told { .. });
                 let frames: Vec<FrameId> = (self.packets.iter())

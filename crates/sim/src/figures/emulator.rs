@@ -336,7 +336,7 @@ const PORTS: &[Figure] = &[
 /// What was done to the bus.
 const CHANGES: &[Figure] = &[other(
     "changes",
-    "the latest change of each kind to each station and to the cable: `station` (empty for the cable), `change` (`attach`, `detach`, `fault` and the fault's name, like `fault deaf`, `fault none`, `plca`, `cut`, `mend`), and `unix_ns`, its instant in nanoseconds since 1970; not there if nothing was changed",
+    "the latest change of each kind to each station and to the cable: `station` (empty for the cable), `change` (`plug`, `unplug`, `add`, `remove`, `fault` and the fault's name, like `fault deaf`, `fault none`, `plca`, `cut`, `mend`, `queue`), and `unix_ns`, its instant in nanoseconds since 1970; not there if nothing was changed",
 )];
 
 /// What record, event log and reports miss.

@@ -1,7 +1,6 @@
 //! Results of PLCA: cycles of the bus, and the settings, status and counters of each node.
 
-use crate::words::plca::SettingsText;
-use medium::{BitInstant, Medium, Method, PlcaCounters, PlcaCycles, StationId};
+use medium::{BitInstant, Medium, Method, PlcaCounters, PlcaCycles, PlcaSettings, StationId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -63,7 +62,8 @@ pub struct PlcaStation {
     pub dplca: bool,
     /// Its settings, under the kernel's names.
     #[serde(flatten)]
-    pub settings: SettingsText,
+    #[cfg_attr(test, schemars(with = "crate::words::plca::SettingsText"))]
+    pub settings: PlcaSettings,
     /// What it counted.
     pub counters: BTreeMap<String, u64>,
     /// Up to when noise was at its place, or its receiver was deaf, in the time measured; none if it never was.
@@ -89,7 +89,7 @@ pub fn of(medium: &Medium, start: BitInstant) -> Option<(PlcaCycles, Vec<PlcaSta
         Some(PlcaStation {
             status: medium.plca_status(station)?,
             dplca: matches!(&medium.config().method, Method::Plca(own) if own.nodes[station.index()].dynamic.is_some()),
-            settings: medium.plca_settings(station)?.into(),
+            settings: medium.plca_settings(station)?,
             counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
             noise_until_bt: medium
                 .last_noise(station)

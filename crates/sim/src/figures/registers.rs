@@ -80,18 +80,18 @@ pub fn registers(node: &PlcaStation) -> Vec<Register> {
             0xCA02,
             "CTRL1",
             vec![
-                field("NCNT", (15, 8), settings.node_cnt).of("aPLCANodeCount"),
+                field("NCNT", (15, 8), settings.node_count).of("aPLCANodeCount"),
                 field("ID", (7, 0), settings.node_id).of("aPLCALocalNodeID"),
             ],
         ),
         register(0xCA03, "STATUS", vec![field("PST", (15, 15), node.status).of("aPLCAStatus")]),
-        register(0xCA04, "TOTMR", vec![field("TOTMR", (7, 0), settings.to_tmr).of("aPLCATransmitOpportunityTimer")]),
+        register(0xCA04, "TOTMR", vec![field("TOTMR", (7, 0), settings.to_timer).of("aPLCATransmitOpportunityTimer")]),
         register(
             0xCA05,
             "BURST",
             vec![
-                field("MAXBC", (15, 8), settings.burst_cnt).of("aPLCAMaxBurstCount"),
-                field("BTMR", (7, 0), settings.burst_tmr).of("aPLCABurstTimer"),
+                field("MAXBC", (15, 8), settings.burst_count).of("aPLCAMaxBurstCount"),
+                field("BTMR", (7, 0), settings.burst_timer).of("aPLCABurstTimer"),
             ],
         ),
         register(

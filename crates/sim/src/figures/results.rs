@@ -17,10 +17,8 @@ use crate::figures::slotted::SlottedResults;
 use crate::figures::stacks::{PingResults, Protocol, UdpResults};
 use crate::figures::tcp::TcpResults;
 use crate::figures::until::UntilResults;
-use crate::words::cable::Cut;
 use crate::words::configuration::{WrittenConfig, kind};
-use crate::words::fault::FaultName;
-use medium::{BitTimes, Config, Fault, Medium, PlcaCycles, StationId, Tally};
+use medium::{BitTimes, Config, Fault, Medium, Place, PlcaCycles, StationId, Tally};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -182,7 +180,8 @@ pub struct MediumResults {
     pub plca: Option<PlcaResults>,
     /// Where the cable is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut: Option<Cut>,
+    #[cfg_attr(test, schemars(with = "Option<crate::words::cable::Cut>"))]
+    pub cut: Option<Place>,
     /// Half-widths of 95 % confidence intervals, where a figure is an estimate; live counts are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Intervals>,
@@ -214,7 +213,7 @@ pub struct StationResults {
     /// What is wrong with it, if somebody made it faulty.
     #[serde(default)]
     #[cfg_attr(test, schemars(with = "Option<String>"))]
-    pub fault: Option<FaultName>,
+    pub fault: Option<Fault>,
     /// Frames in its transmit queue at the start of the measurement.
     pub queued_at_start: u64,
     /// Frames in its transmit queue at the end, the one being sent included.
@@ -251,7 +250,7 @@ impl StationResults {
         let station = |(index, (name, counters)): (usize, (&String, &medium::Counters))| StationResults {
             name: name.clone(),
             attached: snapshot.attached[index],
-            fault: snapshot.faults[index].map(FaultName),
+            fault: snapshot.faults[index],
             queued_at_start: snapshot.queued_at_start[index],
             queued: snapshot.queued[index],
             collision_frames: counters.collision_frames.to_vec(),
@@ -342,7 +341,7 @@ pub struct Snapshot {
     /// What is wrong with each station.
     pub faults: Vec<Option<Fault>>,
     /// Where the cable is cut.
-    pub cut: Option<Cut>,
+    pub cut: Option<Place>,
     /// Access delay and MAC delay.
     pub delays: [DelayResults; 2],
     /// Those of each station; in real time only of PLCA's at most 255 nodes, since results are asked for often.
@@ -384,7 +383,7 @@ impl Snapshot {
             queued: queued(medium),
             attached: stations_of(medium).map(|station| medium.attached(station)).collect(),
             faults: stations_of(medium).map(|station| medium.fault(station)).collect(),
-            cut: medium.cut().map(Cut::from),
+            cut: medium.cut(),
             plca: plca::of(medium, start.at),
             emulator,
             plan: None,

@@ -52,3 +52,11 @@ pub(crate) fn key(line: &mut impl Sink, name: &str) {
     line.put(name.as_bytes());
     line.put(b"\":");
 }
+
+/// Whether a line that ethbus wrote is of this layer.
+pub(crate) fn is_of_layer(line: &[u8], layer: &str) -> bool {
+    let Some(line) = line.strip_prefix(b"{\"t\":") else { return false };
+    let digits = line.iter().take_while(|octet| octet.is_ascii_digit()).count();
+    let layer = line[digits..].strip_prefix(b",\"layer\":\"").and_then(|line| line.strip_prefix(layer.as_bytes()));
+    layer.is_some_and(|rest| rest.starts_with(b"\","))
+}

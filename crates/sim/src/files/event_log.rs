@@ -6,7 +6,7 @@
 //! ```
 //! Written by hand, since a run has millions; the same events give the same octets.
 //!
-//! What is done to the medium (faults, cuts, stations that come and go) has lines of the layer `input`, and an `offered`
+//! What is done to the medium (faults, cuts, stations that come and go) has lines of the layer `deed`, and an `offered`
 //! line says whom its frame is for. The digest leaves both out: it is over what the medium itself did, as records of
 //! version 1 have always had it, and what was done to the medium is in the record already.
 
@@ -196,7 +196,7 @@ pub fn append(text: &mut Vec<u8>, names: &Names, entry: &Entry) {
             write_event(text, names, event);
             text.push(b'}');
         }
-        Entry::Input { at, input } => inputs::write(text, names, *at, input, None, Some(inputs::LAYER)),
+        Entry::Deed { at, deed } => inputs::write_deed(text, names, *at, *deed),
         Entry::Emulator(event) => emulator::write(text, names, event),
     }
 }

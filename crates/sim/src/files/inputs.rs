@@ -1,19 +1,18 @@
-//! Inputs of the medium as lines: all of them in a record, and in an event log those that are no frames.
+//! Inputs of the medium as lines: frames in a record, and deeds in records and event logs.
 
 use crate::files::columns::{key, number, string, truth};
+use crate::files::damage;
 use crate::files::event_log::Names;
 use crate::files::programs::Call;
-use crate::words::MacAddr;
-use crate::words::cable::Cut;
-use crate::words::fault::FaultName;
-use crate::words::plca::SettingsText;
 use crate::words::prose::push_number;
-use medium::{BitInstant, Config, Destination, Frame, Input, Joiner, Place, StationId, Topology};
+use medium::{BitInstant, Config, Deed, Destination, Frame, Joiner, StationId, Topology};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::convert::Infallible;
 
-/// What `layer` says in an event log's lines about inputs.
-pub(crate) const LAYER: &str = "input";
+/// What `layer` says in lines about deeds.
+pub(crate) const LAYER: &str = "deed";
 
 /// Whom a frame is for, as it is written.
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,15 +41,6 @@ pub(super) fn station(names: &Names, name: &str) -> Result<StationId, String> {
     names.station(name).ok_or_else(|| format!("no station is called `{name}`"))
 }
 
-/// A station that joins, as a line says it.
-pub(super) struct JoinText<'a> {
-    pub name: &'a str,
-    pub seat: u16,
-    pub mac: &'a str,
-    /// Where, if it has a place of its own.
-    pub place: Option<Cut>,
-}
-
 /// The seats of a medium as a file tells of them, so that a line about one can be checked.
 #[derive(Debug)]
 pub(super) struct Seating {
@@ -66,75 +56,71 @@ impl Seating {
     }
 
     /// Takes in what was done to the medium.
-    pub fn take(&mut self, input: &Input) {
-        let Input::Join { station, who } = *input else { return };
+    pub fn take(&mut self, deed: &Deed) {
+        let Deed::Add { station, who } = *deed else { return };
         self.joined.insert(station);
         let moved = who.place.and_then(|place| self.topology.with_place(station, place).ok().flatten());
         self.topology = moved.unwrap_or_else(|| self.topology.clone());
     }
 
-    /// Who joins at which seat: the next one, or the one that a station of this name has already.
-    ///
     /// # Errors
-    /// Another seat, no address, a name that no station can have, or a place that this one cannot have.
-    pub fn joining(&self, names: &Names, text: &JoinText<'_>) -> Result<Input, String> {
-        let JoinText { name, seat, mac, place } = *text;
-        let seats = self.topology.stations();
-        let (right, station) = (names.station(name).map_or(names.len(), StationId::index), StationId::new(seat));
+    /// A deed that this medium cannot have.
+    fn check(&self, names: &Names, deed: &Deed) -> Result<(), String> {
+        match deed {
+            Deed::Add { station, who } => self.check_joining(names, *station, who),
+            Deed::Cut(Some(cut)) => self.topology.beyond(*cut).map(drop).map_err(|error| error.to_string()),
+            Deed::Queue { limit: 0 } => Err("`queue` is 0: a queue holds at least 1 frame".to_owned()),
+            Deed::Plug { .. } | Deed::Unplug { .. } | Deed::Remove { .. } => Ok(()),
+            Deed::Fault { .. } | Deed::Plca { .. } | Deed::Cut(None) | Deed::Queue { .. } => Ok(()),
+        }
+    }
+
+    /// A station takes the next seat, or the one that a station of its name has already.
+    fn check_joining(&self, names: &Names, station: StationId, who: &Joiner) -> Result<(), String> {
+        let (name, seats) = (who.name(), self.topology.stations());
+        let right = names.station(name).map_or(names.len(), StationId::index);
         if station.index() != right || right >= seats {
+            let seat = station.index();
             return Err(format!("`seat` is {seat} for {name}: the next one is {right}, and the last {}", seats - 1));
         }
-        let address: MacAddr = mac.parse().map_err(|_| format!("`mac` is `{mac}`, which is no address"))?;
-        let who = Joiner::new(name, address.octets()).ok_or_else(|| format!("no station can be called `{name}`"))?;
-        let place = place.map(Place::from);
-        if let Some(place) = place {
-            if !self.planned.is_seat(station) || self.joined.contains(&station) {
-                return Err(format!("`place` of {name}, which joins again: it has the place that it had"));
-            }
-            self.planned.check_place(place).map_err(|error| format!("`place` of {name}: {error}"))?;
+        let Some(place) = who.place else { return Ok(()) };
+        if !self.planned.is_seat(station) || self.joined.contains(&station) {
+            return Err(format!("`place` of {name}, which joins again: it has the place that it had"));
         }
-        Ok(Input::Join { station, who: who.at(place) })
-    }
-
-    /// A cut at a place, or none.
-    ///
-    /// # Errors
-    /// The cable cannot be cut there.
-    pub fn cut(&self, cut: Option<Cut>) -> Result<Input, String> {
-        let cut = cut.map(Place::from);
-        cut.map_or(Ok(()), |cut| self.topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
-        Ok(Input::SetCut { cut })
+        self.planned.check_place(place).map_err(|error| format!("`place` of {name}: {error}"))
     }
 }
 
-/// Queues that hold this number of frames, as a line says it.
+/// A line about a deed, which has the columns of the deed beside these two.
+#[derive(Deserialize)]
+struct Row {
+    t: u64,
+    #[serde(rename = "layer")]
+    _layer: IgnoredAny,
+    #[serde(flatten)]
+    deed: Deed<String>,
+}
+
+/// When something was done to the bus, and what.
 ///
 /// # Errors
-/// No queue holds no frame.
-pub(super) fn queue(limit: u32) -> Result<Input, String> {
-    match limit {
-        0 => Err("`queue` is 0: a queue holds at least 1 frame".to_owned()),
-        limit => Ok(Input::SetQueue { limit: limit as usize }),
-    }
+/// A line that is no deed, or a deed that this medium cannot have.
+pub(super) fn read_deed(line: &[u8], names: &Names, seating: &Seating) -> Result<(u64, Deed), String> {
+    let Row { t, deed, .. } = serde_json::from_slice(line).map_err(|error| damage::told(line, &error))?;
+    let deed = deed.try_map(|name| station(names, &name))?;
+    seating.check(names, &deed).map(|()| (t, deed))
 }
 
-/// The names of all kinds of inputs.
-pub(crate) const KINDS: [&str; 9] =
-    ["offer", "attach", "detach", "set_fault", "set_plca", "set_cut", "join", "leave", "set_queue"];
-
-/// The name of an input's kind.
-pub(crate) fn kind(input: &Input) -> &'static str {
-    KINDS[match input {
-        Input::Offer { .. } => 0,
-        Input::Attach { .. } => 1,
-        Input::Detach { .. } => 2,
-        Input::SetFault { .. } => 3,
-        Input::SetPlca { .. } => 4,
-        Input::SetCut { .. } => 5,
-        Input::Join { .. } => 6,
-        Input::Leave { .. } => 7,
-        Input::SetQueue { .. } => 8,
-    }]
+/// Appends what was done to the bus, without the line's end.
+pub(crate) fn write_deed(line: &mut Vec<u8>, names: &Names, at: BitInstant, deed: Deed) {
+    line.extend_from_slice(b"{\"t\":");
+    push_number(line, at.get());
+    string(line, "layer", LAYER);
+    line.push(b',');
+    let brace = line.len();
+    let Ok(named) = deed.try_map(|station| Ok::<_, Infallible>(names.name(station)));
+    serde_json::to_writer(&mut *line, &named).expect("numbers and names");
+    line.remove(brace);
 }
 
 /// Appends what a station gets from outside.
@@ -180,53 +166,18 @@ fn begin(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, 
     string(line, "station", names.escaped(station));
 }
 
-/// Appends an input, without the line's end; nothing for the passing of time.
-pub(crate) fn write(
+/// Appends an offered frame, without the line's end.
+pub(super) fn write_offer(
     line: &mut Vec<u8>,
     names: &Names,
     at: BitInstant,
-    input: &Input,
+    (station, frame): (StationId, &Frame),
     octets: Option<&[u8]>,
-    layer: Option<&str>,
 ) {
-    line.extend_from_slice(b"{\"t\":");
-    push_number(line, at.get());
-    if let Some(layer) = layer {
-        string(line, "layer", layer);
-    }
-    string(line, "kind", kind(input));
-    if let Some(station) = input.station() {
-        string(line, "station", names.escaped(station));
-    }
-    match input {
-        Input::Attach { .. } | Input::Detach { .. } | Input::Leave { .. } => {}
-        Input::Join { station, who } => {
-            number(line, "seat", station.index() as u64);
-            string(line, "mac", &MacAddr::from(who.address).to_string());
-            if let Some(place) = who.place {
-                key(line, "place");
-                serde_json::to_writer(&mut *line, &Cut::from(place)).expect("numbers");
-            }
-        }
-        Input::Offer { frame, .. } => {
-            number(line, "size", frame.size.get().into());
-            write_destination(line, names, frame);
-            octets.into_iter().for_each(|octets| write_octets(line, octets));
-        }
-        Input::SetFault { fault, .. } => {
-            key(line, "fault");
-            serde_json::to_writer(&mut *line, &fault.map(FaultName)).expect("a name");
-        }
-        Input::SetPlca { settings, .. } => {
-            key(line, "plca");
-            serde_json::to_writer(&mut *line, &SettingsText::from(*settings)).expect("numbers");
-        }
-        Input::SetCut { cut } => {
-            key(line, "cut");
-            serde_json::to_writer(&mut *line, &cut.map(Cut::from)).expect("numbers");
-        }
-        Input::SetQueue { limit } => number(line, "queue", *limit as u64),
-    }
+    begin(line, names, at, station, "offer");
+    number(line, "size", frame.size.get().into());
+    write_destination(line, names, frame);
+    octets.into_iter().for_each(|octets| write_octets(line, octets));
     line.push(b'}');
 }
 

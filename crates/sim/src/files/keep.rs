@@ -14,7 +14,7 @@ pub use trigger::Triggers;
 use crate::files::event_log::{EmulatorEvent, EventLog, Header};
 use crate::files::json_lines::WriteError;
 use crate::files::observer::Observer;
-use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, Kind, Method, StationId};
+use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, Kind, Method, StationId, Subject};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::sync::Arc;
@@ -211,12 +211,8 @@ struct Past {
 /// What a change is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Changes {
-    Plug(StationId),
-    Join(StationId),
-    Fault(StationId),
-    Plca(StationId),
-    Cable,
-    Queue,
+    /// A deed's subject.
+    Deed(Subject),
     /// Events that are changes: plca_status, and the id that D-PLCA gives.
     Status(StationId),
     Id(StationId),
@@ -262,16 +258,10 @@ impl Past {
     }
 
     fn input(&mut self, input: &Input, fact: Fact) {
-        let changes = match *input {
-            Input::Offer { .. } => return self.offers.push_back((self.count, fact)),
-            Input::Attach { station } | Input::Detach { station } | Input::Leave { station } => Changes::Plug(station),
-            Input::Join { station, .. } => Changes::Join(station),
-            Input::SetFault { station, .. } => Changes::Fault(station),
-            Input::SetPlca { station, .. } => Changes::Plca(station),
-            Input::SetCut { .. } => Changes::Cable,
-            Input::SetQueue { .. } => Changes::Queue,
-        };
-        self.change(changes, fact);
+        match input {
+            Input::Offer { .. } => self.offers.push_back((self.count, fact)),
+            Input::Deed(deed) => self.change(Changes::Deed(deed.subject()), fact),
+        }
     }
 
     fn change(&mut self, changes: Changes, fact: Fact) {

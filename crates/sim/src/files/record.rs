@@ -14,17 +14,15 @@ mod quick;
 use crate::figures::metrics::Delays;
 use crate::figures::results::{Snapshot, Start};
 use crate::figures::slotted::{Slots, SlottedResults};
+use crate::files::columns::is_of_layer;
 use crate::files::event_log::{Digest, EventLog, Header, Names};
-use crate::files::inputs::{self, JoinText, Seating, To};
+use crate::files::inputs::{self, Seating, To};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::files::observer::Observer;
 use crate::files::output::place_name;
 use crate::files::programs::Call;
-use crate::words::cable::Cut;
-use crate::words::fault::FaultName;
-use crate::words::plca::SettingsText;
 use crate::words::units::{group, many};
-use medium::{BitInstant, BitTimes, Event, FCS, Frame, Host, Input, Medium, Octets, StationId};
+use medium::{BitInstant, BitTimes, Deed, Event, FCS, Frame, Host, Input, Medium, Octets, StationId};
 use quick::Offer;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -91,11 +89,14 @@ impl Recorder {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&[u8]>) -> Result<(), WriteError> {
-        if let Input::Join { who, .. } = input {
+        if let Input::Deed(Deed::Add { who, .. }) = input {
             self.names.join(who.name());
         }
         let names = &self.names;
-        self.output.line(|line| inputs::write(line, names, at, input, octets, None))?;
+        self.output.line(|line| match input {
+            Input::Offer { station, frame } => inputs::write_offer(line, names, at, (*station, frame), octets),
+            Input::Deed(deed) => inputs::write_deed(line, names, at, *deed),
+        })?;
         self.inputs += 1;
         Ok(())
     }
@@ -177,39 +178,6 @@ enum Line {
         tagged: bool,
         octets: Option<String>,
     },
-    Attach {
-        t: u64,
-        station: String,
-    },
-    Detach {
-        t: u64,
-        station: String,
-    },
-    Join {
-        t: u64,
-        station: String,
-        seat: u16,
-        mac: String,
-        place: Option<Cut>,
-    },
-    Leave {
-        t: u64,
-        station: String,
-    },
-    SetFault {
-        t: u64,
-        station: String,
-        fault: Option<FaultName>,
-    },
-    SetPlca {
-        t: u64,
-        station: String,
-        plca: SettingsText,
-    },
-    SetCut {
-        t: u64,
-        cut: Option<Cut>,
-    },
     Command {
         t: u64,
         station: String,
@@ -222,10 +190,6 @@ enum Line {
         station: String,
         command: usize,
         octets: String,
-    },
-    SetQueue {
-        t: u64,
-        queue: u32,
     },
     Traffic {
         t: u64,
@@ -357,13 +321,14 @@ impl<R: BufRead> RecordReader<R> {
         let quick = quick::offer(self.lines.line(), &self.names);
         let entry = match quick {
             Some(Offer { t, station, frame, octets }) => self.offer(t, station, frame, octets),
+            None if is_of_layer(self.lines.line(), inputs::LAYER) => self.deed(self.lines.line()),
             None => self.entry(self.lines.json()?),
         };
         let entry = entry.map_err(|what| self.lines.wrong(what))?;
         self.inputs += u64::from(matches!(entry, Entry::Input { .. }));
-        if let Entry::Input { input, .. } = &entry {
-            self.seating.take(input);
-            if let Input::Join { who, .. } = input {
+        if let Entry::Input { input: Input::Deed(deed), .. } = &entry {
+            self.seating.take(deed);
+            if let Deed::Add { who, .. } = deed {
                 self.names.join(who.name());
             }
         }
@@ -374,28 +339,12 @@ impl<R: BufRead> RecordReader<R> {
     }
 
     fn entry(&self, line: Line) -> Result<Entry, String> {
-        let input = |t, input| Ok(Entry::Input { at: instant(t)?, input, octets: None });
         match line {
             Line::Offer { t, station, size, destination, tagged, octets } => {
                 let destination = destination.destination(&self.names)?;
                 let frame = Frame { size: Octets::new(size), destination, tagged };
                 self.offer(t, self.station(&station)?, frame, octets.as_deref())
             }
-            Line::Attach { t, station } => input(t, Input::Attach { station: self.station(&station)? }),
-            Line::Detach { t, station } => input(t, Input::Detach { station: self.station(&station)? }),
-            Line::Leave { t, station } => input(t, Input::Leave { station: self.station(&station)? }),
-            Line::Join { t, station, seat, mac, place } => {
-                let text = JoinText { name: &station, seat, mac: &mac, place };
-                input(t, self.seating.joining(&self.names, &text)?)
-            }
-            Line::SetPlca { t, station, plca } => {
-                input(t, Input::SetPlca { station: self.station(&station)?, settings: plca.into() })
-            }
-            Line::SetFault { t, station, fault } => {
-                let fault = fault.map(|FaultName(fault)| fault);
-                input(t, Input::SetFault { station: self.station(&station)?, fault })
-            }
-            Line::SetCut { t, cut } => input(t, self.seating.cut(cut)?),
             Line::Command { t, station, command, input } => {
                 let call = Call::Begin { command, has_input: input };
                 Ok(Entry::Call { at: instant(t)?, station: self.station(&station)?, call })
@@ -407,7 +356,6 @@ impl<R: BufRead> RecordReader<R> {
             Line::Traffic { t, station, arrivals } => {
                 Ok(Entry::Traffic { at: instant(t)?, station: self.station(&station)?, arrivals })
             }
-            Line::SetQueue { t, queue } => input(t, inputs::queue(queue)?),
             Line::Restart { t, run_to } => Ok(Entry::Restart { run_to: instant(run_to)?, at: instant(t)? }),
             Line::Missing { count } => Ok(Entry::Missing { count }),
             Line::End { t, run_to, inputs, missing: _, events, events_crc32 } => {
@@ -419,6 +367,11 @@ impl<R: BufRead> RecordReader<R> {
                 Ok(Entry::End { end: End { run_to, t }, digest })
             }
         }
+    }
+
+    fn deed(&self, line: &[u8]) -> Result<Entry, String> {
+        let (t, deed) = inputs::read_deed(line, &self.names, &self.seating)?;
+        Ok(Entry::Input { at: instant(t)?, input: Input::Deed(deed), octets: None })
     }
 
     fn offer(&self, t: u64, station: StationId, frame: Frame, octets: Option<&str>) -> Result<Entry, String> {
@@ -614,7 +567,7 @@ fn run_through<O: Observer<Error = WriteError>>(
 mod tests {
     use super::*;
     use crate::files::event_log::EventLogReader;
-    use medium::{BitRate, Config, Destination};
+    use medium::{BitRate, Config, Destination, Place};
 
     fn header() -> Header {
         let topology = medium::Topology::Bus { positions: [0, 20, 300].map(BitTimes::new).to_vec() };
@@ -641,13 +594,13 @@ mod tests {
             };
             let frame = Frame { size: Octets::new(20 + (step * 37 % 1510) as u32), destination, tagged: step % 7 == 0 };
             let input = match step {
-                100 | 200 => Input::Detach { station },
-                103 | 203 => Input::Attach { station },
-                250 => Input::SetFault { station, fault: Some(medium::Fault::BadFcs) },
-                300 => Input::SetFault { station, fault: None },
-                320 => Input::SetCut { cut: Some(Cut { segment: 0, position_bt: 20 }.into()) },
-                360 => Input::SetCut { cut: None },
-                380 => Input::SetQueue { limit: 1 },
+                100 | 200 => Input::Deed(Deed::Unplug { station }),
+                103 | 203 => Input::Deed(Deed::Plug { station }),
+                250 => Input::Deed(Deed::Fault { station, fault: Some(medium::Fault::BadFcs) }),
+                300 => Input::Deed(Deed::Fault { station, fault: None }),
+                320 => Input::Deed(Deed::Cut(Some(Place { segment: 0, position: BitTimes::new(20) }))),
+                360 => Input::Deed(Deed::Cut(None)),
+                380 => Input::Deed(Deed::Queue { limit: 1 }),
                 _ => Input::Offer { station, frame },
             };
             let at = medium.now().max(BitInstant::new(step / 4 * 700));
@@ -764,7 +717,9 @@ mod tests {
         let header = Header::new("lab", &config, &["st1", "st2"].map(str::to_owned)).of_format(FORMAT, VERSION);
         let join = |name: &str, seat: u16, place: u64| {
             let place = format!(r#""place":{{"segment":0,"position_bt":{place}}}"#);
-            format!(r#"{{"t":5,"kind":"join","station":"{name}","seat":{seat},"mac":"02:00:00:00:00:09",{place}}}"#)
+            format!(
+                r#"{{"t":5,"layer":"deed","add":{{"name":"{name}","mac":"02:00:00:00:00:09",{place}}},"seat":{seat}}}"#
+            )
         };
         let read = |lines: &[String]| {
             let text = format!("{}\n{}\n", serde_json::to_string(&header).expect("JSON"), lines.join("\n"));

@@ -18,9 +18,8 @@ use crate::scenario::plan::Plan;
 use crate::scenario::plan::endless::Endless;
 use crate::scenario::plan::offered::part_of_rate;
 use crate::traffic::{Arrivals, FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
-use crate::words::cable::Cut;
 use crate::words::configuration::WrittenConfig;
-use medium::{BitInstant, BitRate, BitTimes, Config, ConfigError, Input, PlcaCycles, StationId};
+use medium::{BitInstant, BitRate, BitTimes, Config, ConfigError, Deed, Input, Place, PlcaCycles, StationId};
 use std::borrow::Cow;
 
 /// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
@@ -71,7 +70,7 @@ pub struct Measured {
     /// Cycles of a bus with PLCA.
     plca: Option<PlcaCycles>,
     /// Where the cable is cut at the end.
-    cut: Option<Cut>,
+    cut: Option<Place>,
     /// It was measured to its end.
     pub whole: bool,
     /// Infinitely many users ran away, which ended it.
@@ -145,7 +144,7 @@ fn begun<O: Observer>(plan: &Plan, seed: u64, observer: &mut O) -> Result<Simula
     let changes = changes(plan, &config, seed)?;
     let mut simulator = Simulator::with_addresses(config, sources, &plan.addresses(), changes)?;
     for (station, fault) in plan.faults() {
-        let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
+        let input = Input::Deed(Deed::Fault { station: StationId::new(station), fault: Some(fault) });
         simulator.begin_with(input, observer).map_err(RunError::Observer)?;
     }
     Ok(simulator)
@@ -155,7 +154,7 @@ fn begun<O: Observer>(plan: &Plan, seed: u64, observer: &mut O) -> Result<Simula
 fn changes(plan: &Plan, config: &Config, seed: u64) -> Result<Vec<(BitInstant, Change)>, TrafficError> {
     let mut changes = Vec::new();
     for (at, deed) in &plan.changes {
-        changes.extend(deed.input().map(|input| (*at, Change::Input(input))));
+        changes.extend(deed.of_bus().map(|deed| (*at, Change::Input(Input::Deed(deed)))));
         if let Some(traffic) = deed.traffic() {
             changes.push((*at, Change::Traffic(Box::new(traffic.source(*at, config, seed)?))));
         }
@@ -287,7 +286,7 @@ impl Measured {
         self.stations = StationResults::all(&plan.all_names(), &simulator.snapshot(self.end));
         self.stacks = simulator.stacks().map_or_else(Vec::new, <[StackSums]>::to_vec);
         self.plca = simulator.medium().plca_cycles();
-        self.cut = simulator.medium().cut().map(Cut::from);
+        self.cut = simulator.medium().cut();
     }
 
     /// The end, as an observer gets it.

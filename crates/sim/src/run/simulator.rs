@@ -11,7 +11,7 @@ use crate::run::observer::Observer;
 use crate::scenario::plan::default_address;
 use crate::traffic::Source;
 use crate::words::interface::Address;
-use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Host, Input, Medium, StationId};
+use medium::{BitInstant, BitTimes, Config, ConfigError, Deed, Event, Frame, Host, Input, Medium, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub enum Change {
 impl Change {
     /// A host offers something else than before.
     fn is_of_host(&self) -> bool {
-        matches!(self, Change::Traffic(_) | Change::Input(Input::Leave { .. }))
+        matches!(self, Change::Traffic(_) | Change::Input(Input::Deed(Deed::Remove { .. })))
     }
 }
 
@@ -252,7 +252,7 @@ impl Simulator {
                 return Ok(());
             }
         };
-        if let Input::Leave { station } = input {
+        if let Input::Deed(Deed::Remove { station }) = input {
             self.hosts.change(Source::silent(station));
         }
         if let Some((station, false)) = input.plugs() {

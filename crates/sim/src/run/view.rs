@@ -6,7 +6,8 @@ use crate::figures::cycle::Bus;
 
 use crate::scene::{Layout, Signals, Station, Stations};
 use medium::{
-    BitInstant, BitTimes, Config, Event, Fault, HostKind, Input, MacKind, Method, Part, Place, PlcaKind, StationId,
+    BitInstant, BitTimes, Config, Deed, Event, Fault, HostKind, Input, MacKind, Method, Part, Place, PlcaKind,
+    StationId,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -226,22 +227,22 @@ impl View {
         self.pass(at);
         self.signals.input(at, &input);
         match input {
-            Input::Attach { .. } | Input::Detach { .. } | Input::Join { .. } | Input::Leave { .. } => {
+            Input::Deed(Deed::Plug { .. } | Deed::Unplug { .. } | Deed::Add { .. } | Deed::Remove { .. }) => {
                 let plugs = input.plugs().into_iter();
                 plugs.for_each(|(station, attached)| self.stations[station.index()].detached = !attached);
-                if let Input::Join { station, who } = input
+                if let Input::Deed(Deed::Add { station, who }) = input
                     && station.index() >= self.there
                 {
                     self.there = station.index() + 1;
                     self.joined.push(who.name().to_owned());
                 }
             }
-            Input::SetFault { station, fault } => {
+            Input::Deed(Deed::Fault { station, fault }) => {
                 self.stations[station.index()].fault = fault;
                 self.off_bound |= fault.is_some_and(Fault::is_of_receiver);
             }
-            Input::SetCut { cut } => self.cut = cut,
-            Input::Offer { .. } | Input::SetPlca { .. } | Input::SetQueue { .. } => {}
+            Input::Deed(Deed::Cut(cut)) => self.cut = cut,
+            Input::Offer { .. } | Input::Deed(Deed::Plca { .. } | Deed::Queue { .. }) => {}
         }
     }
 
@@ -392,7 +393,10 @@ mod tests {
         };
         let ends = |detached_first: bool| {
             let mut view = View::new(Arc::new(config.clone()));
-            let off = Note::Input { at: BitInstant::new(10), input: Input::Detach { station: StationId::new(2) } };
+            let off = Note::Input {
+                at: BitInstant::new(10),
+                input: Input::Deed(Deed::Unplug { station: StationId::new(2) }),
+            };
             let missed = Note::Missed { count: 3 };
             let notes = if detached_first { [off, missed] } else { [missed, off] };
             notes.iter().for_each(|note| view.take(note));

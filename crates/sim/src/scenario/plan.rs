@@ -26,7 +26,7 @@ mod tdma;
 
 pub use crate::settings::overrides::Overrides;
 pub use crate::settings::wrong::PlanError;
-pub use deed::{Course, Deed, Joining};
+pub use deed::{Course, Joining, LabDeed};
 pub use kernel::KernelPlan;
 pub use medium::usual_speed;
 pub use stations::{default_address, default_mac};
@@ -75,7 +75,7 @@ pub struct Plan {
     /// The names of those that join there by the timetable, in order of their seats.
     pub joiners: Vec<String>,
     /// What is done while the medium runs, in order of time.
-    pub changes: Vec<(BitInstant, Deed)>,
+    pub changes: Vec<(BitInstant, LabDeed)>,
     /// What each station offers in virtual time; a load is its own.
     pub traffic: Vec<TrafficSpec>,
     /// What stations offer besides: further sources, and frames whose instants are written down.
@@ -241,7 +241,7 @@ impl Plan {
 
     /// Stations' interfaces are watched: frames are filtered by address, or will be.
     pub fn watches(&self) -> bool {
-        let is_filter = |deed: &Deed| matches!(deed, Deed::Filter(FilterChoice::Address));
+        let is_filter = |deed: &LabDeed| matches!(deed, LabDeed::Filter(FilterChoice::Address));
         self.filter == FilterChoice::Address || self.changes.iter().any(|(_, deed)| is_filter(deed))
     }
 
@@ -444,7 +444,7 @@ fn run_warnings(
     medium: &Config,
     traffic: &[TrafficSpec],
     further: &FurtherTraffic,
-    changes: &[(BitInstant, Deed)],
+    changes: &[(BitInstant, LabDeed)],
     replays: &[Capture],
 ) -> Vec<String> {
     let replay = |replay: &Capture| {

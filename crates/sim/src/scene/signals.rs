@@ -4,7 +4,7 @@
 use super::plca::Line;
 use super::signal::{Collided, Signal};
 use medium::{
-    BitInstant, BitTimes, Carried, Config, Event, Fault, FrameId, HostKind, Input, MacKind, Method, Octets, Part,
+    BitInstant, BitTimes, Carried, Config, Deed, Event, Fault, FrameId, HostKind, Input, MacKind, Method, Octets, Part,
     Place, StationId, WirelessKind,
 };
 use std::collections::VecDeque;
@@ -142,20 +142,21 @@ impl Signals {
     pub fn input(&mut self, at: BitInstant, input: &Input) {
         self.changed.clear();
         match *input {
-            Input::SetCut { cut } => self.set_cut(cut),
-            Input::SetPlca { station, settings } => self.set_plca(at, station, settings),
-            Input::SetFault { station, fault } => self.set_fault(station, fault),
-            Input::Attach { .. } | Input::Detach { .. } | Input::Join { .. } | Input::Leave { .. } => {
+            Input::Deed(Deed::Cut(cut)) => self.set_cut(cut),
+            Input::Deed(Deed::Plca { station, settings }) => self.set_plca(at, station, settings),
+            Input::Deed(Deed::Fault { station, fault }) => self.set_fault(station, fault),
+            Input::Deed(Deed::Plug { .. } | Deed::Unplug { .. } | Deed::Add { .. } | Deed::Remove { .. }) => {
                 self.take_place(input);
                 input.plugs().into_iter().for_each(|(station, attached)| self.attach(station, attached));
             }
-            Input::Offer { .. } | Input::SetQueue { .. } => {}
+            Input::Offer { .. } | Input::Deed(Deed::Queue { .. }) => {}
         }
     }
 
     /// A station that joins at a place of its own is there.
     fn take_place(&mut self, input: &Input) {
-        let place = if let Input::Join { station, who } = input { who.place.zip(Some(*station)) } else { None };
+        let place =
+            if let Input::Deed(Deed::Add { station, who }) = input { who.place.zip(Some(*station)) } else { None };
         if let Some((place, station)) = place
             && self.config.topology.place(station) != Some(place)
         {

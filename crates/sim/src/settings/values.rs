@@ -7,7 +7,6 @@ use crate::traffic::{Arrivals, Sizes};
 use crate::words::MacAddr;
 use crate::words::choices::choice;
 use crate::words::contention;
-use crate::words::fault::fault;
 use crate::words::units::{self, Length, RunTime};
 use crate::words::{macphy, plca};
 use backoff::Policy;
@@ -442,7 +441,7 @@ pub struct FaultText(pub Option<Fault>);
 impl FromStr for FaultText {
     type Err = String;
     fn from_str(text: &str) -> Result<FaultText, String> {
-        fault(text).map(FaultText)
+        Fault::read(text).map(FaultText)
     }
 }
 

@@ -24,7 +24,7 @@ use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::scene::{Signal, Signals};
 use filter::Filter;
-use medium::{BitInstant, Carried, Destination, Event, Fault, FrameId, Input, Kind, StationId};
+use medium::{BitInstant, Carried, Deed, Destination, Event, Fault, FrameId, Input, Kind, StationId};
 use packets::{Fate, Packets, Transmission, where_is};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -385,26 +385,26 @@ impl Observer for Capture {
     type Error = WriteError;
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
-        match input {
-            Input::Offer { .. } => {
-                self.packets.frames.input(input, octets);
-                return Ok(());
-            }
-            Input::SetFault { station, fault } => self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs),
-            Input::Join { station, who } => {
+        let Input::Deed(deed) = input else {
+            self.packets.frames.input(input, octets);
+            return Ok(());
+        };
+        match deed {
+            Deed::Fault { station, fault } => self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs),
+            Deed::Add { station, who } => {
                 if station.index() >= self.declared {
                     self.declare(*station, who.name(), who.address)?;
                 }
                 self.packets.call(*station, who);
             }
-            Input::Attach { .. } | Input::Detach { .. } | Input::Leave { .. } => {}
-            Input::SetCut { .. } | Input::SetPlca { .. } | Input::SetQueue { .. } => {}
+            Deed::Plug { .. } | Deed::Unplug { .. } | Deed::Remove { .. } => {}
+            Deed::Cut(_) | Deed::Plca { .. } | Deed::Queue { .. } => {}
         }
         self.signals.input(at, input);
         if !self.filter.takes_row(input.station()) {
             return Ok(());
         }
-        self.put(|packets, into| packets.input(into, at, input))
+        self.put(|packets, into| packets.deed(into, at, deed))
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {

@@ -23,13 +23,13 @@ use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::files::repeated::Repeated;
 use crate::scene::{Signal, Signals, Stations};
-use crate::words::change::queues_hold;
+use crate::words::units::queues_hold;
 use fields::{
     Head, annotate, annotate_number, arguments, begin_event, fixed, number, octets, real, text, whole_packets,
 };
 use labels::Labels;
 use medium::{
-    BitInstant, BitRate, Config, Destination, Event, FrameId, Input, Kind, Method, Octets, PREAMBLE_AND_SFD,
+    BitInstant, BitRate, Config, Deed, Destination, Event, FrameId, Input, Kind, Method, Octets, PREAMBLE_AND_SFD,
     Population, StationId,
 };
 use std::collections::VecDeque;
@@ -376,30 +376,22 @@ impl Observer for Perfetto {
         if let Some(signals) = &mut self.signals {
             signals.input(at, input);
         }
-        let (name, detail) = match input {
-            Input::Offer { .. } => {
-                self.frames.input(input, octets);
-                return Ok(());
-            }
-            Input::Attach { station } => ("attach", self.frames.name(*station).to_owned()),
-            Input::Detach { station } => ("detach", self.frames.name(*station).to_owned()),
-            Input::Join { station, who } => {
-                if station.index() >= self.described {
-                    let has_signals = self.signals.is_some();
-                    tracks::describe_station(&mut self.output, *station, who.name(), has_signals)?;
-                    self.described = station.index() + 1;
-                }
-                self.names.call(*station, who.name());
-                self.frames.call(*station, who);
-                ("join", who.name().to_owned())
-            }
-            Input::Leave { station } => ("leave", self.frames.name(*station).to_owned()),
-            Input::SetFault { station, .. } => ("set_fault", self.frames.name(*station).to_owned()),
-            Input::SetPlca { station, .. } => ("set_plca", self.frames.name(*station).to_owned()),
-            Input::SetCut { cut } => ("set_cut", if cut.is_some() { "cut" } else { "mended" }.to_owned()),
-            Input::SetQueue { limit } => ("set_queue", queues_hold(*limit)),
+        let Input::Deed(deed) = input else {
+            self.frames.input(input, octets);
+            return Ok(());
         };
-        self.happened(at, name, &detail)
+        if let Deed::Add { station, who } = deed {
+            if station.index() >= self.described {
+                let has_signals = self.signals.is_some();
+                tracks::describe_station(&mut self.output, *station, who.name(), has_signals)?;
+                self.described = station.index() + 1;
+            }
+            self.names.call(*station, who.name());
+            self.frames.call(*station, who);
+        }
+        let station = deed.station().map_or_else(String::new, |station| self.frames.name(station).to_owned());
+        let detail = if let Deed::Queue { limit } = deed { queues_hold(*limit) } else { station };
+        self.happened(at, deed.word(), &detail)
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {

@@ -8,7 +8,7 @@ use crate::files::json_lines::WriteError;
 use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::files::table::{Cell, Column, ColumnKind, Form, TableWriter};
-use medium::{BitInstant, Event, FrameId, Input, Kind, Shape, Value};
+use medium::{BitInstant, Deed, Event, FrameId, Input, Kind, Shape, Value};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::sync::Arc;
@@ -122,15 +122,13 @@ impl Observer for EventTable {
     type Error = WriteError;
 
     fn input(&mut self, at: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
-        if matches!(input, Input::Offer { .. }) {
-            return Ok(());
-        }
-        if let Input::Join { station, who } = input {
+        let Input::Deed(deed) = input else { return Ok(()) };
+        if let Deed::Add { station, who } = deed {
             self.names.call(*station, who.name());
             who.name().clone_into(&mut self.stations[station.index()]);
         }
         let mut json = Vec::new();
-        inputs::write(&mut json, &self.names, at, input, None, Some(inputs::LAYER));
+        inputs::write_deed(&mut json, &self.names, at, *deed);
         self.other(at, inputs::LAYER, &json)
     }
 

@@ -2,7 +2,6 @@
 
 use crate::words::units::{self, group};
 use medium::{BitRate, BitTimes, HostDelay, PlcaSettings};
-use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// The gap that a MAC keeps between frames, which a burst must outlast.
@@ -61,50 +60,23 @@ pub fn host_delay_text(delay: HostDelay) -> String {
 }
 
 /// Settings under netlink's names, each with a number; `enabled` is 0 or 1 there, and a truth here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "the schema of results reads its fields")]
 pub struct SettingsText {
     /// PLCA is on.
-    pub enabled: bool,
+    enabled: bool,
     /// aPLCALocalNodeID; 255 is none.
-    pub node_id: u8,
+    node_id: u8,
     /// aPLCANodeCount.
-    pub node_cnt: u8,
+    node_cnt: u8,
     /// aPLCATransmitOpportunityTimer, in bit times.
-    pub to_tmr: u8,
+    to_tmr: u8,
     /// aPLCAMaxBurstCount.
-    pub burst_cnt: u8,
+    burst_cnt: u8,
     /// aPLCABurstTimer, in bit times.
-    pub burst_tmr: u8,
-}
-
-impl From<PlcaSettings> for SettingsText {
-    fn from(settings: PlcaSettings) -> SettingsText {
-        let PlcaSettings { enabled, node_id, node_count, to_timer, burst_count, burst_timer } = settings;
-        SettingsText {
-            enabled,
-            node_id,
-            node_cnt: node_count,
-            to_tmr: to_timer,
-            burst_cnt: burst_count,
-            burst_tmr: burst_timer,
-        }
-    }
-}
-
-impl From<SettingsText> for PlcaSettings {
-    fn from(text: SettingsText) -> PlcaSettings {
-        let SettingsText { enabled, node_id, node_cnt, to_tmr, burst_cnt, burst_tmr } = text;
-        PlcaSettings {
-            enabled,
-            node_id,
-            node_count: node_cnt,
-            to_timer: to_tmr,
-            burst_count: burst_cnt,
-            burst_timer: burst_tmr,
-        }
-    }
+    burst_tmr: u8,
 }
 
 /// What `ethtool --get-plca-cfg` prints for the interface `name`.
@@ -318,7 +290,7 @@ mod tests {
         let settings =
             set("enable on node-id 0x3 node-cnt 5 to-tmr 24 burst-cnt 2 burst-tmr 200").expect("all of them");
         assert_eq!(settings.node_id, 3);
-        assert_eq!(SettingsText::from(settings).to_tmr, 24);
+        assert_eq!(settings.to_timer, 24);
         for (text, part) in [
             ("node-id 256", "0 to 255 (802.3, 30.16.1.1.4)"),
             ("to-tmr 0", "1 to 255"),

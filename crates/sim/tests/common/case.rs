@@ -23,8 +23,8 @@ mod tdma_model;
 mod unslotted;
 
 use medium::{
-    Aloha, BitInstant, BitTimes, Config, Csma, CsmaCa, Destination, Event, Fault, Frame, FrameId, Input, Kind, Method,
-    Octets, OfdmRate, Persistence, Phy, Plca, Population, Reach, SlottedAloha, StationId, Tdma, Topology,
+    Aloha, BitInstant, BitTimes, Config, Csma, CsmaCa, Deed, Destination, Event, Fault, Frame, FrameId, Input, Kind,
+    Method, Octets, OfdmRate, Persistence, Phy, Plca, Population, Reach, SlottedAloha, StationId, Tdma, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -75,7 +75,7 @@ pub struct Case {
 pub fn instant(entry: &Entry) -> Option<BitInstant> {
     match entry {
         Entry::Medium(event) => Some(event.at),
-        Entry::Input { at, .. } => Some(*at),
+        Entry::Deed { at, .. } => Some(*at),
         Entry::Emulator(_) => None,
     }
 }
@@ -105,7 +105,7 @@ impl Case {
             Method::Plca(_) => plca::run_and_signals(config, inputs, until),
         };
         let cuts: BTreeSet<u64> =
-            inputs.iter().filter(|(_, input)| matches!(input, Input::SetCut { .. })).map(|(at, _)| *at).collect();
+            inputs.iter().filter(|(_, input)| matches!(input, Input::Deed(Deed::Cut(_)))).map(|(at, _)| *at).collect();
         if signals.iter().any(|one| cuts.contains(&one.3)) {
             return None;
         }
@@ -200,7 +200,7 @@ impl Case {
     pub fn events(&self) -> impl Iterator<Item = &Event> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Medium(event) => Some(event),
-            Entry::Input { .. } | Entry::Emulator(_) => None,
+            Entry::Deed { .. } | Entry::Emulator(_) => None,
         })
     }
 }
@@ -353,8 +353,8 @@ pub fn viewed(case: &Case) -> Result<(Signals, Vec<String>), String> {
                 sentences.push(told);
                 event.at
             }
-            Entry::Input { at, input } => {
-                view.take(&Note::Input { at: *at, input: *input });
+            Entry::Deed { at, deed } => {
+                view.take(&Note::Input { at: *at, input: Input::Deed(*deed) });
                 *at
             }
             Entry::Emulator(_) => continue,
@@ -555,13 +555,13 @@ fn change(config: &Config, station: u16, what: u8) -> Input {
     let station = StationId::new(station % plca.nodes.len() as u16);
     let mut settings = plca.nodes[station.index()].settings;
     match what {
-        0..=2 => return Input::Detach { station },
-        3 | 4 => return Input::Attach { station },
+        0..=2 => return Input::Deed(Deed::Unplug { station }),
+        3 | 4 => return Input::Deed(Deed::Plug { station }),
         5 => settings.enabled = false,
         6 => settings.burst_count ^= 1,
         _ => {}
     }
-    Input::SetPlca { station, settings }
+    Input::Deed(Deed::Plca { station, settings })
 }
 
 fn plca_config() -> impl Strategy<Value = Config> {
@@ -586,10 +586,10 @@ fn fitting(Scenario { config, mut inputs }: Scenario) -> Scenario {
     let most = config.parameters.max_frame_size.get();
     inputs.retain(|(_, input)| match input {
         Input::Offer { frame, .. } => (18..=most).contains(&frame.size.get()),
-        Input::SetFault { fault, .. } => *fault != Some(Fault::Babble),
-        Input::SetCut { .. } => false,
-        Input::Detach { .. } | Input::Attach { .. } | Input::SetPlca { .. } => true,
-        Input::Join { .. } | Input::Leave { .. } | Input::SetQueue { .. } => true,
+        Input::Deed(Deed::Fault { fault, .. }) => *fault != Some(Fault::Babble),
+        Input::Deed(Deed::Cut(_)) => false,
+        Input::Deed(Deed::Unplug { .. } | Deed::Plug { .. } | Deed::Plca { .. }) => true,
+        Input::Deed(Deed::Add { .. } | Deed::Remove { .. } | Deed::Queue { .. }) => true,
     });
     Scenario { config, inputs }
 }

@@ -60,7 +60,9 @@ class Event(dict[str, Any]):
 
     @property
     def kind(self) -> str:
-        """What happened."""
+        """What happened; of a deed, its word, like `fault`."""
+        if self.get("layer") == "deed":
+            return next(column for column in self if column not in ("t", "layer", "station"))
         return str(self["kind"])
 
     @property
@@ -77,7 +79,7 @@ class Event(dict[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"an event `{self.get('kind')}` has no `{name}`: {', '.join(self)}") from None
+            raise AttributeError(f"an event `{self.kind}` has no `{name}`: {', '.join(self)}") from None
 
 
 class Program(subprocess.Popen[str]):
@@ -169,7 +171,7 @@ class Events(Iterator[Event]):
         while True:
             for event in self._ready:
                 # The lab filters no inputs.
-                if self._inputs or event.get("layer") != "input":
+                if self._inputs or event.get("layer") != "deed":
                     return Event(event)
             try:
                 # A message without events comes some twenty times a second.
@@ -403,7 +405,7 @@ class Lab(Mapping[str, Station]):
     ) -> Events:
         """The events from now on, of these kinds and stations or of all.
 
-        With `inputs=True` also what is done to the lab: `attach`, `set_fault`, of all stations. A wait that takes longer than
+        With `inputs=True` also what is done to the lab: `unplug`, `fault`, of all stations. A wait that takes longer than
         `timeout` seconds raises `TimeoutError`.
         """
         connection = _Connection(self._control, timeout)

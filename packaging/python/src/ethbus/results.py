@@ -271,9 +271,9 @@ class EmulatorResults(Record):
 
     changes: list[ChangeResults]
     """the latest change of each kind to each station and to the cable: `station` (empty for the cable),
-    `change` (`attach`, `detach`, `fault` and the fault's name, like `fault deaf`, `fault none`, `plca`,
-    `cut`, `mend`), and `unix_ns`, its instant in nanoseconds since 1970; not there if nothing was
-    changed"""
+    `change` (`plug`, `unplug`, `add`, `remove`, `fault` and the fault's name, like `fault deaf`, `fault
+    none`, `plca`, `cut`, `mend`, `queue`), and `unix_ns`, its instant in nanoseconds since 1970; not
+    there if nothing was changed"""
 
     fan_out: str
     """how frames get to several stations: `kernel`, it makes the copies; `batch`, they are sent one by one"""

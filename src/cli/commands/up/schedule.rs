@@ -4,17 +4,16 @@ use super::CommandError;
 use super::serve::{End, GO_ON, Serving};
 use crate::live::control::answer::{Answer, RpcError};
 use crate::live::lab::inventory::Inventory;
-use crate::live::plane::protocol::{Change, Request};
+use crate::live::plane::protocol::Request;
 use crate::live::supervisor::{DataPlane, SupervisorError};
 use crate::show::say;
 use link::namespace::Namespace;
-use medium::{BitInstant, BitRate, BitTimes, Config, Input, StationId};
+use medium::{BitInstant, BitRate, BitTimes, Config, Deed, StationId};
 use serde_json::{Map, Value};
 use sim::scenario::plan::host::Host;
-use sim::scenario::plan::{Course, Deed, Plan, StationPlan};
+use sim::scenario::plan::{Course, LabDeed, Plan, StationPlan};
 use sim::traffic::LaterTraffic;
-use sim::words::change::queues_hold;
-use sim::words::fault::FaultName;
+use sim::words::units::queues_hold;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -27,7 +26,7 @@ pub struct Schedule {
     clock: Clock,
     /// Bits in a second of real time.
     rate: BitRate,
-    deeds: VecDeque<(BitInstant, Deed)>,
+    deeds: VecDeque<(BitInstant, LabDeed)>,
     /// The names of the plan's stations, by the seats that its deeds have.
     names: Vec<String>,
     until: Option<BitInstant>,
@@ -103,7 +102,7 @@ impl Schedule {
 
     /// The stations that are still to join, in order of time.
     pub fn joiners(&self) -> Vec<&str> {
-        let name = |deed: &'_ Deed| matches!(deed, Deed::Join(_));
+        let name = |deed: &'_ LabDeed| matches!(deed, LabDeed::Join(_));
         let joins = self.deeds.iter().filter(|(_, deed)| name(deed));
         joins.filter_map(|(_, deed)| Some(self.names[deed.station()?.index()].as_str())).collect()
     }
@@ -113,11 +112,13 @@ impl Schedule {
     /// # Errors
     /// The data plane is gone.
     pub fn act_at_once(&mut self, plane: &mut DataPlane) -> Result<(), SupervisorError> {
-        let now = |deed: &Deed| if let Deed::Input(input) = deed { request(*input) } else { None };
         while let Some((BitInstant::ZERO, deed)) = self.deeds.front() {
             // What else is done then waits until the lab is served, and so does what comes after it.
-            let Some(request) = now(deed) else { return Ok(()) };
-            plane.ask(request)?;
+            let LabDeed::Bus(deed) = deed else { return Ok(()) };
+            if let Deed::Remove { .. } = deed {
+                return Ok(());
+            }
+            plane.ask(Request::Deed(*deed))?;
             self.deeds.pop_front();
         }
         Ok(())
@@ -125,57 +126,43 @@ impl Schedule {
 
     /// The next deed that is due at `now`. A station of the plan may not be there, since a client has removed it or it could
     /// not join.
-    fn take(&mut self, now: BitInstant, course: &Course) -> Option<Result<Deed, String>> {
+    fn take(&mut self, now: BitInstant, course: &Course) -> Option<Result<LabDeed, String>> {
         let (_, deed) = self.deeds.pop_front_if(|(at, _)| *at <= now)?;
         let Some(station) = deed.station() else { return Some(Ok(deed)) };
         let name = self.names[station.index()].as_str();
         Some(match &deed {
-            Deed::Join(_) if course.position(name).is_some() => Err(format!("{name} is there already")),
-            Deed::Join(_) if course.seat(Some(name)) != station.index() => Err(format!("the place of {name} is taken")),
-            Deed::Join(_) => Ok(deed),
+            LabDeed::Join(_) if course.position(name).is_some() => Err(format!("{name} is there already")),
+            LabDeed::Join(_) if course.seat(Some(name)) != station.index() => {
+                Err(format!("the place of {name} is taken"))
+            }
+            LabDeed::Join(_) => Ok(deed),
             _ if course.position(name) != Some(station.index()) => Err(format!("{name} is not there")),
             _ => Ok(deed),
         })
     }
 }
 
-/// What to ask the data plane for; nothing for what takes more than that.
-fn request(input: Input) -> Option<Request> {
-    let change = |station: StationId, change| Some(Request::Change { station: station.index() as u16, change });
-    match input {
-        Input::Attach { station } => change(station, Change::Attach),
-        Input::Detach { station } => change(station, Change::Detach),
-        Input::SetFault { station, fault } => change(station, Change::Fault(fault.map(FaultName))),
-        Input::SetPlca { station, settings } => change(station, Change::Plca(settings.into())),
-        Input::SetCut { cut } => Some(Request::Cable(cut.map(Into::into))),
-        Input::SetQueue { limit } => Some(Request::Queue(limit as u32)),
-        Input::Offer { .. } | Input::Join { .. } | Input::Leave { .. } => None,
-    }
-}
-
 /// What to say of what the scenario has done; nothing of what says so itself.
-fn done(deed: &Deed, course: &Course) -> Option<String> {
+fn done(deed: &LabDeed, course: &Course) -> Option<String> {
     let name = |station: StationId| course.station(station.index()).name.as_str();
     match deed {
-        Deed::Input(Input::SetFault { station, fault: None }) => {
+        LabDeed::Bus(Deed::Fault { station, fault: None }) => {
             Some(format!("nothing is wrong with {} any more", name(*station)))
         }
-        Deed::Input(Input::SetFault { station, fault: Some(fault) }) => {
-            Some(format!("{} has the fault {} from now on", name(*station), FaultName(*fault)))
+        LabDeed::Bus(Deed::Fault { station, fault: Some(fault) }) => {
+            Some(format!("{} has the fault {} from now on", name(*station), *fault))
         }
-        Deed::Input(Input::SetPlca { station, .. }) => {
-            Some(format!("PLCA of {} is told other settings", name(*station)))
-        }
-        Deed::Input(Input::SetCut { cut: Some(_) }) => Some("the cable is cut".to_owned()),
-        Deed::Input(Input::SetCut { cut: None }) => Some("the cable is mended".to_owned()),
-        Deed::Input(Input::SetQueue { limit }) => Some(format!("{} from now on", queues_hold(*limit))),
+        LabDeed::Bus(Deed::Plca { station, .. }) => Some(format!("PLCA of {} is told other settings", name(*station))),
+        LabDeed::Bus(Deed::Cut(Some(_))) => Some("the cable is cut".to_owned()),
+        LabDeed::Bus(Deed::Cut(None)) => Some("the cable is mended".to_owned()),
+        LabDeed::Bus(Deed::Queue { limit }) => Some(format!("{} from now on", queues_hold(*limit))),
         // The data plane reports a cable that is pulled or put back; joins and leaves have messages of their own.
-        Deed::Input(_) | Deed::Join(_) => None,
-        Deed::Traffic(LaterTraffic { station, spec, .. }) => {
+        LabDeed::Bus(_) | LabDeed::Join(_) => None,
+        LabDeed::Traffic(LaterTraffic { station, spec, .. }) => {
             Some(format!("the traffic of {} is `{}` from now on", course.station(*station).name, spec.arrivals))
         }
-        Deed::Filter(filter) => Some(format!("the filter is `{}` from now on", filter.word())),
-        Deed::Until(_) => None,
+        LabDeed::Filter(filter) => Some(format!("the filter is `{}` from now on", filter.word())),
+        LabDeed::Until(_) => None,
     }
 }
 
@@ -221,7 +208,7 @@ impl Serving<'_> {
     }
 
     /// Does all of it, or up to what cannot be done.
-    pub(super) fn do_all(&mut self, deeds: Vec<Deed>) -> Result<Result<(), String>, SupervisorError> {
+    pub(super) fn do_all(&mut self, deeds: Vec<LabDeed>) -> Result<Result<(), String>, SupervisorError> {
         for deed in deeds {
             if let Err(why) = self.do_one(deed)? {
                 return Ok(Err(why));
@@ -231,23 +218,23 @@ impl Serving<'_> {
     }
 
     /// Does it, or says why that cannot be. The record has the bit time at which the medium got its part.
-    pub(super) fn do_one(&mut self, mut deed: Deed) -> Result<Result<(), String>, SupervisorError> {
+    pub(super) fn do_one(&mut self, mut deed: LabDeed) -> Result<Result<(), String>, SupervisorError> {
         let outcome = match &mut deed {
-            Deed::Input(Input::Leave { station }) => {
+            LabDeed::Bus(Deed::Remove { station }) => {
                 let outcome = self.leave(*station)?;
                 // It is off the medium in any case.
                 self.stations.course.take(&deed);
                 return Ok(outcome);
             }
-            Deed::Input(input) => {
-                if let Input::SetQueue { limit } = input {
+            LabDeed::Bus(deed) => {
+                if let Deed::Queue { limit } = deed {
                     self.offers.limit(*limit as u64);
                 }
-                request(*input).map_or(Ok(()), |request| self.plane.ask(request))?;
+                self.plane.ask(Request::Deed(*deed))?;
                 Ok(())
             }
-            Deed::Join(joining) => self.join(joining)?,
-            Deed::Traffic(traffic) => {
+            LabDeed::Join(joining) => self.join(joining)?,
+            LabDeed::Traffic(traffic) => {
                 let station = self.stations.course.station(traffic.station).clone();
                 let offered = self.offer(traffic, &station);
                 if offered.is_ok() {
@@ -255,15 +242,15 @@ impl Serving<'_> {
                 }
                 offered
             }
-            Deed::Filter(filter) if self.plan.watches() => {
+            LabDeed::Filter(filter) if self.plan.watches() => {
                 self.plane.ask(Request::Filter(*filter))?;
                 Ok(())
             }
-            Deed::Filter(_) => Err(
+            LabDeed::Filter(_) => Err(
                 "the stations' interfaces are not watched, so it cannot be known what to filter: bring the lab up with `filter = \"address\"` in `[emulator]`, or with an `[[at]]` section that sets it"
                     .to_owned(),
             ),
-            Deed::Until(until) => {
+            LabDeed::Until(until) => {
                 self.schedule.until = Some(*until);
                 Ok(())
             }

@@ -12,10 +12,10 @@ use crate::live::lab::{self, INTERFACE, MakeError, existing, namespace_name};
 use crate::live::plane::protocol::{Port, Request};
 use crate::live::supervisor::SupervisorError;
 use crate::show::{say, with_causes};
-use medium::{Input, Place, StationId};
+use medium::{Deed, Place, StationId};
 use serde_json::{Map, Value};
 use sim::scenario::plan::host::Host;
-use sim::scenario::plan::{Course, Deed, Joining, Plan, StationPlan};
+use sim::scenario::plan::{Course, Joining, LabDeed, Plan, StationPlan};
 
 /// The stations of a lab, by seat.
 #[derive(Debug)]
@@ -79,7 +79,8 @@ impl Serving<'_> {
         });
         match planned {
             Ok(deeds) => {
-                let seat = deeds.iter().find_map(|deed| if let Deed::Join(it) = deed { Some(it.seat) } else { None });
+                let seat =
+                    deeds.iter().find_map(|deed| if let LabDeed::Join(it) = deed { Some(it.seat) } else { None });
                 match self.do_all(deeds)? {
                     Ok(()) => answer.give(&seat.map(|seat| self.added(self.stations.course.station(seat.index())))),
                     Err(why) => answer.refuse(&RpcError::refused(&why)),
@@ -128,7 +129,7 @@ impl Serving<'_> {
         place: Option<Place>,
     ) -> Result<(), SupervisorError> {
         self.links.join(seat, station, self.record, &port);
-        self.plane.ask(Request::Join { station: seat as u16, port, place: place.map(Into::into) })?;
+        self.plane.ask(Request::Join { station: seat as u16, port, place })?;
         say(&format!("ethbus: {} joins\n", station.name));
         Ok(())
     }
@@ -146,7 +147,7 @@ impl Serving<'_> {
         let seat = self.stations.position(name);
         let (Some(seat), true) = (seat, self.stations.returns.forget(name)) else { return Ok(()) };
         let mut station = self.stations.course.station(seat).clone();
-        self.plane.leave(seat as u16)?;
+        self.plane.leave(StationId::new(seat as u16))?;
         let removed = lab::join::remove(name, self.record).map_err(MakeError::from);
         match removed.and_then(|()| self.make(&mut station)) {
             Ok(port) => self.put(seat, &station, port, None),
@@ -184,7 +185,7 @@ impl Serving<'_> {
             answer.refuse(&RpcError::no_station(name));
             return Ok(());
         };
-        match self.do_one(Deed::Input(Input::Leave { station: StationId::new(seat as u16) }))? {
+        match self.do_one(LabDeed::Bus(Deed::Remove { station: StationId::new(seat as u16) }))? {
             Ok(_) => self.ask_for(answer),
             Err(what) => {
                 answer.refuse(&RpcError::refused(&what));
@@ -197,7 +198,7 @@ impl Serving<'_> {
     pub(super) fn leave(&mut self, seat: StationId) -> Result<Result<(), String>, SupervisorError> {
         let name = self.stations.course.station(seat.index()).name.clone();
         self.stations.returns.forget(&name);
-        self.plane.leave(seat.index() as u16)?;
+        self.plane.leave(seat)?;
         // Its socket would keep the station's namespace.
         self.offers.silence(seat);
         say(&format!("ethbus: {name} leaves\n"));

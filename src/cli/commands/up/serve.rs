@@ -14,19 +14,18 @@ use crate::live::discards::Streams;
 use crate::live::driver::scenario::Offers;
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
-use crate::live::plane::protocol::{Change, Request, Told};
+use crate::live::plane::protocol::{Request, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
 use crate::live::watchers::Watchers;
 use crate::show::{say, with_causes};
 use crossbeam_channel::{Receiver, at, never, select, tick};
 use link::namespace::UserNamespace;
 use link::signals::Signal;
-use medium::BitInstant;
+use medium::{BitInstant, Deed, Place, StationId};
 use serde_json::json;
 use sim::scenario::plan::Plan;
 use sim::windows::capture::filter::Filter;
 use sim::windows::capture::{Framing, Wish};
-use sim::words::cable::Cut;
 use sim::words::units::many;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -235,13 +234,17 @@ impl Serving<'_> {
                 }
                 None => refuse(answer, "it keeps no last seconds: bring it up with `--keep FILE`"),
             },
-            Control::Attach { station } => self.change(&station, Change::Attach, answer)?,
-            Control::Detach { station } => self.change(&station, Change::Detach, answer)?,
+            Control::Attach { station } => self.change(&station, |station| Deed::Plug { station }, answer)?,
+            Control::Detach { station } => self.change(&station, |station| Deed::Unplug { station }, answer)?,
             Control::Add(section) => self.add(&section, answer)?,
             Control::Set(section) => self.set(&section, answer)?,
             Control::Remove { station } => self.remove(&station, answer)?,
-            Control::Fault { station, fault } => self.change(&station, Change::Fault(fault), answer)?,
-            Control::Plca { station, settings } => self.change(&station, Change::Plca(settings), answer)?,
+            Control::Fault { station, fault } => {
+                self.change(&station, |station| Deed::Fault { station, fault }, answer)?
+            }
+            Control::Plca { station, settings } => {
+                self.change(&station, |station| Deed::Plca { station, settings }, answer)?
+            }
             Control::Pause => {
                 self.schedule.pause();
                 self.plane.ask(Request::Pause)?;
@@ -257,7 +260,7 @@ impl Serving<'_> {
                 self.ask_for(answer)?;
             }
             Control::Step { .. } => refuse(answer, "its clock runs: stop it with `ethbus pause` first"),
-            Control::Cut(cut) => match self.plan.medium.topology.beyond(cut.into()) {
+            Control::Cut(cut) => match self.plan.medium.topology.beyond(cut) {
                 Ok(_) => self.cable(Some(cut), answer)?,
                 Err(error) => answer.refuse(&RpcError::invalid_params(&format!("cut: {error}"))),
             },
@@ -285,10 +288,10 @@ impl Serving<'_> {
         Ok(())
     }
 
-    fn change(&mut self, name: &str, change: Change, answer: Answer) -> Result<(), SupervisorError> {
+    fn change(&mut self, name: &str, deed: impl Fn(StationId) -> Deed, answer: Answer) -> Result<(), SupervisorError> {
         match self.stations.position(name) {
             Some(station) => {
-                self.plane.ask(Request::Change { station: station as u16, change })?;
+                self.plane.ask(Request::Deed(deed(StationId::new(station as u16))))?;
                 self.ask(Asker::Client(answer))
             }
             None => {
@@ -298,8 +301,8 @@ impl Serving<'_> {
         }
     }
 
-    fn cable(&mut self, cut: Option<Cut>, answer: Answer) -> Result<(), SupervisorError> {
-        self.plane.ask(Request::Cable(cut))?;
+    fn cable(&mut self, cut: Option<Place>, answer: Answer) -> Result<(), SupervisorError> {
+        self.plane.ask(Request::Deed(Deed::Cut(cut)))?;
         self.ask(Asker::Client(answer))
     }
 

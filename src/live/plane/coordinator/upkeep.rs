@@ -3,7 +3,7 @@
 use super::super::BusError;
 use super::super::discards::Batch;
 use super::super::messages::Messages;
-use super::super::protocol::{Change, Kept, Port, Request, Told};
+use super::super::protocol::{Kept, Port, Request, Told};
 use super::super::reporter::Report;
 use super::super::watch::SoFar;
 use super::deliveries::Due;
@@ -11,15 +11,13 @@ use super::{Coordinator, Held, SHORTEST_SPIN};
 use crossbeam_channel::TrySendError;
 use link::clock::RealtimeNanos;
 use link::netlink::{LinkChange, MonitorError};
-use medium::{BitInstant, BitTimes, FrameId, Input, Joiner, Place, StationId};
+use medium::{BitInstant, BitTimes, Deed, Fault, FrameId, Input, Joiner, Place, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
 use sim::files::observer::{Both, Observer};
 use sim::files::record::End;
 use sim::windows::capture::Wish;
-use sim::words::change::change;
 use sim::words::choices::{FilterChoice, PortState};
-use sim::words::fault::FaultName;
 use std::cmp::Reverse;
 use std::os::fd::OwnedFd;
 
@@ -149,7 +147,7 @@ impl Coordinator {
             return;
         }
         self.emulator.counts.ports.ports_lost += u64::from(matches!(state, PortState::Down | PortState::Gone));
-        self.apply(if attached { Input::Attach { station } } else { Input::Detach { station } });
+        self.apply(if attached { Deed::Plug { station } } else { Deed::Unplug { station } });
         self.note(EmulatorKind::Port { station, state });
         let station = self.wires.ports.name(station).to_owned();
         self.tell(Report::Told(Told::Port { station, state }));
@@ -160,15 +158,17 @@ impl Coordinator {
         self.run_to.max(self.medium.now())
     }
 
-    /// Gives the medium an input that is no frame.
-    fn apply(&mut self, input: Input) {
-        let now = self.reached();
+    /// Does something to the bus.
+    fn apply(&mut self, deed: Deed) {
+        let (now, input) = (self.reached(), Input::Deed(deed));
         let Ok(()) = self.files.input(now, &input, None);
         self.seen.input(now, &input);
-        if let Some((station, change)) = change(&input) {
-            let station = station.map_or("", |station| self.wires.ports.name(station));
-            self.emulator.changed(station, change, RealtimeNanos::now().0);
-        }
+        let station = deed.station().map_or("", |station| self.wires.ports.name(station));
+        let change = match deed {
+            Deed::Fault { fault, .. } => format!("fault {}", fault.map_or("none", Fault::name)),
+            deed => deed.word().to_owned(),
+        };
+        self.emulator.changed(station, change, RealtimeNanos::now().0);
         self.medium.handle_input(now, input);
         self.take_outputs();
     }
@@ -181,29 +181,32 @@ impl Coordinator {
         let who = who.at(place);
         self.wires.delivery.join(station, &port);
         let mut config = self.medium.config().clone();
-        config.take_place(&Input::Join { station, who });
+        config.take_place(&Input::Deed(Deed::Add { station, who }));
         if self.wires.ports.join(station, port, &config.topology) {
             self.tell(Report::Joined(station, who));
-            self.apply(Input::Join { station, who });
+            self.apply(Deed::Add { station, who });
             state.into_iter().for_each(|state| self.change_port(station, state));
         }
         Ok(())
     }
 
-    fn leave(&mut self, station: StationId) {
-        self.wires.ports.leave(station);
-        self.apply(Input::Leave { station });
-        self.tell(Report::Told(Told::Left));
-    }
-
-    fn change(&mut self, station: StationId, change: Change) {
-        match change {
-            Change::Attach => self.change_port(station, PortState::Attached),
-            Change::Detach => self.change_port(station, PortState::Detached),
-            Change::Fault(fault) => {
-                self.apply(Input::SetFault { station, fault: fault.map(|FaultName(fault)| fault) });
+    fn act(&mut self, deed: Deed) {
+        assert!(
+            deed.station().is_none_or(|station| station.index() < self.frames.held.len()),
+            "the supervisor knows how many stations there are"
+        );
+        match deed {
+            Deed::Plug { station } => self.change_port(station, PortState::Attached),
+            Deed::Unplug { station } => self.change_port(station, PortState::Detached),
+            Deed::Remove { station } => {
+                self.wires.ports.leave(station);
+                self.apply(deed);
+                self.tell(Report::Told(Told::Left));
             }
-            Change::Plca(settings) => self.apply(Input::SetPlca { station, settings: settings.into() }),
+            // The supervisor knows the cable. A station that joins comes with its port.
+            Deed::Add { .. } | Deed::Fault { .. } | Deed::Plca { .. } | Deed::Cut(_) | Deed::Queue { .. } => {
+                self.apply(deed);
+            }
         }
     }
 
@@ -267,20 +270,10 @@ impl Coordinator {
         let is_last = request == Request::Stop;
         match request {
             Request::Restart => self.restart(now)?,
-            Request::Change { station, change } => {
-                assert!(
-                    usize::from(station) < self.frames.held.len(),
-                    "the supervisor knows how many stations there are"
-                );
-                self.change(StationId::new(station), change);
-            }
+            Request::Deed(deed) => self.act(deed),
             Request::Join { station, port, place } => {
-                self.join(StationId::new(station), port, place.map(Place::from))?;
+                self.join(StationId::new(station), port, place)?;
             }
-            Request::Leave(station) => self.leave(StationId::new(station)),
-            // The supervisor knows the cable.
-            Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
-            Request::Queue(limit) => self.apply(Input::SetQueue { limit: limit as usize }),
             Request::Filter(choice) => self.filter(choice),
             Request::Traffic(station, arrivals) => self.traffic(StationId::new(station), &arrivals),
             Request::Watch(watched) => self.seen.watch(watched),

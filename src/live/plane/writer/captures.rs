@@ -10,7 +10,7 @@ use super::notes::{Note, tell};
 use super::{Ends, Files, PAUSE, StartError, Wanted, Writer, threads, waiting};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use link::channel::is_over;
-use medium::{BitInstant, Event, Frame, FrameId, Input, Joiner, Kind, Medium, Method, StationId};
+use medium::{BitInstant, Deed, Event, Frame, FrameId, Input, Joiner, Kind, Medium, Method, StationId};
 use sim::files::event_log::EmulatorEvent;
 use sim::files::json_lines::WriteError;
 use sim::files::observer::Observer;
@@ -98,7 +98,7 @@ impl Captures {
             return;
         }
         writer.note(Note::Held(now, held));
-        let cut = medium.cut().map(|cut| Input::SetCut { cut: Some(cut) });
+        let cut = medium.cut().map(|cut| Input::Deed(Deed::Cut(Some(cut))));
         let done = joiners.iter().flat_map(|(station, joiner)| done_to(medium, *station, *joiner)).chain(cut);
         for input in done {
             let Ok(()) = writer.input(now, &input, None);
@@ -154,10 +154,10 @@ fn done_to(medium: &Medium, station: StationId, joiner: Option<Joiner>) -> impl 
     let settings = medium.plca_settings(station).filter(|settings| configured != Some(*settings));
     let fault = medium.fault(station);
     let all = [
-        joiner.map(|who| Input::Join { station, who: who.at(medium.config().topology.place(station)) }),
-        (!medium.attached(station)).then_some(Input::Detach { station }),
-        fault.map(|_| Input::SetFault { station, fault }),
-        settings.map(|settings| Input::SetPlca { station, settings }),
+        joiner.map(|who| Input::Deed(Deed::Add { station, who: who.at(medium.config().topology.place(station)) })),
+        (!medium.attached(station)).then_some(Input::Deed(Deed::Unplug { station })),
+        fault.map(|_| Input::Deed(Deed::Fault { station, fault })),
+        settings.map(|settings| Input::Deed(Deed::Plca { station, settings })),
     ];
     all.into_iter().flatten()
 }

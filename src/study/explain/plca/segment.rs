@@ -7,7 +7,7 @@ use super::setup::{Counts, Met, Node, Setup};
 use super::statistics::Statistics;
 use crate::study::theory;
 use medium::{
-    BitInstant, BitTimes, Config, Event, FrameId, HostKind, Input, MacKind, Part, Plca, PlcaKind, PlcaNode,
+    BitInstant, BitTimes, Config, Deed, Event, FrameId, HostKind, Input, MacKind, Part, Plca, PlcaKind, PlcaNode,
     PlcaSettings, ReceiverKind, StationId,
 };
 use sim::files::event_log::Header;
@@ -194,17 +194,17 @@ impl Segment {
         let mut next = Setup::from(at, self.setup().nodes.clone());
         let node = |station: StationId| station.index();
         let (station, away) = match input {
-            Input::Attach { station } | Input::Join { station, .. } => {
+            Input::Deed(Deed::Plug { station } | Deed::Add { station, .. }) => {
                 next.nodes[node(station)].attached = true;
                 (station, Away::Unplugged)
             }
-            Input::Detach { station } | Input::Leave { station } => {
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => {
                 let node = &mut next.nodes[node(station)];
                 (node.attached, node.ok) = (false, false);
                 self.fell_alone.retain(|&fell| fell != (at, station));
                 (station, Away::Unplugged)
             }
-            Input::SetPlca { station, settings } => {
+            Input::Deed(Deed::Plca { station, settings }) => {
                 let own = &mut next.nodes[node(station)].own;
                 let before = std::mem::replace(own, own.told(settings)).settings;
                 self.fell_alone.retain(|&fell| fell != (at, station));
@@ -216,14 +216,14 @@ impl Segment {
                 let off = !settings.enabled;
                 (station, if off { Away::Disabled } else { Away::Renumbered(settings.node_id) })
             }
-            Input::SetCut { cut } => {
+            Input::Deed(Deed::Cut(cut)) => {
                 if cut.is_some() {
                     self.first_cut.get_or_insert(at);
                 }
                 return;
             }
-            Input::SetFault { station, fault } => return self.noises.set(at, station, fault),
-            Input::Offer { .. } | Input::SetQueue { .. } => return,
+            Input::Deed(Deed::Fault { station, fault }) => return self.noises.set(at, station, fault),
+            Input::Offer { .. } | Input::Deed(Deed::Queue { .. }) => return,
         };
         let without = self.spells.last().is_some_and(|spell| spell.to.is_none());
         // With D-PLCA nodes find another one by themselves.

@@ -2,7 +2,7 @@
 //! meanwhile, and which MACs were told of a collision.
 
 use super::super::scene::Scene;
-use medium::{BitInstant, BitTimes, Carried, Event, FrameId, Input, Kind, Plca, StationId};
+use medium::{BitInstant, BitTimes, Carried, Deed, Event, FrameId, Input, Kind, Plca, StationId};
 use sim::scene::{Part, Signal};
 use std::collections::BTreeMap;
 
@@ -125,7 +125,7 @@ impl Recorder {
     }
 
     pub fn input(&mut self, at: BitInstant, input: Input) {
-        if let Input::Detach { station } = input {
+        if let Input::Deed(Deed::Unplug { station }) = input {
             self.fallen[station.index()].get_or_insert(at);
         }
     }

@@ -6,7 +6,8 @@ use super::super::story::{Sent, Setting, Step, Story, What};
 use super::super::timeline::rows;
 use super::{list, wrap};
 use medium::{
-    BitInstant, BitTimes, Destination, Event, Fault, Input, Kind, Method, Persistence, Population, SlottedAloha, Tdma,
+    BitInstant, BitTimes, Deed, Destination, Event, Fault, Input, Kind, Method, Persistence, Population, SlottedAloha,
+    Tdma,
 };
 use sim::words::contention;
 use sim::words::sentences;
@@ -110,11 +111,11 @@ impl Words<'_> {
 
     fn done(&self, input: &Input) -> String {
         match *input {
-            Input::Attach { station } => format!("{} is put back on the medium.", self.station(station)),
-            Input::Detach { station } => format!("{} is taken off the medium.", self.station(station)),
-            Input::Join { station, .. } => format!("{} joins.", self.station(station)),
-            Input::Leave { station } => format!("{} leaves the medium.", self.station(station)),
-            Input::SetFault { station, fault } => {
+            Input::Deed(Deed::Plug { station }) => format!("{} is put back on the medium.", self.station(station)),
+            Input::Deed(Deed::Unplug { station }) => format!("{} is taken off the medium.", self.station(station)),
+            Input::Deed(Deed::Add { station, .. }) => format!("{} joins.", self.station(station)),
+            Input::Deed(Deed::Remove { station }) => format!("{} leaves the medium.", self.station(station)),
+            Input::Deed(Deed::Fault { station, fault }) => {
                 let fault = match fault {
                     Some(Fault::Deaf) => "gets the fault `deaf`: it hears no signal that begins from now on",
                     Some(Fault::OneWay) => "gets the fault `one_way`: it hears and receives nothing from now on",
@@ -126,9 +127,9 @@ impl Words<'_> {
                 };
                 format!("{} {fault}.", self.station(station))
             }
-            Input::SetCut { cut: Some(_) } => "The cable is cut: no signal that begins from now on passes.".to_owned(),
-            Input::SetCut { cut: None } => "The cable is mended.".to_owned(),
-            Input::Offer { .. } | Input::SetPlca { .. } | Input::SetQueue { .. } => String::new(),
+            Input::Deed(Deed::Cut(Some(_))) => "The cable is cut: no signal that begins from now on passes.".to_owned(),
+            Input::Deed(Deed::Cut(None)) => "The cable is mended.".to_owned(),
+            Input::Offer { .. } | Input::Deed(Deed::Plca { .. } | Deed::Queue { .. }) => String::new(),
         }
     }
 

@@ -3,9 +3,8 @@
 use super::super::story::{Each, Sent, Setting, Step, Story, Try, What};
 use super::super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, life};
 use super::{counted, list, wrap};
-use medium::{BitInstant, BitTimes, Cause, Event, Fault, FrameId, Input, Kind, Place, StationId, Tally};
+use medium::{BitInstant, BitTimes, Cause, Deed, Event, Fault, FrameId, Input, Kind, Place, StationId, Tally};
 use sim::scene::Signal;
-use sim::words::fault::FaultName;
 use sim::words::sentences::{self, Noticed, Party, TIED};
 use sim::words::units::group;
 use std::fmt::Write;
@@ -172,20 +171,20 @@ impl Words<'_> {
     fn done(&self, input: &Input, far: Option<&Each>) -> String {
         let of = |station: StationId| self.station(station);
         match *input {
-            Input::Attach { station } => format!("{} is put back on the medium.", of(station)),
-            Input::Detach { station } => {
+            Input::Deed(Deed::Plug { station }) => format!("{} is put back on the medium.", of(station)),
+            Input::Deed(Deed::Unplug { station }) => {
                 format!(
                     "{} is taken off the medium: an attempt under way ends as it would, other frames are discarded.",
                     of(station)
                 )
             }
-            Input::Join { station, .. } => format!("{} joins.", of(station)),
-            Input::Leave { station } => format!(
+            Input::Deed(Deed::Add { station, .. }) => format!("{} joins.", of(station)),
+            Input::Deed(Deed::Remove { station }) => format!(
                 "{} leaves the medium: an attempt under way ends as it would, other frames are discarded.",
                 of(station)
             ),
-            Input::SetPlca { station, .. } => format!("PLCA of {} is told other settings.", of(station)),
-            Input::SetFault { station, fault } => {
+            Input::Deed(Deed::Plca { station, .. }) => format!("PLCA of {} is told other settings.", of(station)),
+            Input::Deed(Deed::Fault { station, fault }) => {
                 let whose = of(station);
                 match fault {
                     Some(Fault::Deaf) => format!(
@@ -205,12 +204,12 @@ impl Words<'_> {
                          and receives nothing."
                     ),
                     Some(fault @ (Fault::BitErrors(_) | Fault::Signals { .. })) => {
-                        format!("{whose} gets the fault `{}`: noise at its place.", FaultName(fault))
+                        format!("{whose} gets the fault `{}`: noise at its place.", fault)
                     }
                     None => format!("{whose} has no fault any more."),
                 }
             }
-            Input::SetCut { cut: Some(cut) } => {
+            Input::Deed(Deed::Cut(Some(cut))) => {
                 let beyond = far.into_iter().flat_map(|far| far.iter()).zip(&self.names).filter(|(far, _)| **far);
                 let beyond: Vec<String> = beyond.map(|(_, name)| name.clone()).collect();
                 format!(
@@ -219,10 +218,10 @@ impl Words<'_> {
                     are(&beyond)
                 )
             }
-            Input::SetCut { cut: None } => {
+            Input::Deed(Deed::Cut(None)) => {
                 "The cable is mended: every signal that begins from now on gets everywhere.".to_owned()
             }
-            Input::Offer { .. } | Input::SetQueue { .. } => String::new(),
+            Input::Offer { .. } | Input::Deed(Deed::Queue { .. }) => String::new(),
         }
     }
 

@@ -4,7 +4,6 @@ use super::super::story::{Sent, Setting, Step, Unheard};
 use super::csma_cd::{NAMED, Words};
 use super::list;
 use medium::{Fault, Kind, StationId};
-use sim::words::fault::FaultName;
 use sim::words::units::group;
 
 impl Words<'_> {
@@ -74,7 +73,7 @@ impl Words<'_> {
         };
         let sender = &self.names[packet.source.index()];
         if let (None, None, true, Some(noise)) = (packet.collision, packet.fault, spoilt_by.is_empty(), *noise) {
-            return format!("no signal met it there, and noise made a bit wrong (`{}`)", FaultName(noise));
+            return format!("no signal met it there, and noise made a bit wrong (`{}`)", noise);
         }
         match (packet.collision, packet.fault, spoilt_by.is_empty()) {
             (Some(_), _, _) => {

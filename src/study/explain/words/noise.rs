@@ -3,13 +3,12 @@
 use super::super::plca::noise::Noise;
 use super::super::plca::segment::Segment;
 use medium::{Fault, Mishap};
-use sim::words::fault::FaultName;
 use sim::words::units::group;
 
 /// Its cause, what the log shows of it, and what to do.
 pub(super) fn sentences(segment: &Segment, noise: &Noise) -> [String; 3] {
     let node = segment.name(noise.node);
-    let name = FaultName(noise.fault);
+    let name = noise.fault;
     let (cause, does, mend) = match noise.fault {
         Fault::OneWay => (
             format!("{node} is deaf: it sends and hears nothing (fault `{name}`)."),

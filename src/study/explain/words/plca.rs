@@ -6,7 +6,7 @@ use super::super::plca::turns;
 use super::super::story::{Setting, Step, Story, What};
 use super::findings::{sentences as finding, times};
 use super::wrap;
-use medium::{BitInstant, BitTimes, Event, Input, Kind, PREAMBLE_AND_SFD};
+use medium::{BitInstant, BitTimes, Deed, Event, Input, Kind, PREAMBLE_AND_SFD};
 use sim::words::sentences::{self, TOLD_TO_WAIT};
 use sim::words::units::group;
 use std::ops::Deref;
@@ -86,18 +86,18 @@ impl super::Teller for Words<'_> {
 impl Words<'_> {
     fn input(&self, input: &Input) -> String {
         match *input {
-            Input::Attach { station } => format!("{} is put back on the medium.", self.station(station)),
-            Input::Join { station, .. } => format!("{} joins.", self.station(station)),
-            Input::Detach { station } | Input::Leave { station } => {
+            Input::Deed(Deed::Plug { station }) => format!("{} is put back on the medium.", self.station(station)),
+            Input::Deed(Deed::Add { station, .. }) => format!("{} joins.", self.station(station)),
+            Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => {
                 let coordinator = self.on.plca.nodes[station.index()].settings.node_id == 0;
                 let more = if coordinator { ": the coordinator is lost, and no BEACON comes" } else { "" };
                 format!("{} is taken off the medium{more}.", self.station(station))
             }
-            Input::SetPlca { station, .. } => {
+            Input::Deed(Deed::Plca { station, .. }) => {
                 format!("PLCA of {} is told settings, and reset.", self.station(station))
             }
-            Input::SetFault { .. } | Input::SetCut { .. } => String::new(),
-            Input::Offer { .. } | Input::SetQueue { .. } => String::new(),
+            Input::Deed(Deed::Fault { .. } | Deed::Cut(_)) => String::new(),
+            Input::Offer { .. } | Input::Deed(Deed::Queue { .. }) => String::new(),
         }
     }
 

@@ -13,7 +13,7 @@ use super::emulator::{self, EmulatorEvent};
 use super::names::Names;
 use crate::files::inputs;
 use crate::files::json_lines::PIECE;
-use medium::{BitInstant, Destination, Event, Frame, FrameId, Input, Kind, Shape, StationId, Value, Visitor};
+use medium::{BitInstant, Deed, Destination, Event, Frame, FrameId, Kind, Shape, StationId, Value, Visitor};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -156,9 +156,9 @@ impl Blocks {
         self.records += 1;
     }
 
-    pub fn input(&mut self, names: &Names, at: BitInstant, input: &Input) {
+    pub fn deed(&mut self, names: &Names, at: BitInstant, deed: Deed) {
         self.latest = at.get();
-        self.line(|text| inputs::write(text, names, at, input, None, Some(inputs::LAYER)));
+        self.line(|text| inputs::write_deed(text, names, at, deed));
     }
 
     pub fn emulator(&mut self, names: &Names, event: &EmulatorEvent) {

@@ -95,13 +95,6 @@ pub(super) fn last_words(lines: u64, next: &[u8], error: &io::Error) -> Vec<u8> 
     text
 }
 
-/// Whether a line is a check.
-pub(super) fn is_check(line: &[u8]) -> bool {
-    let Some(line) = line.strip_prefix(b"{\"t\":") else { return false };
-    let digits = line.iter().take_while(|octet| octet.is_ascii_digit()).count();
-    line[digits..].starts_with(b",\"layer\":\"check\",")
-}
-
 /// What a reader knows of a log's checks.
 #[derive(Clone, Debug)]
 pub(super) struct Checked {

@@ -1,6 +1,5 @@
 //! Who joins in a file, found without reading what else it has.
 
-use crate::words::cable::Cut;
 use medium::Place;
 use memchr::memmem::Finder;
 use std::fs::File;
@@ -8,7 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// What comes before the name of a station that joins: in a record, in an event log, and in the binary form of one.
-const BEFORE: &[u8] = br#""kind":"join","station":""#;
+const BEFORE: &[u8] = br#""add":{"name":""#;
 /// What comes before its place.
 const PLACE: &str = "\"place\":";
 /// Octets that are read at once.
@@ -47,5 +46,5 @@ fn place_in(rest: &[u8]) -> Option<Place> {
     let line = String::from_utf8_lossy(rest.split(|octet| *octet == b'\n').next()?);
     let (_, place) = line.split_once(PLACE)?;
     let (place, _) = place.split_once('}')?;
-    serde_json::from_str::<Cut>(&format!("{place}}}")).ok().map(Place::from)
+    serde_json::from_str(&format!("{place}}}")).ok()
 }

@@ -8,6 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Stations' names, ready to be written and looked up.
 #[derive(Clone, Debug)]
 pub struct Names {
+    plain: Vec<String>,
     /// As JSON strings, without the quotes.
     escaped: Vec<String>,
     /// `,"station":"st1"`.
@@ -21,7 +22,8 @@ impl Names {
     /// Names in order of station number.
     pub fn new(names: &[String]) -> Names {
         let (escaped, numbers) = (Vec::with_capacity(names.len()), HashMap::default());
-        let mut own = Names { escaped, station_columns: Vec::new(), frame_columns: Vec::new(), numbers };
+        let mut own =
+            Names { plain: Vec::new(), escaped, station_columns: Vec::new(), frame_columns: Vec::new(), numbers };
         names.iter().for_each(|name| own.join(name));
         own
     }
@@ -37,6 +39,7 @@ impl Names {
         self.station_columns.push(format!(",\"station\":\"{escaped}\"").into_bytes().into());
         self.frame_columns.push(format!(",\"frame\":\"{escaped}#").into_bytes().into());
         self.escaped.push(escaped);
+        self.plain.push(name.to_owned());
     }
 
     /// From now on `station` is called `name`.
@@ -53,6 +56,7 @@ impl Names {
         swap(&mut self.station_columns, &mut other.station_columns);
         swap(&mut self.frame_columns, &mut other.frame_columns);
         self.escaped[station.index()].clone_from(&other.escaped[0]);
+        name.clone_into(&mut self.plain[station.index()]);
     }
 
     /// The number of stations.
@@ -75,6 +79,11 @@ impl Names {
     pub(super) fn numbered(&self, name: &str) -> Option<FrameId> {
         let (station, serial) = name.rsplit_once('#')?;
         Some(FrameId { station: self.station(station)?, serial: serial.parse().ok()? })
+    }
+
+    /// What a station is called.
+    pub fn name(&self, station: StationId) -> &str {
+        &self.plain[station.index()]
     }
 
     pub(crate) fn escaped(&self, station: StationId) -> &str {

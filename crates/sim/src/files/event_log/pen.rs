@@ -7,7 +7,7 @@ use super::read::Entry;
 use super::sheet::Sheet;
 use super::{Digest, Names};
 use crate::files::json_lines::{LineWriter, WriteError};
-use medium::{BitInstant, Cause, Destination, Event, Frame, Input, Kind, Octets};
+use medium::{BitInstant, Cause, Deed, Destination, Event, Frame, Input, Kind, Octets};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Pen {
 
     /// Knows a station that joins, before anything is written of it.
     fn know(&mut self, input: &Input) {
-        let Input::Join { who, .. } = input else { return };
+        let Input::Deed(Deed::Add { who, .. }) = input else { return };
         self.names.join(who.name());
         self.sheet.iter_mut().for_each(|sheet| sheet.know(&self.names));
         self.blocks.iter_mut().for_each(|blocks| blocks.know(self.names.len()));
@@ -123,8 +123,10 @@ impl Pen {
     }
 
     fn write_input(&mut self, at: BitInstant, input: &Input) {
-        self.sheet.iter_mut().for_each(|sheet| sheet.input(&self.names, at, input));
-        self.blocks.iter_mut().for_each(|blocks| blocks.input(&self.names, at, input));
+        // Of a frame its event `offered` tells.
+        let Input::Deed(deed) = *input else { return };
+        self.sheet.iter_mut().for_each(|sheet| sheet.deed(&self.names, at, deed));
+        self.blocks.iter_mut().for_each(|blocks| blocks.deed(&self.names, at, deed));
     }
 
     pub fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
@@ -149,9 +151,10 @@ impl Pen {
                 let frame = offered.map(|(destination, tagged)| Frame { size: Octets::new(0), destination, tagged });
                 self.write_event(event, frame.as_ref())
             }
-            Entry::Input { at, input } => {
-                self.know(input);
-                self.write_input(*at, input);
+            Entry::Deed { at, deed } => {
+                let input = Input::Deed(*deed);
+                self.know(&input);
+                self.write_input(*at, &input);
                 self.hand_over_full()
             }
             Entry::Emulator(event) => self.emulator(event),
@@ -189,9 +192,7 @@ impl Pen {
     /// Writes what is left, inputs that no event has followed too, and that the log ends here.
     pub fn finish(&mut self) -> Result<(), WriteError> {
         for (at, input) in std::mem::take(&mut self.inputs) {
-            if !is_offer(&input) {
-                self.write_input(at, &input);
-            }
+            self.write_input(at, &input);
         }
         self.end(None)
     }
@@ -234,7 +235,7 @@ fn took_effect(at: BitInstant, input: &Input, event: &Event) -> bool {
         Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack => false,
         Kind::Beacon { .. } | Kind::Commit { .. } => false,
         Kind::PlcaStatus { .. } | Kind::PlcaId { .. } => {
-            matches!(input, Input::SetPlca { station, .. } if *station == event.station)
+            matches!(input, Input::Deed(Deed::Plca { station, .. }) if *station == event.station)
         }
     };
     !is_offer(input) && (at < event.at || at == event.at && after_arrivals)

@@ -5,11 +5,12 @@ use super::check::{self, Checked, Said};
 use super::emulator::{self, EmulatorEvent};
 use super::text::{Line, no_frame};
 use super::{FORMAT, Header, Names, VERSION};
+use crate::files::columns::is_of_layer;
 use crate::files::inputs::{self, Seating};
 use crate::files::json_lines::{LineReader, ReadError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
-use medium::{BitInstant, Destination, Event, Frame, Input, Kind};
+use medium::{BitInstant, Deed, Destination, Event, Frame, Input, Kind};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -108,7 +109,7 @@ impl<R: BufRead> EventLogReader<R> {
         loop {
             match self.next_entry()? {
                 Some(Entry::Medium(event)) => return Ok(Some(event)),
-                Some(Entry::Input { .. } | Entry::Emulator(_)) => {}
+                Some(Entry::Deed { .. } | Entry::Emulator(_)) => {}
                 None => return Ok(None),
             }
         }
@@ -135,9 +136,9 @@ impl<R: BufRead> EventLogReader<R> {
 
     /// Knows a station that joins.
     fn know(&mut self, entry: &Entry) {
-        let Entry::Input { input, .. } = entry else { return };
-        self.seating.take(input);
-        let Input::Join { who, .. } = input else { return };
+        let Entry::Deed { deed, .. } = entry else { return };
+        self.seating.take(deed);
+        let Deed::Add { who, .. } = deed else { return };
         if self.names.station(who.name()).is_none() {
             self.names.join(who.name());
             self.header.stations.push(who.name().to_owned());
@@ -220,6 +221,13 @@ impl<R: BufRead> EventLogReader<R> {
 
     /// What a line says, and when.
     fn read_line(&self, text: &[u8]) -> Result<(Told, u64), ReadError> {
+        if is_of_layer(text, inputs::LAYER) {
+            let deed = inputs::read_deed(text, &self.names, &self.seating);
+            let (t, deed) = deed.map_err(|what| self.lines.wrong(what))?;
+            self.check_time(t).map_err(|what| self.lines.wrong(what))?;
+            let entry = Entry::Deed { at: BitInstant::new(t), deed };
+            return Ok((Told::Entry(entry, None), t));
+        }
         let mut line: Line<'_> = serde_json::from_slice(text).map_err(|error| self.lines.wrong_json(&error))?;
         let now = line.t;
         self.entry(&mut line).map(|told| (told, now)).map_err(|what| self.lines.wrong(what))
@@ -236,7 +244,7 @@ impl<R: BufRead> EventLogReader<R> {
         }
         while self.lines.advance()? {
             self.goes_on()?;
-            if check::is_check(self.lines.line()) {
+            if is_of_layer(self.lines.line(), check::LAYER) {
                 let (told, _) = self.read_line(self.lines.line())?;
                 if let Told::Check(said) = told {
                     let number = self.lines.number();
@@ -276,7 +284,7 @@ impl<R: BufRead> EventLogReader<R> {
                     last = event.at.get();
                     observer.event(&event)?;
                 }
-                Ok(Some(Entry::Input { at, input })) => observer.input(at, &input, None)?,
+                Ok(Some(Entry::Deed { at, deed })) => observer.input(at, &Input::Deed(deed), None)?,
                 Ok(Some(Entry::Emulator(event))) => observer.emulator(&event)?,
                 Ok(None) => break self.not_whole().map_or(Ok(()), |why| Err(ReadError::NotWhole { why })),
                 Err(error) => break Err(error),
@@ -338,13 +346,9 @@ impl<R: BufRead> EventLogReader<R> {
             Some(layer) if layer == emulator::LAYER => {
                 emulator::take(line, names).map(|event| Told::Entry(Entry::Emulator(event), None))
             }
-            Some(layer) if layer == inputs::LAYER => {
-                let input = line.take_input(names, &self.seating)?;
-                Ok(Told::Entry(Entry::Input { at: BitInstant::new(line.t), input }, None))
-            }
             Some(layer) if layer == check::LAYER => line.take_check().map(Told::Check),
             Some(layer) => Err(format!(
-                "`{layer}` is no layer: events of the medium have none, others are of `emulator`, `input` or `check`"
+                "`{layer}` is no layer: events of the medium have none, others are of `emulator`, `deed` or `check`"
             )),
         }
     }
@@ -378,12 +382,12 @@ enum Told {
 pub enum Entry {
     /// It happened on the medium.
     Medium(Event),
-    /// It was done to the medium; never an offered frame, of which `offered` tells.
-    Input {
+    /// It was done to the bus.
+    Deed {
         /// When.
         at: BitInstant,
         /// What.
-        input: Input,
+        deed: Deed,
     },
     /// It happened to the emulator.
     Emulator(EmulatorEvent),

@@ -15,7 +15,7 @@ use crate::files::columns::{Sink, number, string, truth};
 use crate::files::inputs;
 use crate::files::json_lines::PIECE;
 use crate::files::repeated::Repeated;
-use medium::{BitInstant, Event, Frame, FrameId, Input, StationId, Value, Visitor};
+use medium::{BitInstant, Deed, Event, Frame, FrameId, StationId, Value, Visitor};
 
 #[derive(Debug)]
 pub(super) struct Sheet {
@@ -110,9 +110,9 @@ impl Sheet {
         write_event(text, names, event);
     }
 
-    /// Writes an input that is no frame.
-    pub fn input(&mut self, names: &Names, at: BitInstant, input: &Input) {
-        self.beside_the_digest(at, |text| inputs::write(text, names, at, input, None, Some(inputs::LAYER)));
+    /// Writes what was done to the bus.
+    pub fn deed(&mut self, names: &Names, at: BitInstant, deed: Deed) {
+        self.beside_the_digest(at, |text| inputs::write_deed(text, names, at, deed));
     }
 
     /// Writes an event of the emulator.

@@ -1,7 +1,7 @@
 //! Event logs written and read back.
 
 use super::*;
-use medium::{BitRate, BitTimes, Cause, FrameId, Kind, Octets, StationId, Topology};
+use medium::{BitRate, BitTimes, Cause, Deed, FrameId, Kind, Octets, StationId, Topology};
 
 mod forms;
 
@@ -186,18 +186,17 @@ fn what_is_no_frame_of_a_node_with_plca_comes_back_as_it_was_written() {
 fn a_change_of_plca_is_read() {
     let header = String::from_utf8(log_of(&[]).0).expect("UTF-8");
     let plca = r#""plca":{"enabled":true,"node-id":3,"node-cnt":8,"to-tmr":32,"burst-cnt":0,"burst-tmr":128}"#;
-    let line = format!(r#"{{"t":7,"layer":"input","kind":"set_plca","station":"st1",{plca}}}"#);
+    let line = format!(r#"{{"t":7,"layer":"deed","station":"st1",{plca}}}"#);
     let text = format!("{header}{line}\n");
     let mut log = EventLogReader::new(LineReader::new(text.as_bytes(), "x".to_owned())).expect("a log");
-    let Some(Entry::Input { at, input: Input::SetPlca { station, settings } }) = log.next_entry().expect("an input")
-    else {
+    let Some(Entry::Deed { at, deed: Deed::Plca { station, settings } }) = log.next_entry().expect("an input") else {
         panic!("not read as a change of PLCA: {text}");
     };
     assert_eq!((at.get(), station.index(), settings.node_id), (7, 0, 3));
     let without = text.replace(&format!(",{plca}"), "");
     let mut log = EventLogReader::new(LineReader::new(without.as_bytes(), "x".to_owned())).expect("a log");
     let error = log.next_entry().expect_err("incomplete").to_string();
-    assert!(error.contains("no `plca` in a line of kind `set_plca`"), "{error}");
+    assert!(error.contains("a deed is one of `plug`"), "{error}");
 }
 
 #[test]

@@ -2,11 +2,8 @@
 
 use super::Names;
 use super::check::Said;
-use crate::files::inputs::{self, JoinText, Seating, To};
-use crate::words::cable::Cut;
-use crate::words::fault::FaultName;
-use crate::words::plca::SettingsText;
-use medium::{Cause, FrameId, Input, Kind, KindError, StationId, Value};
+use crate::files::inputs::To;
+use medium::{Cause, FrameId, Kind, KindError, StationId, Value};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 
@@ -82,13 +79,6 @@ columns! {
     |
     destination: To,
     tagged: bool,
-    fault: Option<FaultName>,
-    cut: Option<Cut>,
-    queue: u32,
-    plca: SettingsText,
-    seat: u16,
-    mac: String,
-    place: Cut,
     real_ns: u64,
     ns: i64,
     copies: u64,
@@ -155,37 +145,6 @@ impl<'a> Line<'a> {
         let lines = self.lines.take().ok_or_else(|| format!("no `lines` in a line of kind `{}`", self.kind))?;
         let said = Said::new(&self.kind, lines, self.crc32.take(), self.why.take())?;
         self.nothing_left().map(|()| said)
-    }
-
-    /// What was done to the medium, and nothing else.
-    pub(super) fn take_input(&mut self, names: &Names, seating: &Seating) -> Result<Input, String> {
-        let missing = |column: &str| format!("no `{column}` in a line of kind `{}`", self.kind);
-        let input = match &*self.kind {
-            "attach" => Input::Attach { station: self.take_station(names)? },
-            "detach" => Input::Detach { station: self.take_station(names)? },
-            "leave" => Input::Leave { station: self.take_station(names)? },
-            "join" => {
-                let name = self.station.take().ok_or_else(|| missing("station"))?;
-                let seat = self.seat.take().ok_or_else(|| missing("seat"))?;
-                let mac = self.mac.take().ok_or_else(|| missing("mac"))?;
-                seating.joining(names, &JoinText { name: &name, seat, mac: &mac, place: self.place.take() })?
-            }
-            "set_fault" => {
-                let fault = self.fault.take().ok_or_else(|| missing("fault"))?.map(|FaultName(fault)| fault);
-                Input::SetFault { station: self.take_station(names)?, fault }
-            }
-            "set_plca" => {
-                let settings = self.plca.take().ok_or_else(|| missing("plca"))?.into();
-                Input::SetPlca { station: self.take_station(names)?, settings }
-            }
-            "set_cut" => {
-                let cut = self.cut.take().ok_or_else(|| missing("cut"))?;
-                seating.cut(cut)?
-            }
-            "set_queue" => inputs::queue(self.queue.take().ok_or_else(|| missing("queue"))?)?,
-            kind => return Err(format!("`{kind}` is no kind of input")),
-        };
-        self.nothing_left().map(|()| input)
     }
 }
 

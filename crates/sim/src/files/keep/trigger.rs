@@ -2,8 +2,7 @@
 
 use super::Fact;
 use crate::files::event_log::EMULATOR_KINDS;
-use crate::files::inputs::{self, KINDS};
-use medium::{Cause, Kind};
+use medium::{Cause, Deed, Kind};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
@@ -20,7 +19,8 @@ impl Triggers {
     pub fn fired_by(&self, fact: &Fact) -> Option<&str> {
         let name = |name: &str| self.0.iter().find(|known| *known == name).map(String::as_str);
         match fact {
-            Fact::Input(_, input) => name(inputs::kind(input)),
+            // A frame has the event `offered`; its input has no line in a log.
+            Fact::Input(_, input) => input.deed().and_then(|deed| name(deed.word())),
             Fact::Emulator(event) => name(event.kind.name()),
             Fact::Event(event) => match event.kind {
                 Kind::Collision { late: true, .. } => name(LATE).or_else(|| name(event.kind.name())),
@@ -33,11 +33,9 @@ impl Triggers {
     /// All names, in the order of docs/trace.md.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let events = Kind::ALL.iter().map(|(name, _)| *name);
-        // A frame has the event `offered`; its input has no line in a log.
-        let inputs = KINDS.iter().copied().filter(|kind| *kind != "offer");
         let causes =
             Cause::ALL.into_iter().map(Cause::name).filter(|name| Kind::ALL.iter().all(|(kind, _)| kind != name));
-        events.chain(causes).chain(inputs).chain(EMULATOR_KINDS.iter().copied())
+        events.chain(causes).chain(<Deed>::WORDS).chain(EMULATOR_KINDS.iter().copied())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The timetable of a scenario: `[[at]]`, and the cuts of `[[cut]]` among them, in order of time; the stations that join by it,
 //! and the end that it gives a run.
 
-use super::deed::{Course, Deed};
+use super::deed::{Course, LabDeed};
 use super::join::Joiner;
 use super::{CutPlan, PlanError, Planner, RunPlan, StationPlan};
 use crate::scenario::file::{AtSection, StationSection};
@@ -28,7 +28,7 @@ impl Planner<'_> {
         further: &FurtherTraffic,
         medium: &Config,
         cuts: &[CutPlan],
-    ) -> Result<Vec<(BitInstant, Deed)>, PlanError> {
+    ) -> Result<Vec<(BitInstant, LabDeed)>, PlanError> {
         let own = Self::all(self.scenario.at.iter().map(|section| {
             let at = self.instant(section, medium.rate)?;
             Ok(Written { at, cut: None, section: Some(section) })
@@ -106,7 +106,7 @@ impl Planner<'_> {
     pub(super) fn with_end(
         &self,
         run: RunPlan,
-        done: &[(BitInstant, Deed)],
+        done: &[(BitInstant, LabDeed)],
         rate: BitRate,
     ) -> Result<RunPlan, PlanError> {
         let bits = |span| BitTimes::within(span, rate);
@@ -134,13 +134,13 @@ impl Planner<'_> {
 }
 
 /// When a lab or a run ends that would end at `usual`: what comes after an end is not done.
-pub(super) fn end(usual: BitInstant, done: &[(BitInstant, Deed)]) -> BitInstant {
+pub(super) fn end(usual: BitInstant, done: &[(BitInstant, LabDeed)]) -> BitInstant {
     let mut end = usual;
     for (at, deed) in done {
         if *at >= end {
             break;
         }
-        if let Deed::Until(until) = deed {
+        if let LabDeed::Until(until) = deed {
             end = (*until).max(*at);
         }
     }

@@ -7,17 +7,16 @@ use super::{PlanError, Planner, StationPlan};
 use crate::scenario::file::{AtSection, SourceSection, StationSection, value};
 use crate::settings::values::FaultText;
 use crate::traffic::{Arrivals, LaterTraffic, TrafficError, TrafficSpec};
-use crate::words::cable::Cut;
+use crate::words::cable;
 use crate::words::choices::FilterChoice;
-use crate::words::fault::FaultName;
-use medium::{BitInstant, Config, Input, Joiner, Place, StationId};
+use medium::{BitInstant, Config, Deed, Fault, Joiner, Place, StationId};
 use toml::Spanned;
 
 /// What is done.
 #[derive(Clone, Debug)]
-pub enum Deed {
-    /// The medium gets an input: not one of a station that joins.
-    Input(Input),
+pub enum LabDeed {
+    /// Something is done to the bus: not a station that joins.
+    Bus(Deed),
     /// A station joins.
     Join(Box<Joining>),
     /// A station offers something else from now on.
@@ -28,32 +27,32 @@ pub enum Deed {
     Until(BitInstant),
 }
 
-impl Deed {
-    /// The input that the medium gets.
-    pub fn input(&self) -> Option<Input> {
+impl LabDeed {
+    /// What the medium gets.
+    pub fn of_bus(&self) -> Option<Deed> {
         match self {
-            Deed::Input(input) => Some(*input),
-            Deed::Join(joining) => Some(joining.input()),
-            Deed::Traffic(_) | Deed::Filter(_) | Deed::Until(_) => None,
+            LabDeed::Bus(deed) => Some(*deed),
+            LabDeed::Join(joining) => Some(joining.deed()),
+            LabDeed::Traffic(_) | LabDeed::Filter(_) | LabDeed::Until(_) => None,
         }
     }
 
     /// The station that it is about.
     pub fn station(&self) -> Option<StationId> {
         match self {
-            Deed::Input(input) => input.station(),
-            Deed::Join(joining) => Some(joining.seat),
-            Deed::Traffic(traffic) => Some(StationId::new(traffic.station as u16)),
-            Deed::Filter(_) | Deed::Until(_) => None,
+            LabDeed::Bus(deed) => deed.station(),
+            LabDeed::Join(joining) => Some(joining.seat),
+            LabDeed::Traffic(traffic) => Some(StationId::new(traffic.station as u16)),
+            LabDeed::Filter(_) | LabDeed::Until(_) => None,
         }
     }
 
     /// What a station offers by it.
     pub fn traffic(&self) -> Option<&LaterTraffic> {
         match self {
-            Deed::Join(joining) => Some(&joining.traffic),
-            Deed::Traffic(traffic) => Some(traffic),
-            Deed::Input(_) | Deed::Filter(_) | Deed::Until(_) => None,
+            LabDeed::Join(joining) => Some(&joining.traffic),
+            LabDeed::Traffic(traffic) => Some(traffic),
+            LabDeed::Bus(_) | LabDeed::Filter(_) | LabDeed::Until(_) => None,
         }
     }
 }
@@ -78,10 +77,10 @@ impl Joining {
     ///
     /// # Panics
     /// If no station can have its name: the plan has checked that.
-    pub fn input(&self) -> Input {
+    pub fn deed(&self) -> Deed {
         let who = Joiner::new(&self.station.name, self.station.mac.octets());
         let who = who.expect("a name that a station can have");
-        Input::Join { station: self.seat, who: who.at(self.place) }
+        Deed::Add { station: self.seat, who: who.at(self.place) }
     }
 }
 
@@ -152,12 +151,12 @@ impl Course {
     }
 
     /// Takes in what is done.
-    pub fn take(&mut self, deed: &Deed) {
+    pub fn take(&mut self, deed: &LabDeed) {
         match deed {
-            Deed::Input(Input::Leave { station }) => self.seats[station.index()].is_there = false,
-            Deed::Input(Input::SetCut { cut }) => self.is_cut = cut.is_some(),
-            Deed::Input(_) | Deed::Filter(_) | Deed::Until(_) => {}
-            Deed::Join(joining) => {
+            LabDeed::Bus(Deed::Remove { station }) => self.seats[station.index()].is_there = false,
+            LabDeed::Bus(Deed::Cut(cut)) => self.is_cut = cut.is_some(),
+            LabDeed::Bus(_) | LabDeed::Filter(_) | LabDeed::Until(_) => {}
+            LabDeed::Join(joining) => {
                 let Joining { seat, station, traffic, .. } = &**joining;
                 let (station, offers, sources) = (station.clone(), traffic.spec.clone(), traffic.number + 1);
                 let taken = Seat { station, is_there: true, offers, sources };
@@ -166,7 +165,7 @@ impl Course {
                     None => self.seats.push(taken),
                 }
             }
-            Deed::Traffic(traffic) => {
+            LabDeed::Traffic(traffic) => {
                 let seat = &mut self.seats[traffic.station];
                 (seat.offers, seat.sources) = (traffic.spec.clone(), traffic.number + 1);
             }
@@ -185,7 +184,7 @@ impl Planner<'_> {
         section: &Spanned<AtSection>,
         course: &Course,
         medium: &Config,
-    ) -> Result<Vec<Deed>, PlanError> {
+    ) -> Result<Vec<LabDeed>, PlanError> {
         let given = section.get_ref();
         self.check_keys(section)?;
         let names = course.names();
@@ -193,11 +192,11 @@ impl Planner<'_> {
             let missing = "`station` is missing: write whose PLCA it is, like `station = \"st1\"`".to_owned();
             let station = given.station.as_ref().ok_or_else(|| self.at("at", section, missing))?;
             let station = self.present("station", station, course)?;
-            return Ok(vec![Deed::Input(self.set_plca(plca, station, medium)?)]);
+            return Ok(vec![LabDeed::Bus(self.set_plca(plca, station, medium)?)]);
         }
         if let Some(fault) = &given.fault {
             let faults = self.set_fault(section, fault, given.station.as_ref(), course)?;
-            return Ok(faults.into_iter().map(Deed::Input).collect());
+            return Ok(faults.into_iter().map(LabDeed::Bus).collect());
         }
         if let Some(arrivals) = &given.arrivals {
             return self.traffic_changes(at, section, &arrivals.get_ref().0, course, medium);
@@ -205,28 +204,28 @@ impl Planner<'_> {
         if let Some(joiner) = &given.add {
             let joining = self.joining_at(at, joiner, course, medium)?;
             let (station, fault) = (joining.seat, joining.station.fault);
-            let fault = fault.map(|fault| Deed::Input(Input::SetFault { station, fault: Some(fault) }));
-            return Ok([Deed::Join(Box::new(joining))].into_iter().chain(fault).collect());
+            let fault = fault.map(|fault| LabDeed::Bus(Deed::Fault { station, fault: Some(fault) }));
+            return Ok([LabDeed::Join(Box::new(joining))].into_iter().chain(fault).collect());
         }
-        let input = if let Some(between) = &given.cut {
-            Input::SetCut { cut: Some(self.place_between("cut", section, between.get_ref(), &names, medium)?) }
+        let deed = if let Some(between) = &given.cut {
+            Deed::Cut(Some(self.place_between("cut", section, between.get_ref(), &names, medium)?))
         } else if let Some(station) = &given.plug {
-            Input::Attach { station: self.present("plug", station, course)? }
+            Deed::Plug { station: self.present("plug", station, course)? }
         } else if let Some(station) = &given.unplug {
-            Input::Detach { station: self.present("unplug", station, course)? }
+            Deed::Unplug { station: self.present("unplug", station, course)? }
         } else if let Some(station) = &given.remove {
-            Input::Leave { station: self.present("remove", station, course)? }
+            Deed::Remove { station: self.present("remove", station, course)? }
         } else if let Some(limit) = value(&given.queue) {
-            Input::SetQueue { limit }
+            Deed::Queue { limit }
         } else if let Some(filter) = value(&given.filter) {
-            return Ok(vec![Deed::Filter(filter)]);
+            return Ok(vec![LabDeed::Filter(filter)]);
         } else if let Some(until) = value(&given.until) {
-            return Ok(vec![Deed::Until(until.on_medium(medium.rate))]);
+            return Ok(vec![LabDeed::Until(until.on_medium(medium.rate))]);
         } else {
-            Input::SetCut { cut: None }
+            Deed::Cut(None)
         };
-        self.check_cut(section, input, course)?;
-        Ok(vec![Deed::Input(input)])
+        self.check_cut(section, deed, course)?;
+        Ok(vec![LabDeed::Bus(deed)])
     }
 
     /// One thing happens in a section, and nothing is beside it that belongs to another.
@@ -258,8 +257,8 @@ impl Planner<'_> {
     }
 
     /// A cable has one cut at a time.
-    fn check_cut<T>(&self, section: &Spanned<T>, input: Input, course: &Course) -> Result<(), PlanError> {
-        let Input::SetCut { cut } = input else { return Ok(()) };
+    fn check_cut<T>(&self, section: &Spanned<T>, deed: Deed, course: &Course) -> Result<(), PlanError> {
+        let Deed::Cut(cut) = deed else { return Ok(()) };
         let what = match (course.is_cut, cut) {
             (true, Some(_)) => {
                 "a cable has one cut at a time, and it is cut already then: mend it before, with `mend = true`"
@@ -277,16 +276,16 @@ impl Planner<'_> {
         fault: &Spanned<FaultText>,
         station: Option<&Spanned<String>>,
         course: &Course,
-    ) -> Result<Vec<Input>, PlanError> {
+    ) -> Result<Vec<Deed>, PlanError> {
         let fault = fault.get_ref().0;
         if let Some(station) = station {
-            return Ok(vec![Input::SetFault { station: self.present("station", station, course)?, fault }]);
+            return Ok(vec![Deed::Fault { station: self.present("station", station, course)?, fault }]);
         }
-        let of_all = fault.map(|fault| FaultName(fault).of_all()).transpose();
+        let of_all = fault.map(Fault::of_all).transpose();
         let missing = |what| format!("`station` is missing, and {what}: write whose it is, like `station = \"st1\"`");
-        let fault = of_all.map_err(|what| self.at("at", section, missing(what)))?.map(|FaultName(fault)| fault);
+        let fault = of_all.map_err(|what| self.at("at", section, missing(what)))?;
         let there = course.there().map(|seat| StationId::new(seat as u16));
-        Ok(there.map(|station| Input::SetFault { station, fault }).collect())
+        Ok(there.map(|station| Deed::Fault { station, fault }).collect())
     }
 
     /// Other traffic of one station, or of all together.
@@ -297,7 +296,7 @@ impl Planner<'_> {
         arrivals: &Arrivals,
         course: &Course,
         medium: &Config,
-    ) -> Result<Vec<Deed>, PlanError> {
+    ) -> Result<Vec<LabDeed>, PlanError> {
         let AtSection { station, frame_size, destination, .. } = section.get_ref();
         let (stations, arrivals): (Vec<usize>, Arrivals) = match station {
             Some(station) => (vec![self.present("station", station, course)?.index()], arrivals.clone()),
@@ -326,7 +325,7 @@ impl Planner<'_> {
             let (number, stations) = (course.seats[station].sources, course.seats.len());
             let traffic = LaterTraffic { station, spec, number, stations };
             self.check_traffic(at, section, &traffic, &names, medium)?;
-            Ok(Deed::Traffic(traffic))
+            Ok(LabDeed::Traffic(traffic))
         };
         Self::all(stations.into_iter().map(deed))
     }
@@ -458,12 +457,12 @@ impl Planner<'_> {
             return Err(self.at(key, section, what));
         };
         let stations = [self.number(key, one, names)?.index(), self.number(key, other, names)?.index()];
-        let cut = Cut::between(&medium.topology, [one.get_ref(), other.get_ref()], stations);
-        cut.map(Place::from).map_err(|what| self.at(key, one, what))
+        let cut = cable::between(&medium.topology, [one.get_ref(), other.get_ref()], stations);
+        cut.map_err(|what| self.at(key, one, what))
     }
 
     /// A cut or a mend of `[[cut]]`, which is checked already.
-    pub(super) fn of_cable(written: &Written) -> Option<Deed> {
-        written.cut.map(|cut| Deed::Input(Input::SetCut { cut }))
+    pub(super) fn of_cable(written: &Written) -> Option<LabDeed> {
+        written.cut.map(|cut| LabDeed::Bus(Deed::Cut(cut)))
     }
 }

@@ -4,7 +4,7 @@
 //! until a station joins there.
 
 use super::medium::evenly;
-use super::{Course, Deed, Overrides, Plan, PlanError, Planner};
+use super::{Course, LabDeed, Overrides, Plan, PlanError, Planner};
 use crate::scenario::file::{Scenario, ScenarioError, StationSection};
 use crate::settings::wrong::{Wrong, Wrongs};
 use crate::words::units::many;
@@ -44,7 +44,7 @@ impl Plan {
     ///
     /// # Errors
     /// Keys that are not [`SET`], bad values, or a station that is not there.
-    pub fn setting(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<Deed>, PlanError> {
+    pub fn setting(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<LabDeed>, PlanError> {
         check_keys(section, &SET, "no such key can be set")?;
         self.doing(section, course)
     }
@@ -53,20 +53,20 @@ impl Plan {
     ///
     /// # Errors
     /// Unknown keys, bad values, or values that another station has.
-    pub fn adding(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<Deed>, PlanError> {
+    pub fn adding(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<LabDeed>, PlanError> {
         check_keys(section, &ADDED, "a station that joins has no such key")?;
         let mut deeds = self.doing(&Map::from_iter([("add".to_owned(), json!(section))]), course)?;
         // Programs are what a station is added for, unless the command says otherwise.
         let own = section.contains_key("arrivals");
         deeds.iter_mut().for_each(|deed| {
-            if let Deed::Join(joining) = deed {
+            if let LabDeed::Join(joining) = deed {
                 joining.has_traffic &= own;
             }
         });
         Ok(deeds)
     }
 
-    fn doing(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<Deed>, PlanError> {
+    fn doing(&self, section: &Map<String, Value>, course: &Course) -> Result<Vec<LabDeed>, PlanError> {
         let text = text(section).map_err(|what| Wrong { place: None, name: "at".to_owned(), what })?;
         let read = Scenario::from_text(Path::new("command"), text).map_err(|error| match error {
             ScenarioError::Content(wrongs) => without_place(wrongs),

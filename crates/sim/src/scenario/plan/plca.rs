@@ -6,7 +6,7 @@ use crate::settings::keys::PLCA;
 use crate::settings::overrides::option_at;
 use crate::words::macphy::{self, FURTHER, NO_CLOCK, Written};
 use crate::words::plca::{Segment, number, unwise};
-use medium::{BitTimes, Config, Dplca, Input, MacPhy, Method, Plca, PlcaNode, PlcaSettings, StationId};
+use medium::{BitTimes, Config, Deed, Dplca, MacPhy, Method, Plca, PlcaNode, PlcaSettings, StationId};
 use toml::Spanned;
 
 fn bits(given: &Given<BitTimesText>) -> Option<BitTimes> {
@@ -154,7 +154,7 @@ impl Planner<'_> {
         section: &Spanned<PlcaSection>,
         station: StationId,
         medium: &Config,
-    ) -> Result<Input, PlanError> {
+    ) -> Result<Deed, PlanError> {
         let Method::Plca(plca) = &medium.method else {
             let what = "only a bus with PLCA has it: choose `method = \"plca\"` in `[access]`".to_owned();
             return Err(self.at("plca", section, what));
@@ -166,7 +166,7 @@ impl Planner<'_> {
             return Err(self.at("plca", section, what));
         }
         settings.check().map_err(|error| self.at("plca", section, error.to_string()))?;
-        Ok(Input::SetPlca { station, settings })
+        Ok(Deed::Plca { station, settings })
     }
 }
 

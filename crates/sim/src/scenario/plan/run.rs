@@ -1,7 +1,7 @@
 //! A run in virtual time: how long, how often, and what each station offers.
 
 use super::cuts::some_names;
-use super::{Deed, Plan, PlanError, Planner, RunPlan, StationPlan, protocols};
+use super::{LabDeed, Plan, PlanError, Planner, RunPlan, StationPlan, protocols};
 use crate::figures::stacks::Protocol;
 use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
 use crate::settings::overrides::option_at;
@@ -9,7 +9,7 @@ use crate::settings::wrong::Wrong;
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
 use crate::words::units::RunTime;
-use medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Method, Octets};
+use medium::{BitInstant, BitRate, BitTimes, Config, Deed, Fault, Method, Octets};
 use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
@@ -100,8 +100,9 @@ impl Planner<'_> {
     }
 
     /// Infinitely many users offer the same all along: when they run away follows from it.
-    pub(super) fn check_endless(&self, endless: bool, done: &[(BitInstant, Deed)]) -> Result<(), PlanError> {
-        let changes = |deed: &Deed| matches!(deed, Deed::Traffic(_) | Deed::Join(_) | Deed::Input(Input::Leave { .. }));
+    pub(super) fn check_endless(&self, endless: bool, done: &[(BitInstant, LabDeed)]) -> Result<(), PlanError> {
+        let changes =
+            |deed: &LabDeed| matches!(deed, LabDeed::Traffic(_) | LabDeed::Join(_) | LabDeed::Bus(Deed::Remove { .. }));
         if !endless || !done.iter().any(|(_, deed)| changes(deed)) {
             return Ok(());
         }

@@ -8,10 +8,10 @@ use crate::files::columns::number;
 use crate::files::event_log::{EmulatorEvent, Names, write_emulator, write_event};
 use crate::files::inputs;
 use crate::scene::Signals;
-use crate::words::change::queues_hold;
 use crate::words::prose::Prose;
 use crate::words::sentences;
-use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, Joiner, StationId, Topology};
+use crate::words::units::queues_hold;
+use medium::{BitInstant, BitTimes, Config, Deed, Event, FrameId, Input, Joiner, StationId, Topology};
 use std::sync::Arc;
 
 const PREAMBLE_AND_SFD: [u8; 8] = [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5];
@@ -87,7 +87,7 @@ impl Packets {
     /// From now on `station` is the one that joins.
     pub fn call(&mut self, station: StationId, who: &Joiner) {
         if who.place.is_some_and(|place| self.config.topology.place(station) != Some(place)) {
-            Arc::make_mut(&mut self.config).take_place(&Input::Join { station, who: *who });
+            Arc::make_mut(&mut self.config).take_place(&Input::Deed(Deed::Add { station, who: *who }));
         }
         self.names.call(station, who.name());
         self.frames.call(station, who);
@@ -276,42 +276,45 @@ impl Packets {
     }
 
     /// Appends what was done to the medium.
-    pub fn input(&self, into: &mut Vec<u8>, at: BitInstant, input: &Input) {
+    pub fn deed(&self, into: &mut Vec<u8>, at: BitInstant, deed: &Deed) {
         let mut json = Vec::new();
-        inputs::write(&mut json, &self.names, at, input, None, Some(inputs::LAYER));
-        let info = match input {
-            Input::Offer { .. } => String::new(),
-            Input::SetFault { station, fault: Some(_) } => format!("{} is faulty", self.frames.name(*station)),
-            Input::SetFault { station, fault: None } => format!("{} is right again", self.frames.name(*station)),
-            Input::Attach { station } => format!("{} is back on the medium", self.frames.name(*station)),
-            Input::Detach { station } => format!("{} is off the medium", self.frames.name(*station)),
-            Input::Join { station, .. } => format!("{} joins", self.frames.name(*station)),
-            Input::Leave { station } => format!("{} leaves", self.frames.name(*station)),
-            Input::SetPlca { station, .. } => format!("{} has other settings of PLCA", self.frames.name(*station)),
-            Input::SetCut { cut: Some(_) } => "the cable is cut".to_owned(),
-            Input::SetCut { cut: None } => "the cable is mended".to_owned(),
-            Input::SetQueue { limit } => queues_hold(*limit),
+        inputs::write_deed(&mut json, &self.names, at, *deed);
+        let info = match deed {
+            Deed::Fault { station, fault: Some(_) } => format!("{} is faulty", self.frames.name(*station)),
+            Deed::Fault { station, fault: None } => {
+                format!("{} is right again", self.frames.name(*station))
+            }
+            Deed::Plug { station } => format!("{} is back on the medium", self.frames.name(*station)),
+            Deed::Unplug { station } => format!("{} is off the medium", self.frames.name(*station)),
+            Deed::Add { station, .. } => format!("{} joins", self.frames.name(*station)),
+            Deed::Remove { station } => format!("{} leaves", self.frames.name(*station)),
+            Deed::Plca { station, .. } => {
+                format!("{} has other settings of PLCA", self.frames.name(*station))
+            }
+            Deed::Cut(Some(_)) => "the cable is cut".to_owned(),
+            Deed::Cut(None) => "the cable is mended".to_owned(),
+            Deed::Queue { limit } => queues_hold(*limit),
         };
-        self.line(into, at, &json, &info);
+        self.line(into, at, (deed.word().as_bytes(), &json), &info);
     }
 
     /// Appends what happened to the emulator.
     pub fn emulator(&self, into: &mut Vec<u8>, event: &EmulatorEvent) {
         let mut json = Vec::new();
         write_emulator(&mut json, &self.names, event);
-        self.line(into, event.at, &json, "the machine, not the medium");
+        self.line(into, event.at, (kind_of(&json), &json), "the machine, not the medium");
     }
 
     /// Appends that something is missing before `at`.
     pub fn missing(&self, into: &mut Vec<u8>, at: BitInstant, inputs: u64, events: u64) {
         let json = format!("{{\"layer\":\"window\",\"kind\":\"missing\",\"inputs\":{inputs},\"events\":{events}}}");
         let info = format!("{inputs} inputs and {events} events are missing here: the writer did not keep up");
-        self.line(into, at, json.as_bytes(), &info);
+        self.line(into, at, (b"missing", json.as_bytes()), &info);
     }
 
     /// Appends a whole line of a log as a row.
-    fn line(&self, into: &mut Vec<u8>, at: BitInstant, json: &[u8], info: &str) {
-        let row = self.begin_row(into, at, kind_of(json), |prose| prose.put(info));
+    fn line(&self, into: &mut Vec<u8>, at: BitInstant, (kind, json): (&[u8], &[u8]), info: &str) {
+        let row = self.begin_row(into, at, kind, |prose| prose.put(info));
         into.extend_from_slice(json.strip_suffix(b"}").unwrap_or(json));
         self.end_row(into, row);
     }

@@ -151,16 +151,15 @@ mod macphy {
 
 /// The settings of a node under ethtool's names.
 mod plca_settings {
-    use crate::words::plca::SettingsText;
     use medium::PlcaSettings;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub fn serialize<S: Serializer>(settings: &PlcaSettings, serializer: S) -> Result<S::Ok, S::Error> {
-        SettingsText::from(*settings).serialize(serializer)
+        settings.serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PlcaSettings, D::Error> {
-        SettingsText::deserialize(deserializer).map(PlcaSettings::from)
+        PlcaSettings::deserialize(deserializer).map(PlcaSettings::from)
     }
 }
 

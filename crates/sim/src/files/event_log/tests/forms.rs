@@ -1,7 +1,7 @@
 //! Both forms of a log have the same in them, and neither is read where it was changed.
 
 use super::*;
-use medium::{Fault, Frame};
+use medium::{Deed, Fault, Frame};
 
 /// Every kind over and over, with inputs and the emulator's events between: more lines than are between two checks.
 fn write(name: &str) -> Vec<u8> {
@@ -22,7 +22,7 @@ fn write(name: &str) -> Vec<u8> {
         }
         let fault = (round % 2 == 0).then_some(Fault::BadFcs);
         let station = StationId::new(1);
-        log.input(later(BitInstant::new(90)), &Input::SetFault { station, fault }).expect("room");
+        log.input(later(BitInstant::new(90)), &Input::Deed(Deed::Fault { station, fault })).expect("room");
         let event = happened[round as usize % happened.len()];
         log.emulator(&EmulatorEvent { at: later(event.at), ..event }).expect("room");
         if round % 7 == 0 {

@@ -1,13 +1,58 @@
-//! A station's fault as it is written: in scenarios and records, on the command line, between processes.
+//! A fault of a station, and its one text, like `deaf` or `ber:1e-6`.
 
-use medium::{BitErrors, Fault, Mishap};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use crate::noise::{BitErrors, Mishap};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-/// A fault that is written as text: its name, and what it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultName(pub Fault);
+/// A fault of a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "String", try_from = "String")
+)]
+pub enum Fault {
+    /// It has no carrier sense: it never defers to transmissions that begin during the fault, its own too, and no gap
+    /// follows them. It hears a transmission whole or not at all: one that began before the fault it hears to its end,
+    /// and waits for the gap after it; after the fault, the next one that begins is the next that it hears. Each frame
+    /// whose transmission it begins during the fault and finishes without collision counts a carrier sense error. It
+    /// still detects collisions.
+    Deaf,
+    /// Each frame whose transmission it begins during the fault arrives everywhere with a bad FCS.
+    BadFcs,
+    /// Its MAC takes frames of any length from the host. Its MAU cuts a transmission off at jabber_limit, and the MAC
+    /// does not notice: a longer frame is transmitted as if it had the number of whole octets that fit. An addressee
+    /// counts such a frame as too long, and does not hand it up.
+    Babble,
+    /// It hears nothing that begins at its place during the fault, and sends as ever: it has no carrier sense, as with
+    /// [`Fault::Deaf`], and receives no frame. With PLCA its node hears no BEACON, no COMMIT and no collision; without
+    /// PLCA its transmitter still detects collisions.
+    OneWay,
+    /// Bits are wrong at its place. A frame with a wrong bit has a bad FCS there, and a BEACON with one is not recognised.
+    BitErrors(BitErrors),
+    /// Signals of PLCA have a mishap at its place; without PLCA this has no effect.
+    Signals {
+        /// Which signals, and what happens to them.
+        mishap: Mishap,
+        /// To how many in a million.
+        millionths: u32,
+    },
+}
+
+impl Fault {
+    /// Its station has no carrier sense.
+    pub const fn is_deaf(self) -> bool {
+        matches!(self, Fault::Deaf | Fault::OneWay)
+    }
+
+    /// It changes what its station receives, and nothing that the station sends.
+    pub const fn is_of_receiver(self) -> bool {
+        match self {
+            Fault::OneWay | Fault::BitErrors(_) | Fault::Signals { .. } => true,
+            Fault::Deaf | Fault::BadFcs | Fault::Babble => false,
+        }
+    }
+}
 
 /// What a fault takes after its name.
 #[derive(Clone, Copy)]
@@ -40,7 +85,15 @@ const ALL: [(&str, Takes, &str, &str); 12] = [
     ("bad_commit", Takes::Share(Mishap::BadCommit), ":10%", ""),
 ];
 
-impl FaultName {
+impl Fault {
+    /// A fault as it is written; nothing for `none`.
+    ///
+    /// # Errors
+    /// Another text, and what would be right.
+    pub fn read(text: &str) -> Result<Option<Fault>, String> {
+        if text == "none" { Ok(None) } else { text.parse().map(Some) }
+    }
+
     /// Every fault's name with an example of what it takes, for completions.
     pub fn examples() -> impl Iterator<Item = String> {
         ALL.iter().map(|(name, _, example, _)| format!("{name}{example}"))
@@ -55,9 +108,9 @@ impl FaultName {
     ///
     /// # Errors
     /// It is a fault of one station.
-    pub fn of_all(self) -> Result<FaultName, String> {
-        match self.0 {
-            Fault::BitErrors(errors) => Ok(FaultName(Fault::BitErrors(BitErrors { on_line: true, ..errors }))),
+    pub fn of_all(self) -> Result<Fault, String> {
+        match self {
+            Fault::BitErrors(errors) => Ok(Fault::BitErrors(BitErrors { on_line: true, ..errors })),
             Fault::Signals { .. } => Ok(self),
             Fault::Deaf | Fault::OneWay | Fault::BadFcs | Fault::Babble => {
                 Err(format!("`{self}` is a fault of one station"))
@@ -66,7 +119,7 @@ impl FaultName {
     }
 
     fn row(self) -> (&'static str, String) {
-        let fault = self.0;
+        let fault = self;
         let is_it = |takes: &Takes| match (takes, fault) {
             (Takes::Nothing(known), _) => *known == fault,
             (Takes::Rate { on_line }, Fault::BitErrors(errors)) => errors.burst < 2 && errors.on_line == *on_line,
@@ -86,16 +139,29 @@ impl FaultName {
     }
 }
 
-impl Display for FaultName {
+impl Display for Fault {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (name, more) = self.row();
         write!(f, "{name}{more}")
     }
 }
 
-impl FromStr for FaultName {
+impl From<Fault> for String {
+    fn from(fault: Fault) -> String {
+        fault.to_string()
+    }
+}
+
+impl TryFrom<String> for Fault {
+    type Error = String;
+    fn try_from(text: String) -> Result<Fault, String> {
+        text.parse()
+    }
+}
+
+impl FromStr for Fault {
     type Err = String;
-    fn from_str(text: &str) -> Result<FaultName, String> {
+    fn from_str(text: &str) -> Result<Fault, String> {
         let (name, given) = text.split_once(':').map_or((text, None), |(name, given)| (name, Some(given)));
         let Some((_, takes, example, _)) = ALL.iter().find(|(known, ..)| *known == name) else {
             return Err(format!("`{text}` is no fault: write {} or `none`", known()));
@@ -107,10 +173,10 @@ impl FromStr for FaultName {
         };
         const RATE: &str = "has no rate of wrong bits, 1e-12 to 0.1";
         match (*takes, given) {
-            (Takes::Nothing(fault), None) => Ok(FaultName(fault)),
+            (Takes::Nothing(fault), None) => Ok(fault),
             (Takes::Nothing(_), Some(_)) => wrong("takes nothing after its name"),
             (Takes::Rate { on_line }, given) => match given.and_then(rate) {
-                Some(rate) => Ok(FaultName(Fault::BitErrors(BitErrors { rate, burst: 1, on_line }))),
+                Some(rate) => Ok(Fault::BitErrors(BitErrors { rate, burst: 1, on_line })),
                 None => wrong(RATE),
             },
             (Takes::Burst { on_line }, given) => {
@@ -118,7 +184,7 @@ impl FromStr for FaultName {
                     given.map(|given| given.split_once(':').unwrap_or((given, ""))).unwrap_or_default();
                 let Some(rate) = rate(errors) else { return wrong(RATE) };
                 match bits.parse().ok().filter(|bits| *bits > 1) {
-                    Some(burst) => Ok(FaultName(Fault::BitErrors(BitErrors { rate, burst, on_line }))),
+                    Some(burst) => Ok(Fault::BitErrors(BitErrors { rate, burst, on_line })),
                     None => wrong("has no length of a burst, 2 to 65535 bits"),
                 }
             }
@@ -127,7 +193,7 @@ impl FromStr for FaultName {
                 let millionths =
                     percent.map(|percent| (percent * 1e4).round()).filter(|part| (1.0..=1e6).contains(part));
                 match millionths {
-                    Some(millionths) => Ok(FaultName(Fault::Signals { mishap, millionths: millionths as u32 })),
+                    Some(millionths) => Ok(Fault::Signals { mishap, millionths: millionths as u32 }),
                     None => wrong("has no share of signals, 0.0001% to 100%"),
                 }
             }
@@ -144,41 +210,18 @@ fn known() -> String {
     ALL.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-impl Serialize for FaultName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for FaultName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-    }
-}
-
-/// A fault as it is written; nothing for `none`.
-///
-/// # Errors
-/// Another text, and what would be right.
-pub fn fault(text: &str) -> Result<Option<Fault>, String> {
-    if text == "none" { Ok(None) } else { text.parse().map(|FaultName(fault)| Some(fault)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_fault_has_one_name_everywhere() {
-        for example in FaultName::examples() {
-            let known = fault(&example).expect("an example").expect("a fault");
-            assert_eq!(FaultName(known).to_string(), example);
-            assert_eq!(serde_json::to_string(&FaultName(known)).expect("a name"), format!("\"{example}\""));
-            let read: FaultName = serde_json::from_str(&format!("\"{example}\"")).expect("a name");
-            assert_eq!(read.0, known);
+        for example in Fault::examples() {
+            let known = Fault::read(&example).expect("an example").expect("a fault");
+            assert_eq!(known.to_string(), example);
         }
-        assert_eq!(fault("none"), Ok(None));
-        assert!(fault("mute").expect_err("no fault").contains("`deaf`"));
+        assert_eq!(Fault::read("none"), Ok(None));
+        assert!(Fault::read("mute").expect_err("no fault").contains("`deaf`"));
     }
 
     #[test]
@@ -195,7 +238,7 @@ mod tests {
             ("lost_beacon:10", "no share"),
             ("bad_commit:101%", "no share"),
         ] {
-            let error = fault(text).expect_err(text);
+            let error = Fault::read(text).expect_err(text);
             assert!(error.contains(what), "{text}: {error}");
         }
     }
@@ -203,7 +246,7 @@ mod tests {
     /// A medium's errors are the same at all stations; a deaf medium is none.
     #[test]
     fn a_fault_of_all_stations_comes_from_the_line() {
-        let of_all = |text: &str| text.parse::<FaultName>().and_then(FaultName::of_all).map(|name| name.to_string());
+        let of_all = |text: &str| text.parse::<Fault>().and_then(Fault::of_all).map(|fault| fault.to_string());
         assert_eq!(of_all("ber:1e-6"), Ok("line_ber:1e-6".to_owned()));
         assert_eq!(of_all("lost_beacon:2.5%"), Ok("lost_beacon:2.5%".to_owned()));
         assert!(of_all("deaf").is_err());
