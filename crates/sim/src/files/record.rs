@@ -5,6 +5,7 @@
 //!   {"t":576,"kind":"offer","station":"st1","size":98,…}          each input, at the instant at which it was applied
 //!   {"kind":"end","inputs":1,"run_to":90000,…}                    so that it shows if something is missing
 //! ```
+//! The last line has the CRC-32 of all octets before its own value, so that a change of any of them shows.
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
 //!
 //! One file above 500 lines because the writer and the reader are together, with their tests.
@@ -33,6 +34,8 @@ use std::sync::Arc;
 /// The version of records.
 pub const VERSION: u32 = 1;
 const FORMAT: &str = "ethbus record";
+/// What comes before the CRC-32 in the last line, which is a part of what it covers.
+const CRC32: &[u8] = b",\"crc32\":";
 /// The latest instant in a record: three thousand years at 10 Mb/s, and far from any overflow.
 const LATEST: u64 = 1 << 60;
 
@@ -54,6 +57,8 @@ pub struct Recorder {
     inputs: u64,
     missing: u64,
     digest: Option<Digest>,
+    /// Of all lines so far.
+    crc32: crc32fast::Hasher,
 }
 
 impl Recorder {
@@ -61,11 +66,24 @@ impl Recorder {
     ///
     /// # Errors
     /// The header cannot be written.
-    fn new(mut output: LineWriter, header: &Header) -> Result<Recorder, WriteError> {
-        let own = header.as_begun().of_format(FORMAT, VERSION);
-        output.line(|line| serde_json::to_writer(line, &own).expect("numbers and names"))?;
-        output.flush()?;
-        Ok(Recorder { output, names: Names::new(&header.stations), inputs: 0, missing: 0, digest: None })
+    fn new(output: LineWriter, header: &Header) -> Result<Recorder, WriteError> {
+        let own = Header { checked: true, ..header.as_begun().of_format(FORMAT, VERSION) };
+        let (names, crc32) = (Names::new(&header.stations), crc32fast::Hasher::new());
+        let mut recorder = Recorder { output, names, inputs: 0, missing: 0, digest: None, crc32 };
+        recorder.line(|line, _| serde_json::to_writer(line, &own).expect("numbers and names"))?;
+        recorder.flush()?;
+        Ok(recorder)
+    }
+
+    /// Writes a line, and sums it up.
+    fn line(&mut self, write: impl FnOnce(&mut Vec<u8>, &Names)) -> Result<(), WriteError> {
+        let Recorder { output, names, crc32, .. } = self;
+        output.line(|text| {
+            let begin = text.len();
+            write(text, names);
+            crc32.update(&text[begin..]);
+            crc32.update(b"\n");
+        })
     }
 
     /// The same in a new file, which is none of `others`.
@@ -92,8 +110,7 @@ impl Recorder {
         if let Input::Deed(Deed::Add { who, .. }) = input {
             self.names.join(who.name());
         }
-        let names = &self.names;
-        self.output.line(|line| match input {
+        self.line(|line, names| match input {
             Input::Offer { station, frame } => inputs::write_offer(line, names, at, (*station, frame), octets),
             Input::Deed(deed) => inputs::write_deed(line, names, at, *deed),
         })?;
@@ -106,8 +123,7 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::input`].
     pub fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), WriteError> {
-        let names = &self.names;
-        self.output.line(|line| inputs::write_call(line, names, at, station, call))
+        self.line(|line, names| inputs::write_call(line, names, at, station, call))
     }
 
     /// A station offers something else from now on.
@@ -115,8 +131,7 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::input`].
     pub fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) -> Result<(), WriteError> {
-        let names = &self.names;
-        self.output.line(|line| inputs::write_traffic(line, names, at, station, arrivals))
+        self.line(|line, names| inputs::write_traffic(line, names, at, station, arrivals))
     }
 
     /// The tally starts from zero at `at`, everything due up to `run_to` having been run.
@@ -148,7 +163,16 @@ impl Recorder {
     pub fn finish(&mut self, end: End) -> Result<u64, WriteError> {
         let Recorder { inputs, missing, digest, .. } = *self;
         let (events, events_crc32) = (digest.map(|digest| digest.events), digest.map(|digest| digest.crc32));
-        self.entry(&Line::End { t: end.t, run_to: end.run_to, inputs, missing, events, events_crc32 })?;
+        let last = Line::End { t: end.t, run_to: end.run_to, inputs, missing, events, events_crc32, crc32: None };
+        let mut text = serde_json::to_vec(&last).expect("numbers and names");
+        text.pop();
+        text.extend_from_slice(CRC32);
+        self.crc32.update(&text);
+        let crc32 = self.crc32.clone().finalize();
+        self.output.line(|line| {
+            line.extend_from_slice(&text);
+            line.extend_from_slice(format!("{crc32}}}").as_bytes());
+        })?;
         self.output.flush()?;
         Ok(inputs)
     }
@@ -162,7 +186,7 @@ impl Recorder {
     }
 
     fn entry(&mut self, entry: &Line) -> Result<(), WriteError> {
-        self.output.line(|line| serde_json::to_writer(line, entry).expect("numbers and names"))
+        self.line(|line, _| serde_json::to_writer(line, entry).expect("numbers and names"))
     }
 }
 
@@ -210,6 +234,8 @@ enum Line {
         missing: u64,
         events: Option<u64>,
         events_crc32: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        crc32: Option<u32>,
     },
 }
 
@@ -272,6 +298,8 @@ pub struct RecordReader<R> {
     names: Names,
     seating: Seating,
     inputs: u64,
+    /// Of all lines before the present one.
+    crc32: crc32fast::Hasher,
 }
 
 impl RecordReader<BufReader<File>> {
@@ -296,7 +324,9 @@ impl<R: BufRead> RecordReader<R> {
         let header = Header::read(&mut lines, FORMAT, VERSION)?;
         let names = Names::new(&header.stations);
         let seating = Seating::new(header.begun());
-        Ok(RecordReader { lines, header, names, seating, inputs: 0 })
+        let mut reader = RecordReader { lines, header, names, seating, inputs: 0, crc32: crc32fast::Hasher::new() };
+        reader.sum_up();
+        Ok(reader)
     }
 
     /// The header.
@@ -325,6 +355,7 @@ impl<R: BufRead> RecordReader<R> {
             None => self.entry(self.lines.json()?),
         };
         let entry = entry.map_err(|what| self.lines.wrong(what))?;
+        self.sum_up();
         self.inputs += u64::from(matches!(entry, Entry::Input { .. }));
         if let Entry::Input { input: Input::Deed(deed), .. } = &entry {
             self.seating.take(deed);
@@ -336,6 +367,29 @@ impl<R: BufRead> RecordReader<R> {
             return Err(self.lines.wrong("nothing comes after a record's end".to_owned()));
         }
         Ok(entry)
+    }
+
+    fn sum_up(&mut self) {
+        self.crc32.update(self.lines.line());
+        self.crc32.update(b"\n");
+    }
+
+    /// A record that somebody wrote by hand has no CRC-32, and its header promises none.
+    fn check_whole(&self, told: Option<u32>) -> Result<(), String> {
+        let Some(told) = told else {
+            let what = "the CRC-32 of the record is missing in its last line, though its first line promises it";
+            return if self.header.checked { Err(what.to_owned()) } else { Ok(()) };
+        };
+        let line = self.lines.line();
+        let own = line.windows(CRC32.len()).position(|window| window == CRC32).unwrap_or(0) + CRC32.len();
+        let mut crc32 = self.crc32.clone();
+        crc32.update(&line[..own]);
+        match crc32.finalize() {
+            now if now == told => Ok(()),
+            now => Err(format!(
+                "the record was changed since it was written: the CRC-32 of its octets is {now:08x}, and was {told:08x}"
+            )),
+        }
     }
 
     fn entry(&self, line: Line) -> Result<Entry, String> {
@@ -358,11 +412,12 @@ impl<R: BufRead> RecordReader<R> {
             }
             Line::Restart { t, run_to } => Ok(Entry::Restart { run_to: instant(run_to)?, at: instant(t)? }),
             Line::Missing { count } => Ok(Entry::Missing { count }),
-            Line::End { t, run_to, inputs, missing: _, events, events_crc32 } => {
+            Line::End { t, run_to, inputs, missing: _, events, events_crc32, crc32 } => {
                 instant(t.max(run_to))?;
                 if inputs != self.inputs {
                     return Err(format!("the record had {inputs} inputs, but {} are before its end", self.inputs));
                 }
+                self.check_whole(crc32)?;
                 let digest = events.zip(events_crc32).map(|(events, crc32)| Digest { events, crc32 });
                 Ok(Entry::End { end: End { run_to, t }, digest })
             }
@@ -690,7 +745,7 @@ mod tests {
             (missing, "x, line 10: 3 inputs are missing here"),
             (back, "x, line 301: `t` is 1400, but the medium had got to"),
             (text.clone() + lines[9] + "\n", "x, line 403: nothing comes after a record's end"),
-            (text.replacen("\"seed\":5", "\"seed\":6", 1), "x: its inputs made "),
+            (text.replacen("\"seed\":5", "\"seed\":6", 1), "x, line 402: the record was changed since it was written"),
             (
                 text.replacen("\"all\"", "\"everyone\"", 1),
                 "x, line 2: `everyone` is none of the words that can be here",
@@ -706,6 +761,23 @@ mod tests {
             let error = replay_text(text.as_bytes()).expect_err(words).to_string();
             assert!(error.starts_with("x, line ") || error.starts_with("x: "), "the file is named: {error}");
             assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+
+    /// No octet of a record can change unnoticed: neither one of a frame, which no event tells of, nor any other.
+    #[test]
+    fn each_octet_of_a_record_is_covered() {
+        let (record, _, _) = run_recorded(false);
+        let text = String::from_utf8(record.clone()).expect("UTF-8");
+        let shorter = text.replacen(&format!("\"octets\":\"{}\"", "00".repeat(16)), "\"octets\":\"0000\"", 1);
+        assert_ne!(shorter, text);
+        let error = replay_text(shorter.as_bytes()).expect_err("octets are missing").to_string();
+        assert!(error.contains("the record was changed since it was written"), "{error}");
+        let last = text.trim_end().rfind('\n').expect("lines");
+        for place in (0..record.len()).step_by(401).chain(last..record.len()) {
+            let mut changed = record.clone();
+            changed[place] ^= 1;
+            assert!(replay_text(&changed).is_err(), "octet {place} of {}", record.len());
         }
     }
 
