@@ -462,7 +462,7 @@ mod tests {
         std::fs::write(&path, "<svg old").expect("own folder");
         let (unfinished, mut file) = Unfinished::begin(&path, SVG).expect("ours");
         file.write_all(b"<svg n").expect("room");
-        assert!(unfinished.file().exists());
+        assert!(unfinished.file().expect("a file").exists());
         drop(unfinished);
         assert_eq!(std::fs::read(&path).expect("there"), b"<svg old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 1);
