@@ -1,5 +1,7 @@
 //! The live view: screens as the golden files have them, keys on a real terminal, and a live bus that does not wait for
 //! its viewer.
+//!
+//! One file above 500 lines because runs and labs are watched by the same keys and screens.
 
 use crate::common::lab::Lab;
 use crate::common::process::{ethbus, program, run, unwrapped};

@@ -407,7 +407,7 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
 /// pending up to there, unless that is UINT64_MAX, any slot; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
 /// is accepted with pointers that are not NULL, nothing is taken and now stays.
 ///
-/// A call takes a time in proportion to the values that it gives, whatever was called before. A value that was inserted for
+/// A call takes a time in proportion to the values that it gives, after any calls. A value that was inserted for
 /// a slot far away takes some three steps for each bit of their number.
 ///
 /// @param schedule  the schedule

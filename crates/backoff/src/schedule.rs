@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A block is dealt out to the wheel when now comes near, one block a call. Its list has 64 values at most: for each one more,
-//! the oldest value goes to the tree. So no call moves more than two lists of 64 values, whatever was done before. A value in
-//! the tree stays there.
+//! the oldest value goes to the tree. So no call moves more than two lists of 64 values, after any calls. A value in the tree
+//! stays there.
 //!
 //! The values of a slot in the tree are older than those in its block, and these are older than any that is inserted into the
 //! wheel. So the tree comes first, and the order within a slot is that of insertion.

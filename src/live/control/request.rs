@@ -431,11 +431,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","method":7}"#, code::INVALID_REQUEST, "`method` is the name"),
             (r#"{"jsonrpc":"2.0","method":"stats","params":7}"#, code::INVALID_REQUEST, "an object or a list"),
             (r#"{"jsonrpc":"2.0","method":"stat"}"#, code::NO_METHOD, "version, stats, subscribe"),
-            (
-                r#"{"jsonrpc":"2.0","method":"stats","params":{"a":1}}"#,
-                code::INVALID_PARAMS,
-                "stats: `a` is no parameter",
-            ),
+            (r#"{"jsonrpc":"2.0","method":"stats","params":{"a":1}}"#, code::INVALID_PARAMS, "`a` is no parameter"),
             (r#"{"jsonrpc":"2.0","method":"stats","params":[1]}"#, code::INVALID_PARAMS, "it has no parameters"),
             (r#"{"jsonrpc":"2.0","method":"attach"}"#, code::INVALID_PARAMS, "attach: `station` is missing"),
             (r#"{"jsonrpc":"2.0","method":"fault","params":["a"]}"#, code::INVALID_PARAMS, "fault: `fault` is missing"),

@@ -472,8 +472,7 @@ mod tests {
 
     #[test]
     fn a_length_needs_a_unit() {
-        assert_eq!(length("500 m"), Ok(Length::Metres(500.0)));
-        assert_eq!(length("0.5km"), Ok(Length::Metres(500.0)));
+        assert_eq!(["500 m", "0.5km"].map(length), [const { Ok(Length::Metres(500.0)) }; 2]);
         assert_eq!(length("50bt"), Ok(Length::BitTimes(50)));
         for text in ["500", "1.5 BT", "m", "50 ft", "-1 m"] {
             assert!(length(text).is_err(), "{text}");
@@ -488,12 +487,10 @@ mod tests {
         assert!(duration("0s").is_err() && duration("10 parsecs").is_err() && duration("").is_err());
         assert_eq!(speed("231000 km/s"), Ok(231_000_000.0));
         assert!(speed("1.1c").is_err() && speed("0c").is_err() && speed("3e8").is_err());
-        assert_eq!(load("40%"), load("0.4"));
         assert_eq!(load("saturated"), Ok(Load::Saturated));
-        assert!(load("0").is_err() && load("11").is_err() && load("half").is_err());
-        assert!(load("inf").is_err() && load("1e400").is_err() && load("-0.1").is_err() && load("").is_err());
+        assert!(["0", "11", "half", "inf", "1e400", "-0.1", ""].iter().all(|text| load(text).is_err()));
         for (text, fraction) in
-            [("0.4", 0.4), ("0.123456789", 0.123456789), ("2.5e-3", 0.0025), ("33.3333333 %", 0.333333333)]
+            [("40%", 0.4), ("0.123456789", 0.123456789), ("2.5e-3", 0.0025), ("33.3333333 %", 0.333333333)]
         {
             assert_eq!(load(text), Ok(Load::Fraction(fraction)), "{text}");
         }
