@@ -457,6 +457,7 @@ mod tests {
         let mut results = told_results();
         for station in &mut results.stations {
             station.counters.values_mut().for_each(|count| *count = 0);
+            (station.queued_at_start, station.queued) = (0, 0);
         }
         results.medium = sim::figures::results::MediumResults { collision_frames: vec![0; 15], ..Default::default() };
         let table = table(&results);

@@ -307,7 +307,7 @@ pub fn build_kernel(args: &KernelBuildArgs) -> Outcome {
     std::fs::create_dir_all(&folder).map_err(system)?;
     let mut printed = Ok(());
     let built = build::build(&folder, |line| {
-        // Of the files that are compiled, a terminal is told alone.
+        // The names of compiled files are for a terminal alone.
         if line.starts_with(COMPILED) {
             show(line);
         } else if printed.is_ok() {

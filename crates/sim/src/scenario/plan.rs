@@ -525,8 +525,7 @@ impl<'a> Planner<'a> {
         let config = Config { ports: self.keep(self.ports(&method, seats))?, ..Config::new(rate, topology, seed) };
         let medium = Config { method, backoff, parameters, queue_limit, seats, clocks_ppm, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
-        let slot = slot(&medium.method).unwrap_or(medium.parameters.slot_time);
-        let run = self.keep(self.run(slot, medium.rate))?;
+        let run = self.keep(self.run(slot(&medium.method).unwrap_or(medium.parameters.slot_time), medium.rate))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let cuts = self.if_sound(&["cut"]).and_then(|()| self.keep(self.cuts(&names, &medium)));
         let frames = self.if_sound(&["frame"]).and_then(|()| self.keep(self.script(&sections, &names, &medium)));
