@@ -52,7 +52,7 @@ fn joins_and_leaves_are_no_losses_of_a_busy_data_plane() {
     let ports = &lab.stats()["emulator"];
     assert_eq!((&ports["ports_lost"], &ports["ports_gone"]), (&Value::from(0), &Value::from(0)), "{ports}");
     lab.down();
-    for (kind, count) in [("join", 4), ("leave", 4), ("attach", 0), ("detach", 0)] {
+    for (kind, count) in [("add", 4), ("remove", 4), ("plug", 0), ("unplug", 0)] {
         assert_eq!(inputs(&record, kind).len(), count, "{kind}");
     }
 }

@@ -70,7 +70,7 @@ fn a_live_run_replays_byte_for_byte() {
         assert!(text.lines().any(|it| it.contains("\"layer\":\"emulator\"") && it.ends_with(&line)), "no {line}");
     }
     let inputs = fs::read_to_string(&record).expect("UTF-8");
-    assert!(inputs.contains("\"kind\":\"detach\"") && inputs.contains("\"kind\":\"attach\""), "st3 went and came");
+    assert!(inputs.contains("\"unplug\":\"st3\"") && inputs.contains("\"plug\":\"st3\""), "st3 went and came");
     note(&format!("{} inputs and {} events replayed", lines(&record) - 2, lines(&again) - 1));
     lab.assert_nothing_left();
 }
