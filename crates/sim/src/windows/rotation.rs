@@ -172,9 +172,8 @@ mod tests {
         assert_eq!("100MB".parse(), rotation(Some(100_000_000), None));
         assert_eq!("1500ms".parse(), rotation(None, Some(1_500_000_000)));
         assert_eq!("10s,64kB".parse(), rotation(Some(64_000), Some(10_000_000_000)));
-        // A number alone is seconds, as everywhere.
-        assert_eq!("10".parse(), rotation(None, Some(10_000_000_000)));
-        for wrong in ["", "0MB", "1MB,2MB", "1s,2s", "1s,2s,3MB", "MB"] {
+        // A number alone may be either.
+        for wrong in ["", "10", "0MB", "1MB,2MB", "1s,2s", "1s,2s,3MB", "MB"] {
             assert!(wrong.parse::<Rotation>().is_err(), "{wrong}");
         }
         assert_eq!(numbered(Path::new("a/run.pcapng"), 7), Path::new("a/run-00007.pcapng"));
