@@ -76,7 +76,7 @@ fn ask(lab: &str, request: &Control) -> io::Result<Results> {
 
 /// The changes of the bus before the view began.
 fn beginning(results: &Results, at: BitInstant) -> Vec<Note> {
-    let mut inputs = vec![Input::Deed(Deed::Cut(results.medium.cut.map(Into::into)))];
+    let mut inputs = vec![Input::Deed(Deed::Cut(results.medium.cut))];
     for (station, known) in (0..).map(StationId::new).zip(&results.stations) {
         if let Some(fault) = known.fault {
             inputs.push(Input::Deed(Deed::Fault { station, fault: Some(fault) }));

@@ -43,7 +43,7 @@ pub fn container(request: &Request) -> Result<(), Failure> {
 fn is_same(address: &str, info: &Value) -> bool {
     let Some((address, prefix_len)) = address.split_once('/') else { return false };
     let local: Option<IpAddr> = info["local"].as_str().and_then(|local| local.parse().ok());
-    local.is_some() && address.parse().ok() == local && info["prefixlen"].to_string() == prefix_len
+    local.is_some() && address.parse().ok() == local && info["prefixlen"].as_u64() == prefix_len.parse().ok()
 }
 
 /// Whether the container has this route over the interface.

@@ -29,13 +29,10 @@ pub fn changes(told: &Told) -> Vec<(u64, String)> {
         Input::Deed(Deed::Remove { station }) => format!("{} leaves", name(station)),
         Input::Deed(Deed::Fault { station, fault: Some(fault) }) => format!("{} is {}", name(station), fault),
         Input::Deed(Deed::Fault { station, fault: None }) => format!("{} has no fault any more", name(station)),
-        Input::Deed(Deed::Cut(Some(cut))) => {
-            let cut = cut;
-            match cable::sides(cut, &topology) {
-                Some([near, far]) => format!("the cable is cut between {} and {}", name(near), name(far)),
-                None => format!("the cable is cut {} BT from its end", group(cut.position.get())),
-            }
-        }
+        Input::Deed(Deed::Cut(Some(cut))) => match cable::sides(cut, &topology) {
+            Some([near, far]) => format!("the cable is cut between {} and {}", name(near), name(far)),
+            None => format!("the cable is cut {} BT from its end", group(cut.position.get())),
+        },
         Input::Deed(Deed::Cut(None)) => "the cable is mended".to_owned(),
         Input::Deed(Deed::Queue { limit }) => queues_hold(limit),
         Input::Deed(Deed::Plca { station, .. }) => format!("PLCA of {} is set anew", name(station)),

@@ -432,7 +432,7 @@ impl Results {
         // A node that misses BEACONs or COMMITs has fewer turns.
         plca.noise_until_bt = nodes.iter().filter_map(|node| node.noise_until_bt).max();
         let is_kept = is_kept && plca.noise_until_bt.is_none();
-        let settings: Vec<_> = nodes.iter().map(|node| node.settings.into()).collect();
+        let settings: Vec<_> = nodes.iter().map(|node| node.settings).collect();
         let octets = plca.frame_max_octets.unwrap_or(0).into();
         let bus = Bus::of(self.config.medium.config(), &settings, octets).filter(|_| is_kept);
         plca.access_delay_bound_bt = bus.map(|bus| bus.access_delay_bound());

@@ -159,7 +159,7 @@ mod plca_settings {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PlcaSettings, D::Error> {
-        PlcaSettings::deserialize(deserializer).map(PlcaSettings::from)
+        PlcaSettings::deserialize(deserializer)
     }
 }
 
