@@ -11,6 +11,7 @@ mod logged;
 #[path = "../../crates/medium/tests/common/scenario.rs"]
 mod scenario;
 
+mod causes;
 mod diagram;
 mod explain;
 mod explain_agrees;
