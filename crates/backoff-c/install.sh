@@ -69,11 +69,11 @@ if [ $uninstall = yes ]; then
         "$lib/cmake/backoff/backoff-config.cmake" "$lib/cmake/backoff/backoff-config-version.cmake" \
         "$man/backoff.3" "$man"/backoff_*.3 "$licenses/LICENSE-MIT" "$licenses/LICENSE-APACHE"
     for file in $headers; do rm -f "$include/$file"; done
-    rmdir "$lib/cmake/backoff" "$lib/cmake" "$lib/pkgconfig" "$licenses" 2>/dev/null || true
+    rmdir "$lib/cmake/backoff" "$lib/cmake" "$lib/pkgconfig" 2>/dev/null || true
     # The system's own folders stay, even if they are empty.
     case ${DESTDIR:-}$prefix in
-    /usr | /usr/local) ;;
-    *) rmdir -p "$licenses" "$man" "$include" "$lib" 2>/dev/null || true ;;
+    /usr | /usr/local) rmdir "$licenses" 2>/dev/null || true ;;
+    *) for folder in "$licenses" "$man" "$include" "$lib"; do rmdir -p "$folder" 2>/dev/null || true; done ;;
     esac
     refresh
     exit 0
