@@ -208,8 +208,8 @@ fn lanes(places: &[(StationId, u16)], width: u16) -> Vec<Column> {
 /// Columns of a name that is cut because others are near; with less room it is left out.
 const SHORTEST: usize = 4;
 
-/// Names over their stations, as far as there is room; the chosen one always. Where two would touch, each is cut to the room
-/// between its neighbours.
+/// Names over their stations, as far as there is room; the chosen one always. Where two would touch, each of the
+/// others is cut to the room between its neighbours.
 fn names(screen: &Screen<'_>, places: &[(StationId, u16)], area: Rect, buffer: &mut Buffer) {
     let mut taken: Vec<(u16, u16)> = Vec::new();
     let whole = |station: StationId| screen.names[station.index()].as_str();
@@ -226,7 +226,8 @@ fn names(screen: &Screen<'_>, places: &[(StationId, u16)], area: Rect, buffer: &
     let is_chosen = |station: StationId| station == screen.chosen;
     let (chosen, others): (Vec<_>, Vec<_>) = places.iter().copied().partition(|(station, _)| is_chosen(*station));
     for (station, place) in chosen.into_iter().chain(others) {
-        let text = cut(whole(station), room((station, place)));
+        let room = if is_chosen(station) { usize::MAX } else { room((station, place)) };
+        let text = cut(whole(station), room);
         let length = text.chars().count() as u16;
         let middle = area.x + MARGIN + place;
         let x = middle.saturating_sub(length / 2).min((area.x + area.width).saturating_sub(length));
