@@ -213,7 +213,9 @@ fn a_collision_is_marked_at_a_place_of_several_stations() {
         let shown = screen(&player, &names, (110, 34), |screen| screen.chosen = told);
         let row = |number| shown.lines().nth(number).expect(&shown);
         let name = &names[told.index()];
-        let column = row(1).find(&format!("{name} ")).or(row(1).strip_suffix(name).map(str::len)).expect(&shown);
+        let before = row(1).split_once(&format!("{name} ")).map(|(before, _)| before).or(row(1).strip_suffix(name));
+        // Names of neighbours are cut by a letter of three octets.
+        let column = before.expect(&shown).chars().count();
         let now = shown.lines().find(|line| line.trim_start().starts_with("now")).expect(&shown);
         // The last name is cut off at the edge, and not over its place.
         let own = now.chars().nth(column + name.len() / 2).filter(|_| column + name.len() < 108);
