@@ -5,7 +5,7 @@
 //! others, most runs have none of it, and their batches agree on a mean that is too small. So rare events get a bound of
 //! their own: each number of frames that many collisions held up is a Poisson count, and its bounds move the mean delay.
 //! Where few events made a figure, or none, samples that agree prove nothing: the half-width is at least that of their
-//! Poisson count ([`Events`]).
+//! Poisson count (`Events`).
 //!
 //! One file above 500 lines because every half-width is made here, from samples and from counts.
 
