@@ -5,7 +5,7 @@ use crate::common::logs::unproven;
 use crate::common::process::{ethbus, program, run};
 use crate::common::{Turn, skipped};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// A packet as tshark gives it: interface, nanoseconds, octets in hexadecimal.
@@ -132,22 +132,20 @@ fn a_capture_has_every_transmission_octet_for_octet() {
         };
         let plain_rows: Vec<Value> = rows_of(&plain).into_iter().map(bare).collect();
         assert_eq!(plain_rows, logged(&log, &plain));
-        let collisions = logged(&log, &["collision"]);
-        for ((_, mut row), line) in rows_of(&["collision"]).into_iter().zip(&collisions) {
+        let collisions = rows_of(&["collision"]);
+        let lines = logged(&log, &["collision"]);
+        assert_eq!(collisions.len(), lines.len());
+        let attempts = attempts(&log);
+        for ((_, row), line) in collisions.iter().zip(&lines) {
+            assert_eq!(row["position_bt"].is_u64(), topology != "star:0bt", "where");
+            let others = row["with"].as_array().expect("who met whom").iter();
+            let told: BTreeSet<&str> = others.map(|other| other.as_str().expect("a name")).collect();
+            assert_eq!(told, met(&attempts, &collisions, row), "{row}");
+            let mut row = row.clone();
             let own = row.as_object_mut().expect("an object");
-            let met = own.remove("with").expect("who met whom");
-            own.remove("says").expect("a sentence");
-            assert_eq!(own.remove("position_bt").is_some(), topology != "star:0bt", "where");
+            own.retain(|column, _| !["with", "says", "position_bt"].contains(&column.as_str()));
             assert_eq!(row, *line);
-            let parties = collisions.iter().filter(|other| other["episode"] == line["episode"]);
-            let others = parties.map(|other| &other["frame"]).filter(|other| **other != line["frame"]);
-            assert_eq!(
-                met.as_array().expect("a list").iter().collect::<Vec<_>>(),
-                others.collect::<Vec<_>>(),
-                "{line}"
-            );
         }
-        assert_eq!(rows_of(&["collision"]).len(), collisions.len());
         told_as_explained(&events, &told);
 
         let told = run(program("capinfos", [&capture])).succeeded().stdout;
@@ -156,6 +154,36 @@ fn a_capture_has_every_transmission_octet_for_octet() {
         assert_eq!(count("Time precision = nanoseconds"), 5, "{told}");
         assert_eq!((count("IEEE 802.3br mPackets"), count("Wireshark Upper PDU")), (5, 2), "{told}");
     }
+}
+
+/// Each attempt of a log: its frame, its first bit, and the bit after its last.
+fn attempts(log: &str) -> Vec<(String, u64, u64)> {
+    let mut attempts: Vec<(String, u64, u64)> = Vec::new();
+    for line in logged(log, &["attempt", "jam_end", "transmitted"]) {
+        let (frame, t) = (line["frame"].as_str().expect("a frame"), line["t"].as_u64().expect("an instant"));
+        match attempts.iter_mut().rfind(|own| own.0 == frame) {
+            Some(own) if line["kind"] != "attempt" => own.2 = t,
+            Some(_) | None => attempts.push((frame.to_owned(), t, u64::MAX >> 1)),
+        }
+    }
+    attempts
+}
+
+/// The frames whose signals lay over that of a collision's row at its sender's place.
+fn met<'a>(attempts: &'a [(String, u64, u64)], collisions: &[(u64, Value)], row: &Value) -> BTreeSet<&'a str> {
+    let station = |frame: &str| frame.split_once('#').expect("a name").0.to_owned();
+    let place = |frame: &str| {
+        let own =
+            collisions.iter().find(|(_, other)| other["station"] == station(frame)).expect("each station collided");
+        own.1["position_bt"].as_u64().unwrap_or(0)
+    };
+    let (frame, t) = (row["frame"].as_str().expect("a frame"), row["t"].as_u64().expect("an instant"));
+    let (_, begin, end) = attempts.iter().rfind(|own| own.0 == frame && own.1 <= t).expect("an attempt");
+    let lies_over = |other: &&(String, u64, u64)| {
+        let way = place(&other.0).abs_diff(place(frame));
+        station(&other.0) != station(frame) && other.1 + way < *end && *begin < other.2 + way
+    };
+    attempts.iter().filter(lies_over).map(|other| other.0.as_str()).collect()
 }
 
 /// Rows of the capture say what `explain` says: same stations, same bit time, same words.

@@ -77,7 +77,7 @@ impl Signals {
     /// place.
     pub fn met(&self, number: u64, to: Option<StationId>) -> impl Iterator<Item = &Signal> {
         let own = self.get(number);
-        let place = to.filter(|to| own.is_some_and(|own| own.source != *to && own.reaches(*to, &self.config)));
+        let place = to.filter(|to| own.is_some_and(|own| own.reaches(*to, &self.config)));
         let stations = self.config.topology.stations() as u16;
         let places = place.map_or(0..stations, |place| place.index() as u16..place.index() as u16 + 1);
         let meets = move |own: &Signal, other: &Signal| {

@@ -6,7 +6,7 @@
 //!                          backoff, discards, faults, slip
 //! ```
 //! Packets are in order of their first bits, so a packet waits until those that began before it have ended. A collision
-//! waits until no station sends any more, and then names all its parties.
+//! waits until its sender stops, and then names each frame that met the sender's own at the sender's place.
 
 pub mod filter;
 mod packets;
@@ -32,9 +32,6 @@ use std::sync::Arc;
 use waiting::{Collision, Draft, Sending, Waiting};
 
 pub use wish::{Framing, Wish};
-
-/// How long a collision waits for its parties at most, in bit times: no packet of 802.3 is longer.
-const PATIENCE: u64 = 1 << 16;
 
 /// How many frames a collision's row names at most: readers refuse packets above 262,144 octets.
 const MOST_MET: usize = 1_000;
@@ -62,8 +59,6 @@ pub struct Capture {
     next_signal: u64,
     /// Senders notice collisions.
     detects: bool,
-    /// Collisions that may still get more parties: which overlap, and who met in it.
-    parties: Vec<(u64, FrameId)>,
     /// Of the last event.
     now: BitInstant,
     /// Blocks that wait, by number.
@@ -97,7 +92,6 @@ impl Capture {
             signals: Signals::new(packets.config.clone(), 0).remembering(),
             next_signal: 0,
             detects: packets.config.detects_collisions(),
-            parties: Vec::new(),
             now: BitInstant::ZERO,
             drafts: Vec::new(),
             spare: Vec::new(),
@@ -182,13 +176,7 @@ impl Capture {
 
     /// Writes a draft, unless it is empty.
     fn write(&mut self, number: usize) -> Result<(), WriteError> {
-        let Draft { block, collision } = &mut self.drafts[number];
-        if let Some(collision) = collision.take() {
-            let Collision { frame, episode, row, .. } = collision;
-            let met = |(number, party): &&(u64, FrameId)| *number == episode && *party != frame;
-            let others = self.parties.iter().filter(met).map(|(_, party)| *party).take(MOST_MET);
-            self.packets.end_collision(block, row, frame.station, others);
-        }
+        let block = &mut self.drafts[number].block;
         let written = if block.is_empty() { Ok(()) } else { self.output.unit(|into| into.extend_from_slice(block)) };
         block.clear();
         self.spare.push(number);
@@ -244,14 +232,13 @@ impl Capture {
         if !self.detects {
             return self.unanswered(event);
         }
-        self.parties.push((episode, frame));
         if !self.shows(event) {
             return Ok(());
         }
         let draft = self.draft(|_, _| ());
         let Draft { block, collision } = &mut self.drafts[draft];
         let row = self.packets.begin_collision(block, event, &self.signals);
-        *collision = Some(Collision { at: event.at, frame, episode, row });
+        *collision = Some(Collision { frame, row });
         self.waiting.push_back(Waiting::Draft(draft));
         Ok(())
     }
@@ -261,34 +248,52 @@ impl Capture {
         if !self.shows(event) {
             return Ok(());
         }
-        let to = self.addressee(event.frame);
-        let is_own = |one: &Signal| one.source == event.station && one.frame == event.frame;
-        let number = self.signals.number_of_last(is_own);
-        let mut met: Vec<FrameId> = Vec::new();
-        for other in number.into_iter().flat_map(|number| self.signals.met(number, to)) {
-            if met.len() == MOST_MET {
-                break;
-            }
-            if other.frame != event.frame && !met.contains(&other.frame) {
-                met.push(other.frame);
-            }
-        }
+        let met = self.met(event.frame, self.addressee(event.frame));
         self.put_with(|packets, signals, into| {
             let row = packets.begin_collision(into, event, signals);
             packets.end_collision(into, row, event.station, met.into_iter());
         })
     }
 
-    /// The one station that a frame is for.
+    /// The sender of a frame has stopped, so each frame that met its own at its place is known.
+    fn met_at_sender(&mut self, frame: FrameId) {
+        let is_its = |draft: &Draft| draft.collision.is_some_and(|collision| collision.frame == frame);
+        let Some(number) = self.drafts.iter().position(is_its) else { return };
+        let met = self.met(frame, Some(frame.station));
+        let Draft { block, collision } = &mut self.drafts[number];
+        if let Some(Collision { row, .. }) = collision.take() {
+            self.packets.end_collision(block, row, frame.station, met.into_iter());
+        }
+    }
+
+    /// The frames that the last signal of a frame met where that is for `to`.
+    fn met(&self, frame: FrameId, to: Option<StationId>) -> Vec<FrameId> {
+        let is_frame = |one: &Signal| !matches!(one.what, Carried::Beacon | Carried::Commit);
+        let is_own = |one: &Signal| one.source == frame.station && one.frame == frame && is_frame(one);
+        let number = self.signals.number_of_last(is_own);
+        let mut met: Vec<FrameId> = Vec::new();
+        for other in number.into_iter().flat_map(|number| self.signals.met(number, to)) {
+            if met.len() == MOST_MET {
+                break;
+            }
+            if is_frame(other) && !met.contains(&other.frame) {
+                met.push(other.frame);
+            }
+        }
+        met
+    }
+
+    /// The one station that a frame is for, if that is not its sender.
     fn addressee(&self, frame: FrameId) -> Option<StationId> {
         match self.packets.frames.get(frame)?.frame.destination {
-            Destination::Station(to) => Some(to),
+            Destination::Station(to) => Some(to).filter(|to| *to != frame.station),
             Destination::All | Destination::Nobody | Destination::Beyond(_) => None,
         }
     }
 
     /// A frame is over: sent whole, with its octets from destination address to FCS, or cut short.
     fn ended(&mut self, frame: FrameId, whole: Option<(usize, Fate)>, at: BitInstant) -> Result<(), WriteError> {
+        self.met_at_sender(frame);
         let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == frame) else { return Ok(()) };
         let Sending { sent, signal, number, .. } = self.sending.swap_remove(place);
         let end = self.signals.get(signal).and_then(|signal| signal.end).unwrap_or(at);
@@ -308,7 +313,7 @@ impl Capture {
         // A fragment may be too short for a packet: then the draft is empty.
         let draft = self.draft(make);
         self.waiting[(number - self.first) as usize] = Waiting::Draft(draft);
-        self.settle(at)
+        self.settle()
     }
 
     /// The addressee has a frame, which its sender need not learn.
@@ -320,7 +325,7 @@ impl Capture {
 
     /// An attempt without collision detection is over, and was in vain. The frame went out whole all the same; it was
     /// destroyed where it is for, unless only the answer was lost.
-    fn unsuccessful(&mut self, at: BitInstant, frame: FrameId) -> Result<(), WriteError> {
+    fn unsuccessful(&mut self, frame: FrameId) -> Result<(), WriteError> {
         let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == frame) else { return Ok(()) };
         let least = self.packets.config.parameters.min_frame_size;
         let size = self.packets.frames.get(frame).map(|offered| offered.frame.size.max(least).get() as usize);
@@ -331,28 +336,23 @@ impl Capture {
             size.filter(|_| is_shown).into_iter().for_each(|size| packets.whole(into, &sent, size, fate));
         });
         self.waiting[(number - self.first) as usize] = Waiting::Draft(draft);
-        self.settle(at)
+        self.settle()
     }
 
     /// Writes what has waited long enough.
-    fn settle(&mut self, now: BitInstant) -> Result<(), WriteError> {
-        let quiet = self.sending.is_empty();
+    fn settle(&mut self) -> Result<(), WriteError> {
         while let Some(front) = self.waiting.front() {
             let draft = match *front {
                 Waiting::Open => return Ok(()),
                 Waiting::Draft(number) => Some(number),
                 Waiting::Nothing => None,
             };
-            let collision = draft.and_then(|number| self.drafts[number].collision);
-            if collision.is_some_and(|collision| !quiet && now.get() < collision.at.get() + PATIENCE) {
+            if draft.is_some_and(|number| self.drafts[number].collision.is_some()) {
                 return Ok(());
             }
             self.waiting.pop_front();
             self.first += 1;
             draft.map_or(Ok(()), |number| self.write(number))?;
-        }
-        if quiet {
-            self.parties.clear();
         }
         Ok(())
     }
@@ -362,7 +362,10 @@ impl Capture {
         for sending in std::mem::take(&mut self.sending) {
             self.waiting[(sending.number - self.first) as usize] = Waiting::Nothing;
         }
-        self.settle(BitInstant::new(u64::MAX - PATIENCE))
+        let collided: Vec<FrameId> =
+            self.drafts.iter().filter_map(|draft| draft.collision).map(|collision| collision.frame).collect();
+        collided.into_iter().for_each(|frame| self.met_at_sender(frame));
+        self.settle()
     }
 }
 
@@ -411,7 +414,7 @@ impl Observer for Capture {
         let (at, frame) = (event.at, event.frame);
         self.now = at;
         if !self.detects && matches!(event.kind, Kind::Attempt { .. } | Kind::Backoff { .. }) {
-            self.unsuccessful(at, frame)?;
+            self.unsuccessful(frame)?;
         }
         if let Kind::Attempt { attempt, .. } = event.kind {
             self.attempts[event.station.index()] = attempt;
@@ -442,7 +445,7 @@ impl Observer for Capture {
                 if self.detects {
                     self.ended(frame, None, at)?;
                 } else {
-                    self.unsuccessful(at, frame)?;
+                    self.unsuccessful(frame)?;
                 }
                 // Its addresses are known as long as the medium has it.
                 let is_shown = self.shows(event);

@@ -2,12 +2,15 @@
 
 use super::filter::Subject;
 use super::packets::Transmission;
-use super::{Capture, PATIENCE, Wish};
+use super::{Capture, Wish};
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::windows::{Known, pcapng};
 use medium::{BitInstant, BitTimes, Event, Kind};
 use std::fs::File;
 use std::os::fd::BorrowedFd;
+
+/// How long a capture that begins late leaves out what begins, in bit times: no packet of 802.3 is longer.
+const PATIENCE: u64 = 1 << 16;
 
 impl Capture {
     /// Writes the beginning of a capture that begins at `now`, on a medium that has been running, to a stream. Next come

@@ -1,7 +1,7 @@
 //! What waits before it is in the capture: packets are in order of their first bit, and some are known only at their end.
 
 use super::packets::{OpenRow, Transmission};
-use medium::{BitInstant, FrameId};
+use medium::FrameId;
 
 /// An entry that waits for its turn in the capture.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +22,10 @@ pub struct Draft {
     pub collision: Option<Collision>,
 }
 
-/// A collision whose parties are not all known.
+/// A collision whose sender has not stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct Collision {
-    pub at: BitInstant,
     pub frame: FrameId,
-    /// Which overlap.
-    pub episode: u64,
     pub row: OpenRow,
 }
 
