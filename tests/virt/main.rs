@@ -180,6 +180,12 @@ fn a_record_of_a_virtual_lab_replays_on_the_bus_and_faults_come_at_their_instant
     run(ethbus(["replay", &record])).succeeded();
 }
 
+/// A record that somebody may change, as docs/trace.md has it.
+fn unchecked(record: &str) -> String {
+    let (own, _) = record.rsplit_once(",\"crc32\":").expect("a CRC-32");
+    own.replacen(",\"checked\":true", "", 1) + "}\n"
+}
+
 /// All that programs send is the same again; what differs is named with its line.
 #[test]
 fn a_record_runs_its_programs_again() {
@@ -197,7 +203,7 @@ fn a_record_runs_its_programs_again() {
     assert!(read(&folder, "a.events") == read(&folder, "again.events"));
     assert_eq!(text(&folder, "a.consoles/st1.txt"), text(&folder, "again.consoles/st1.txt"));
 
-    let whole = text(&folder, "a.record");
+    let whole = unchecked(&text(&folder, "a.record"));
     let altered = |from: &str, to: &str| {
         assert!(whole.contains(from), "{from}");
         let name = path(&folder, "altered.record");

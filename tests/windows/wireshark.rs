@@ -39,6 +39,8 @@ impl Home {
     fn tshark(&self, capture: &str, options: &[&str]) -> String {
         let mut tshark = program("tshark", [&["-C", "ethbus", "-r", capture], options].concat());
         tshark.env("HOME", self.0.path()).env_remove("XDG_CONFIG_HOME").uid(READER).gid(READER);
+        // The folder of the tests may be closed to that user.
+        tshark.current_dir(self.0.path());
         let told = run(tshark).succeeded();
         assert_eq!(told.stderr, "", "complaints");
         told.stdout

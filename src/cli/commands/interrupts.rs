@@ -32,8 +32,8 @@ pub fn interrupts() -> Result<Receiver<Signal>, CommandError> {
     Ok(receiver)
 }
 
-/// How long a run may take to end its files after an interrupt.
-const ENDING: Duration = Duration::from_secs(5);
+/// How long a run may take to end its files after an interrupt, on a machine that has much else to do.
+const ENDING: Duration = Duration::from_secs(15);
 
 /// Signals this soon after the first are the same wish: `timeout` sends one to the process, and one to its group.
 const ECHO: Duration = Duration::from_millis(100);
