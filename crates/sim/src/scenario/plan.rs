@@ -474,7 +474,11 @@ fn replay_warnings(replay: &Capture, medium: &Config) -> Vec<String> {
     let warning = |(count, what): (usize, &str)| {
         format!("{} has {} {what}", replay.path().display(), many(count as u64, "frame"))
     };
-    counts.into_iter().filter(|(count, _)| *count > 0).map(warning).collect()
+    let left_out = replay.left_out().map(|(link_type, count)| {
+        let (path, packets) = (replay.path().display(), many(count as u64, "packet"));
+        format!("{path} has {packets} of link type {link_type} without a whole frame of Ethernet: left out")
+    });
+    counts.into_iter().filter(|(count, _)| *count > 0).map(warning).chain(left_out).collect()
 }
 
 impl<'a> Planner<'a> {

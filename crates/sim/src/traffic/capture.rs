@@ -12,7 +12,7 @@ use crate::words::MacAddr;
 use input::{Captured, Input, Problem};
 use medium::Octets;
 use pcap::Pcap;
-use pcapng::PcapNg;
+use pcapng::{LeftOut, PcapNg};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -23,7 +23,7 @@ use std::time::Duration;
 const ETHERNET: u32 = 1;
 
 fn wrong_link_type(offset: u64, number: u32) -> Problem {
-    Problem::damaged(offset, format!("frames of link type {number}: expected {ETHERNET} (LINKTYPE_ETHERNET)"))
+    Problem::damaged(offset, format!("packets of link type {number}: expected whole frames of {ETHERNET} (LINKTYPE_ETHERNET)"))
 }
 
 /// Why a capture file cannot be replayed.
@@ -104,6 +104,7 @@ pub struct Capture {
     /// Source addresses, in order of first appearance.
     sources: Vec<MacAddr>,
     unordered: usize,
+    left_out: LeftOut,
 }
 
 /// One frame of a capture.
@@ -140,11 +141,11 @@ impl Capture {
             Problem::Read { offset, source } => CaptureError::Read { path: path.to_owned(), offset, source },
             Problem::Damaged { offset, what } => CaptureError::Damaged { path: path.to_owned(), offset, what },
         };
-        let captured = captured(Input::new(reader)).map_err(named)?;
-        Capture::new(path, captured).ok_or_else(|| CaptureError::Empty { path: path.to_owned() })
+        let (captured, left_out) = captured(Input::new(reader)).map_err(named)?;
+        Capture::new(path, captured, left_out).ok_or_else(|| CaptureError::Empty { path: path.to_owned() })
     }
 
-    fn new(path: &Path, mut captured: Vec<Captured>) -> Option<Capture> {
+    fn new(path: &Path, mut captured: Vec<Captured>, left_out: LeftOut) -> Option<Capture> {
         let late = |latest: &mut i128, frame: &Captured| {
             *latest = frame.nanos.max(*latest);
             Some(usize::from(frame.nanos < *latest))
@@ -159,7 +160,7 @@ impl Capture {
         for frame in &frames {
             seen.entry(frame.source).or_insert_with(|| sources.push(frame.source));
         }
-        Some(Capture { path: path.to_owned(), frames, sources, unordered })
+        Some(Capture { path: path.to_owned(), frames, sources, unordered, left_out })
     }
 
     /// The file.
@@ -181,6 +182,11 @@ impl Capture {
     pub fn unordered(&self) -> usize {
         self.unordered
     }
+
+    /// How many packets are no whole frames of Ethernet, by link type.
+    pub fn left_out(&self) -> impl Iterator<Item = (u32, usize)> {
+        self.left_out.iter().map(|(link_type, (count, _))| (*link_type, *count))
+    }
 }
 
 impl Recorded {
@@ -197,13 +203,13 @@ impl Recorded {
     }
 }
 
-/// All frames of a file.
-fn captured(mut input: Input<impl Read>) -> Result<Vec<Captured>, Problem> {
+/// All frames of a file, and what it has besides.
+fn captured(mut input: Input<impl Read>) -> Result<(Vec<Captured>, LeftOut), Problem> {
     if !input.begin_record("the file's magic number", 4)? {
         return Err(Problem::damaged(0, "the file is empty: expected pcap or pcapng"));
     }
     let magic: [u8; 4] = input.record().try_into().expect("as many octets");
-    let mut frames = Vec::new();
+    let (mut frames, mut left_out) = (Vec::new(), LeftOut::new());
     if let Some(pcap) = Pcap::recognise(magic) {
         let mut pcap = pcap.begin(&mut input)?;
         while let Some(frame) = pcap.next(&mut input)? {
@@ -214,10 +220,11 @@ fn captured(mut input: Input<impl Read>) -> Result<Vec<Captured>, Problem> {
         while let Some(frame) = pcapng.next(&mut input)? {
             frames.push(frame);
         }
+        left_out = pcapng.left_out(!frames.is_empty())?;
     } else {
         return Err(Problem::damaged(0, unknown(magic)));
     }
-    Ok(frames)
+    Ok((frames, left_out))
 }
 
 /// What a file is that begins with neither format's number, as far as one can tell.

@@ -3,7 +3,16 @@
 
 use super::input::{Captured, Input, Order, Problem};
 use super::{ETHERNET, wrong_link_type};
+use std::collections::BTreeMap;
 use std::io::Read;
+
+/// LINKTYPE_ETHERNET_MPACKET: preamble, SFD, frame, FCS, as ethbus writes them.
+const MPACKET: u32 = 274;
+/// Octets of an mPacket before its frame, and the last of them where the packet is a whole frame (802.3, 99.3.3).
+const MPACKET_HEAD: u32 = 8;
+const SFD: u8 = 0xd5;
+/// The bit of a packet's flags that says that the FCS is wrong, as it is where a collision cut the frame short.
+const CRC_ERROR: u32 = 1 << 24;
 
 const SECTION: u32 = 0x0A0D_0D0A;
 const INTERFACE: u32 = 1;
@@ -27,11 +36,15 @@ const PACKET_FLAGS: u16 = 2;
 pub(super) struct PcapNg {
     order: Order,
     interfaces: Vec<Interface>,
+    left_out: LeftOut,
 }
+
+/// How many packets are no whole frames of Ethernet, by link type, and where the first of them is.
+pub(super) type LeftOut = BTreeMap<u32, (usize, u64)>;
 
 #[derive(Clone, Copy, Debug)]
 struct Interface {
-    link_type: u16,
+    link_type: u32,
     /// Ticks of its clock in a second.
     ticks: u128,
     /// Seconds to add to its clock.
@@ -42,7 +55,8 @@ struct Interface {
 impl PcapNg {
     /// What a file that begins with `magic` is, if it is pcapng.
     pub fn recognise(magic: [u8; 4]) -> Option<PcapNg> {
-        (u32::from_le_bytes(magic) == SECTION).then_some(PcapNg { order: Order::Little, interfaces: Vec::new() })
+        let new = || PcapNg { order: Order::Little, interfaces: Vec::new(), left_out: LeftOut::new() };
+        (u32::from_le_bytes(magic) == SECTION).then(new)
     }
 
     /// Reads the first block, whose type has been read.
@@ -52,19 +66,33 @@ impl PcapNg {
         Ok(self)
     }
 
+    /// What is no whole frame of Ethernet.
+    ///
+    /// # Errors
+    /// The file has nothing else.
+    pub fn left_out(self, has_frames: bool) -> Result<LeftOut, Problem> {
+        match self.left_out.first_key_value() {
+            Some((link_type, (_, place))) if !has_frames => Err(wrong_link_type(*place, *link_type)),
+            Some(_) | None => Ok(self.left_out),
+        }
+    }
+
     /// The next frame; `None` at the end of the file.
     pub fn next(&mut self, input: &mut Input<impl Read>) -> Result<Option<Captured>, Problem> {
         while input.begin_record("a block", 12)? {
-            match self.order.u32(input.record()) {
-                SECTION => self.section(input)?,
-                INTERFACE => self.interface(input)?,
-                ENHANCED_PACKET => return self.packet(input, "an enhanced packet block").map(Some),
-                OLD_PACKET => return self.packet(input, "a packet block").map(Some),
+            let packet = match self.order.u32(input.record()) {
+                SECTION => self.section(input).map(|()| None)?,
+                INTERFACE => self.interface(input).map(|()| None)?,
+                ENHANCED_PACKET => self.packet(input, "an enhanced packet block")?,
+                OLD_PACKET => self.packet(input, "a packet block")?,
                 SIMPLE_PACKET => {
                     let what = "a simple packet block has no time stamp: expected enhanced packet blocks, so that arrivals have an instant";
                     return Err(Problem::damaged(input.begin(), what));
                 }
-                _ => self.pass(input, "a block", FRAME)?,
+                _ => self.pass(input, "a block", FRAME).map(|()| None)?,
+            };
+            if packet.is_some() {
+                return Ok(packet);
             }
         }
         Ok(None)
@@ -135,7 +163,7 @@ impl PcapNg {
         self.whole(input, "an interface description block", 20)?;
         let record = input.record();
         let options = Options { octets: &record[16..record.len() - 4], offset: input.begin() + 16, order: self.order };
-        let link_type = self.order.u16(&record[8..]);
+        let link_type = self.order.u16(&record[8..]).into();
         let mut interface = Interface { link_type, ticks: 1_000_000, offset: 0, fcs: false };
         options.each(|code, at, value| {
             match (code, value) {
@@ -155,8 +183,9 @@ impl PcapNg {
         Ok(())
     }
 
-    /// An enhanced packet block, or the older packet block: they differ in the interface's number.
-    fn packet(&self, input: &mut Input<impl Read>, name: &str) -> Result<Captured, Problem> {
+    /// An enhanced packet block, or the older packet block: they differ in the interface's number. `None` if it has no
+    /// whole frame of Ethernet.
+    fn packet(&mut self, input: &mut Input<impl Read>, name: &str) -> Result<Option<Captured>, Problem> {
         self.whole(input, name, 32)?;
         let (begin, record) = (input.begin(), input.record());
         let old = self.order.u32(record) == OLD_PACKET;
@@ -168,28 +197,35 @@ impl PcapNg {
             );
             return Err(Problem::damaged(begin + 8, what));
         };
-        if u32::from(interface.link_type) != ETHERNET {
-            return Err(wrong_link_type(begin, interface.link_type.into()));
-        }
         let [high, low, captured, original] = [12, 16, 20, 24].map(|at| self.order.u32(&record[at..]));
-        Captured::check(begin, captured, original)?;
         let end = 28 + captured.next_multiple_of(4) as usize;
         let Some(octets) = record[..record.len() - 4].get(end..) else {
             let what = format!("{captured} octets of a frame in {name} of {}: expected room for them", record.len());
             return Err(Problem::damaged(begin + 20, what));
         };
-        let mut fcs = interface.fcs;
+        let (mut fcs, mut is_whole) = (interface.fcs, true);
         Options { octets, offset: begin + end as u64, order: self.order }.each(|code, _, value| {
             if code == PACKET_FLAGS && value.len() == 4 {
                 // Bits 5 to 8: the FCS's length in octets; 0 says nothing.
                 fcs |= self.order.u32(value) >> 5 & 0xf != 0;
+                is_whole = self.order.u32(value) & CRC_ERROR == 0;
             }
             Ok(())
         })?;
+        let head = match interface.link_type {
+            ETHERNET => 0,
+            MPACKET if is_whole && captured >= MPACKET_HEAD && record[35] == SFD => MPACKET_HEAD,
+            link_type => {
+                self.left_out.entry(link_type).or_insert((0, begin)).0 += 1;
+                return Ok(None);
+            }
+        };
+        let (captured, original) = (captured - head, original.saturating_sub(head));
+        Captured::check(begin, captured, original)?;
         let ticks = u128::from(high) << 32 | u128::from(low);
         let nanos =
             (ticks * 1_000_000_000 / interface.ticks).cast_signed() + i128::from(interface.offset) * 1_000_000_000;
-        Ok(Captured::new(nanos, original, fcs, &record[28..]))
+        Ok(Some(Captured::new(nanos, original, fcs || head > 0, &record[28 + head as usize..])))
     }
 }
 

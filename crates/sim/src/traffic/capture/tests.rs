@@ -169,6 +169,32 @@ fn the_fcs_is_counted_once() {
     }
 }
 
+/// Frames with preamble and SFD are as those without. What is no frame of Ethernet is counted by link type.
+#[test]
+fn a_file_of_several_link_types_is_read() {
+    let writer = Writer::Little;
+    let preamble = [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5];
+    let sent = [&preamble[..], &frame(B, A), &[0; 39]].concat();
+    let preempted = [&preamble[..7], &[0xe6], &frame(B, A)].concat();
+    let cut_short = writer.option(2, &writer.u32(1 << 24));
+    let file = [
+        writer.section(),
+        writer.interface(252, &[]),
+        writer.interface(274, &[]),
+        writer.interface(1, &[]),
+        writer.packet(0, 1, b"a row", &[]),
+        writer.packet(1, 2, &sent[..60], &[]),
+        writer.packet(1, 3, &sent[..60], &[cut_short]),
+        writer.packet(1, 4, &preempted, &[]),
+        writer.packet(2, 5, &frame(B, A), &[]),
+    ];
+    let replay = read(&file.concat()).expect("whole");
+    let sizes: Vec<u32> = replay.frames().iter().map(|frame| frame.size.get()).collect();
+    // Each packet says that it has 60 octets.
+    assert_eq!((sizes, replay.sources().len()), (vec![52, 64], 1));
+    assert_eq!(replay.left_out().collect::<Vec<_>>(), [(252, 1), (274, 2)]);
+}
+
 #[test]
 fn a_tag_is_seen() {
     for (kind, tagged) in [([0x81, 0x00], true), ([0x88, 0xa8], true), ([0x86, 0xdd], false)] {
@@ -274,7 +300,7 @@ fn what_is_damaged_is_named_with_what_was_expected() {
         (vec![0x1f, 0x8b, 8, 0], 0, "unpack it first"),
         (0xa1b2_cd34_u32.to_le_bytes().to_vec(), 0, "Kuznetzov"),
         (with(one(0, 0), 4, &[1]), 4, "expected 2.4"),
-        (writer.pcap(0xa1b2_c3d4, 105, &[]), 20, "link type 105: expected 1 (LINKTYPE_ETHERNET)"),
+        (writer.pcap(0xa1b2_c3d4, 105, &[]), 20, "link type 105: expected whole frames of 1 (LINKTYPE_ETHERNET)"),
         (one(0, 1_000_000), 24, "expected less than 1000000"),
         (with(one(0, 0), 32, &[61]), 24, "61 octets are captured of a frame of 60"),
         (with(one(0, 0), 36, &[0, 0, 5]), 24, "expected at most 262144"),
@@ -291,7 +317,7 @@ fn what_is_damaged_is_named_with_what_was_expected() {
         (
             [head.clone(), writer.interface(228, &[]), writer.packet(1, 0, &frame(B, A), &[])].concat(),
             at + 24,
-            "link type 228",
+            "link type 228: expected",
         ),
         ([writer.section(), writer.interface(1, &[writer.option(9, &[19])])].concat(), 44, "resolution 0x13"),
         (
