@@ -1,6 +1,7 @@
 //! Windows as the command line asks for them: their files, pipes and standard output.
 
 use crate::cli::args::WindowArgs;
+use crate::show::say;
 use sim::files::json_lines::{WriteError, create_as, is_other};
 use sim::files::output::{self, Unfinished, is_stdout};
 use sim::scenario::plan::PlanError;
@@ -8,7 +9,7 @@ use sim::windows::capture::filter::Filter;
 use sim::windows::capture::{Framing, Wish};
 use sim::windows::packing::{self, pack};
 use sim::windows::rotation::{Rotation, rotate};
-use sim::windows::{Known, Trailing, WindowKind, Windows};
+use sim::windows::{Known, Trailing, WindowKind, Windows, classic};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -37,14 +38,20 @@ pub fn named(args: &WindowArgs) -> [(&'static str, Option<&Path>); 3] {
     [("--pcapng", args.pcapng.as_deref()), ("--perfetto", args.perfetto.as_deref()), ("--vcd", args.vcd.as_deref())]
 }
 
-/// What a capture is to have, of a medium of these stations; `option` is that of the filter.
+/// What a capture at `path` is to have, of a medium of these stations; `option` is that of the filter.
 ///
 /// # Errors
 /// A filter that is none.
-pub fn wish(option: &'static str, plain: bool, filter: Option<&str>, stations: &[String]) -> Result<Wish, PlanError> {
-    let framing = if plain { Framing::Plain } else { Framing::Whole };
+pub fn wish(
+    option: &'static str,
+    path: Option<&Path>,
+    plain: bool,
+    filter: Option<&str>,
+    stations: &[String],
+) -> Result<Wish, PlanError> {
+    let framing = if plain || path.is_some_and(classic::is_named) { Framing::Plain } else { Framing::Whole };
     let filter = filter.map_or(Ok(Filter::ALL), |text| Filter::read(text, stations));
-    Ok(Wish { framing, filter: filter.map_err(|what| PlanError::option(option, what))? })
+    filter.and_then(|filter| framing.filtered(filter)).map_err(|what| PlanError::option(option, what))
 }
 
 /// Opens what is asked for, of a medium of these stations; nothing of it may be one of `others`.
@@ -54,7 +61,8 @@ pub fn wish(option: &'static str, plain: bool, filter: Option<&str>, stations: &
 pub fn open(args: &WindowArgs, stations: &[String], others: &[&Path]) -> Result<WindowFiles, OpenError> {
     let mut files = WindowFiles::default();
     if let Some(path) = &args.pcapng {
-        let wish = wish("--pcapng-filter", args.pcapng_plain, args.pcapng_filter.as_deref(), stations)?;
+        let filter = args.pcapng_filter.as_deref();
+        let wish = wish("--pcapng-filter", Some(path), args.pcapng_plain, filter, stations)?;
         let kind = WindowKind::Pcapng(wish);
         let rotation = args.pcapng_rotate.as_deref().map(str::parse::<Rotation>).transpose();
         match rotation.map_err(|what| PlanError::option("--pcapng-rotate", what))? {
@@ -67,6 +75,7 @@ pub fn open(args: &WindowArgs, stations: &[String], others: &[&Path]) -> Result<
                 return Err(PlanError::option("--pcapng-rotate", what).into());
             }
             Some(rotation) => {
+                tell_what_is_left_out(kind, path);
                 let (file, trailing) = rotate(path, rotation)?;
                 files.trailing.push(trailing);
                 files.files.push(WindowFile { kind, place: path.display().to_string(), file });
@@ -147,11 +156,17 @@ impl WindowFiles {
         Ok(self.push(kind, path, create_as(kind_of(kind, path), path, others)?)?)
     }
 
-    fn push(&mut self, kind: WindowKind, path: &Path, file: File) -> Result<(), WriteError> {
-        let is_packed = matches!(kind, WindowKind::Pcapng(_)) && packing::is_named(path);
-        let (file, trailing) =
-            if is_packed { pack(path, file).map(|(file, it)| (file, Some(it)))? } else { (file, None) };
-        self.trailing.extend(trailing);
+    fn push(&mut self, kind: WindowKind, path: &Path, mut file: File) -> Result<(), WriteError> {
+        if matches!(kind, WindowKind::Pcapng(_)) {
+            tell_what_is_left_out(kind, path);
+            let makers = [(packing::is_named(path), pack as Maker), (classic::is_named(path), classic::begin)];
+            // Of two, the one that writes the file knows best what went wrong, so it comes first.
+            for (_, begin) in makers.into_iter().filter(|(is_wanted, _)| *is_wanted) {
+                let (inner, trailing) = begin(path, file)?;
+                file = inner;
+                self.trailing.push(trailing);
+            }
+        }
         self.files.push(WindowFile { kind, place: output::place_name(path), file });
         Ok(())
     }
@@ -191,10 +206,21 @@ pub fn finish(trailing: Vec<Trailing>) -> Result<(), WriteError> {
     trailing.into_iter().try_for_each(|one| one.finish().map(|_| ()))
 }
 
+/// Starts a thread that makes another form of a capture.
+type Maker = fn(&Path, File) -> Result<(File, Trailing), WriteError>;
+
+/// Says that classic pcap has frames alone.
+fn tell_what_is_left_out(kind: WindowKind, path: &Path) {
+    if matches!(kind, WindowKind::Pcapng(_)) && classic::is_named(path) {
+        say(&format!("ethbus: {} is pcap, which has whole frames alone: collisions are left out\n", path.display()));
+    }
+}
+
 /// What the file of a window at `path` is.
 fn kind_of(kind: WindowKind, path: &Path) -> output::Kind {
     match kind {
-        WindowKind::Pcapng(_) if packing::is_named(path) => output::PACKED_PCAPNG,
+        WindowKind::Pcapng(_) if packing::is_named(path) => output::PACKED_CAPTURE,
+        WindowKind::Pcapng(_) if classic::is_named(path) => output::PCAP,
         kind => kind.kind(),
     }
 }

@@ -20,6 +20,7 @@ mod explain_plca;
 mod explain_random;
 mod outputs;
 mod pages;
+mod readers;
 mod report;
 mod seeing;
 mod timelines;

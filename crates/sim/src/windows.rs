@@ -7,6 +7,7 @@
 //! ```
 
 pub mod capture;
+pub mod classic;
 mod frames;
 pub mod packing;
 pub mod passing;

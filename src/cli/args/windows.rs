@@ -12,13 +12,14 @@ pub struct WindowArgs {
     /// Write a capture for Wireshark; `-` for a pipe
     ///
     /// With preamble, FCS, collision fragments and jam, and what is no frame on an interface of its own; see docs/seeing.md.
+    /// A name that ends in `.pcap` gives classic pcap: whole frames alone.
     /// To see a run while it goes on: `--pcapng - | wireshark -k -i -`. What else goes to standard output then goes to standard
     /// error.
     #[arg(long, value_name = "FILE|-")]
     pub pcapng: Option<PathBuf>,
     /// Only whole frames in it, without preamble
     ///
-    /// For tools that know nothing but Ethernet frames (link type 1).
+    /// For tools that know nothing but Ethernet frames (link type 1), such as tcpdump.
     #[arg(long, requires = "pcapng", hide_short_help = true)]
     pub pcapng_plain: bool,
     /// Only what this says: `frames`, `collisions`, `station=st1` …

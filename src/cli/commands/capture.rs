@@ -55,7 +55,7 @@ pub fn capture(args: &CaptureArgs) -> Outcome {
     let lab = running_lab(args.lab.given())?;
     let stations = station_names(&Inventory::of_running(&lab)?);
     let filter = args.wish.filter.as_deref();
-    let wish = windows::wish("--filter", args.wish.plain, filter, &stations)?;
+    let wish = windows::wish("--filter", Some(&args.out), args.wish.plain, filter, &stations)?;
     take(Wanted {
         lab: &lab,
         framing: wish.framing,

@@ -31,7 +31,10 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
     }
     let kind = |header: &Header| -> Result<WindowKind, PlanError> {
         Ok(match args.to {
-            ConvertTo::Pcapng => WindowKind::Pcapng(wish("--filter", *plain, filter.as_deref(), &header.stations)?),
+            ConvertTo::Pcapng => {
+                let filter = filter.as_deref();
+                WindowKind::Pcapng(wish("--filter", Some(&args.out), *plain, filter, &header.stations)?)
+            }
             ConvertTo::Perfetto => WindowKind::Perfetto,
             ConvertTo::Vcd => WindowKind::Vcd,
             ConvertTo::Csv | ConvertTo::Events => WindowKind::Csv,

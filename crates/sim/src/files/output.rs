@@ -29,8 +29,10 @@ pub struct Kind {
 pub const LINES: Kind = Kind { what: "an event log or a record", beginnings: &[b"{\"format\":\"ethbus "] };
 /// A capture.
 pub const PCAPNG: Kind = Kind { what: "a capture in pcapng", beginnings: &[b"\x0a\x0d\x0d\x0a"] };
+/// A capture in classic pcap with nanoseconds.
+pub const PCAP: Kind = Kind { what: "a capture in pcap", beginnings: &[b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d"] };
 /// A capture, compressed.
-pub const PACKED_PCAPNG: Kind = Kind { what: "a capture compressed with zstd", beginnings: &[b"\x28\xb5\x2f\xfd"] };
+pub const PACKED_CAPTURE: Kind = Kind { what: "a capture compressed with zstd", beginnings: &[b"\x28\xb5\x2f\xfd"] };
 /// A trace for Perfetto: its first packet is the track called ethbus. Older ones give their tracks no order.
 pub const PERFETTO: Kind = Kind {
     what: "a trace for Perfetto",

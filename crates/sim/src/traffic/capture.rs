@@ -23,7 +23,10 @@ use std::time::Duration;
 const ETHERNET: u32 = 1;
 
 fn wrong_link_type(offset: u64, number: u32) -> Problem {
-    Problem::damaged(offset, format!("packets of link type {number}: expected whole frames of {ETHERNET} (LINKTYPE_ETHERNET)"))
+    Problem::damaged(
+        offset,
+        format!("packets of link type {number}: expected whole frames of {ETHERNET} (LINKTYPE_ETHERNET)"),
+    )
 }
 
 /// Why a capture file cannot be replayed.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   interface st1, st2 …   each transmission, at its sender: preamble, SFD, frame, FCS; or as far as it got, and the jam
-//!   interface bus          what is no frame, as the event log's line for it, and in `explain`'s words: collisions,
+//!   interface bus          (in a capture that is not plain) what is no frame, as the event log's line for it, and in `explain`'s words: collisions,
 //!                          backoff, discards, faults, slip
 //! ```
 //! Packets are in order of their first bits, so a packet waits until those that began before it have ended. A collision
@@ -120,9 +120,10 @@ impl Capture {
         for ((station, name), mac) in stations {
             self.declare(station, name, *mac)?;
         }
-        let description = "what is no frame: collisions, backoff, discards, faults, slip";
-        let bus = Interface { link_type: pcapng::UPPER_PDU, name: "bus", description, mac: None, speed };
-        self.output.unit(|into| pcapng::interface(into, &bus))
+        if self.packets.framing == Framing::Plain {
+            return Ok(());
+        }
+        self.output.unit(|into| pcapng::interface(into, &bus(pcapng::UPPER_PDU, speed)))
     }
 
     /// Declares the interface of a station.
@@ -369,6 +370,12 @@ impl Capture {
     }
 }
 
+/// The interface of what no station sends.
+fn bus(link_type: u16, speed: u64) -> Interface<'static> {
+    let description = "what is no frame: collisions, backoff, discards, faults, slip";
+    Interface { link_type, name: "bus", description, mac: None, speed }
+}
+
 impl Window for Capture {
     fn write_beside(&mut self) {
         self.output.write_beside();
@@ -471,6 +478,9 @@ impl Observer for Capture {
         self.close()?;
         self.signals.forget();
         self.packets.frames.forget_inputs();
+        if self.packets.framing == Framing::Plain {
+            return Ok(());
+        }
         let now = self.now;
         self.put(|packets, into| packets.missing(into, now, inputs, events))
     }

@@ -2,7 +2,13 @@
 
 use super::pcapng::{block_length, missing, stamp, whole_blocks};
 use crate::files::json_lines::{LineWriter, WriteError};
+use crate::files::output::OutputError;
 use std::fs::File;
+use std::io::{PipeReader, Read};
+use std::path::Path;
+
+/// Octets read at once.
+const PIECE: usize = 1 << 16;
 
 /// The longest block that is read: that of a frame of 65,535 octets, and more.
 const LONGEST: usize = 1 << 20;
@@ -64,6 +70,31 @@ impl Passing {
     /// What a capture of a running lab misses, of inputs and events; nothing before its end.
     pub fn missing(&self) -> Option<u64> {
         self.missing
+    }
+}
+
+/// Where the blocks of a capture go that comes through a pipe.
+pub(super) trait Sink {
+    /// Takes the next block.
+    fn take(&mut self, block: &[u8]) -> Result<(), WriteError>;
+    /// A reader sees all blocks so far.
+    fn flush(&mut self) -> Result<(), WriteError>;
+}
+
+/// Passes a whole capture from a pipe to `sink`, for the file at `path`.
+pub(super) fn pass_all(mut pipe: PipeReader, path: &Path, sink: &mut impl Sink) -> Result<(), WriteError> {
+    let (mut passing, mut piece) = (Passing::default(), vec![0; PIECE]);
+    loop {
+        let read = pipe.read(&mut piece);
+        let count = read.map_err(|source| OutputError::System { call: "read", path: path.to_owned(), source })?;
+        if count == 0 {
+            return Ok(());
+        }
+        passing.take(&piece[..count], |block| sink.take(block)).map_err(|error| match error {
+            PassError::Write(error) => error,
+            PassError::NoCapture => panic!("a capture has no block as long as this"),
+        })?;
+        sink.flush()?;
     }
 }
 

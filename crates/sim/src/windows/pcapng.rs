@@ -212,6 +212,16 @@ pub(super) fn stamp(block: &[u8]) -> Option<u64> {
     (word(0)? == ENHANCED_PACKET).then_some(u64::from(word(12)?) << 32 | u64::from(word(16)?))
 }
 
+/// The stamp and the frame, without its FCS, of a block that is the packet of a frame whose FCS is right.
+pub(super) fn right_frame(block: &[u8]) -> Option<(u64, &[u8])> {
+    let word = |at: usize| Some(u32::from_ne_bytes(block.get(at..at + 4)?.try_into().ok()?));
+    let (nanos, length) = (stamp(block)?, word(20)? as usize);
+    // Flags are the first option of each frame's packet.
+    let flags = word(Packet::HEAD + length.next_multiple_of(4) + 4)?;
+    let frame = block.get(Packet::HEAD..Packet::HEAD + length.checked_sub(medium::FCS.get() as usize)?)?;
+    (flags & CRC_ERROR == 0).then_some((nanos, frame))
+}
+
 fn block(into: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
     let begin = into.len();
     into.extend_from_slice(&kind.to_ne_bytes());

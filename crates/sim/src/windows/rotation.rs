@@ -1,4 +1,4 @@
-//! A capture in several files: a new one after a number of octets, or after a span of the bus's time.
+//! A capture in several files, of pcapng or classic pcap: a new one after a number of octets, or after a span of the bus's time.
 //!
 //! ```text
 //!   capture ──blocks──► pipe ──► this thread ──► run-00001.pcapng, run-00002.pcapng …
@@ -6,21 +6,18 @@
 //! The writer of the capture needs no right to make files: it gets only a pipe. Each file begins with the capture's
 //! head, so each can be opened alone.
 
-use super::Trailing;
-use super::passing::{self, PassError, Passing};
+use super::passing::{self, Sink, pass_all};
 use super::pcapng::stamp;
+use super::{Trailing, classic};
 use crate::files::json_lines::{LineWriter, WriteError};
-use crate::files::output::{self, PCAPNG, numbered};
+use crate::files::output::{self, PCAP, PCAPNG, numbered};
 use crate::words::units;
 use std::fs::File;
-use std::io::{self, PipeReader, Read};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread::Builder;
-
-/// Octets read at once.
-const PIECE: usize = 1 << 16;
 
 /// When a new file begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +72,12 @@ fn size(text: &str) -> Option<u64> {
 pub fn rotate(path: &Path, rotation: Rotation) -> Result<(File, Trailing), WriteError> {
     let system = |call| move |source| output::OutputError::System { call, path: path.to_owned(), source };
     let (reader, writer) = io::pipe().map_err(system("make a pipe for"))?;
-    let mut files = Files { path: path.to_owned(), rotation, head: Vec::new(), made: 0, now: None };
+    let is_classic = classic::is_named(path);
+    let head = if is_classic { classic::file_header().to_vec() } else { Vec::new() };
+    let mut files = Files { path: path.to_owned(), rotation, is_classic, head, text: Vec::new(), made: 0, now: None };
     files.begin()?;
-    let thread = Builder::new().name("rotation".to_owned()).spawn(move || files.take_all(reader));
+    let thread =
+        Builder::new().name("rotation".to_owned()).spawn(move || pass_all(reader, &files.path.clone(), &mut files));
     let thread = thread.map_err(system("start a thread for"))?;
     Ok((File::from(OwnedFd::from(writer)), Trailing::new(thread)))
 }
@@ -87,8 +87,12 @@ pub fn rotate(path: &Path, rotation: Rotation) -> Result<(File, Trailing), Write
 struct Files {
     path: PathBuf,
     rotation: Rotation,
+    /// They are pcap, not pcapng.
+    is_classic: bool,
     /// What each begins with.
     head: Vec<u8>,
+    /// The block or record that comes next.
+    text: Vec<u8>,
     made: u64,
     now: Option<Present>,
 }
@@ -103,30 +107,21 @@ struct Present {
     until: Option<u64>,
 }
 
-impl Files {
-    fn take_all(&mut self, mut input: PipeReader) -> Result<(), WriteError> {
-        let (mut passing, mut piece) = (Passing::default(), vec![0; PIECE]);
-        loop {
-            let read = input.read(&mut piece);
-            let count =
-                read.map_err(|source| output::OutputError::System { call: "read", path: self.path.clone(), source })?;
-            if count == 0 {
-                break;
-            }
-            passing.take(&piece[..count], |block| self.take(block)).map_err(|error| match error {
-                PassError::Write(error) => error,
-                PassError::NoCapture => panic!("a capture has no block as long as this"),
-            })?;
-            // A reader of the newest file sees all packets so far.
-            self.now.as_mut().map_or(Ok(()), |now| now.output.flush())?;
-        }
-        Ok(())
-    }
-
+impl Sink for Files {
     fn take(&mut self, block: &[u8]) -> Result<(), WriteError> {
-        let length = block.len() as u64;
-        match stamp(block) {
-            None => self.head.extend_from_slice(block),
+        let stamp = stamp(block);
+        self.text.clear();
+        match (self.is_classic, stamp) {
+            (false, _) => self.text.extend_from_slice(block),
+            (true, Some(_)) => classic::record(block, &mut self.text),
+            (true, None) => {}
+        }
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let length = self.text.len() as u64;
+        match stamp {
+            None => self.head.extend_from_slice(&self.text),
             Some(stamp) => {
                 let full = |now: &Present| {
                     now.packets > 0
@@ -139,14 +134,21 @@ impl Files {
             }
         }
         let Some(now) = &mut self.now else { return Ok(()) };
-        if let (None, Some(stamp), Some(nanos)) = (now.until, stamp(block), self.rotation.nanos) {
+        if let (None, Some(stamp), Some(nanos)) = (now.until, stamp, self.rotation.nanos) {
             now.until = Some((stamp / nanos + 1).saturating_mul(nanos));
         }
         now.octets += length;
-        now.packets += u64::from(stamp(block).is_some());
-        now.output.unit(|into| into.extend_from_slice(block))
+        now.packets += u64::from(stamp.is_some());
+        now.output.unit(|into| into.extend_from_slice(&self.text))
     }
 
+    /// A reader of the newest file sees all packets so far.
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.now.as_mut().map_or(Ok(()), |now| now.output.flush())
+    }
+}
+
+impl Files {
     /// Ends the present file and begins the next.
     fn begin(&mut self) -> Result<(), WriteError> {
         if let Some(mut before) = self.now.take() {
@@ -154,8 +156,11 @@ impl Files {
         }
         self.made += 1;
         let path = numbered(&self.path, self.made);
-        let file = output::create(&path, PCAPNG)?;
-        let mut output = passing::output(file, path.display().to_string());
+        let (kind, form) = match self.is_classic {
+            true => (PCAP, classic::output as fn(File, String) -> LineWriter),
+            false => (PCAPNG, passing::output as _),
+        };
+        let mut output = form(output::create(&path, kind)?, path.display().to_string());
         output.unit(|into| into.extend_from_slice(&self.head))?;
         self.now = Some(Present { output, octets: self.head.len() as u64, packets: 0, until: None });
         Ok(())

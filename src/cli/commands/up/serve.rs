@@ -24,8 +24,8 @@ use link::signals::Signal;
 use medium::{BitInstant, Deed, Place, StationId};
 use serde_json::json;
 use sim::scenario::plan::Plan;
+use sim::windows::capture::Framing;
 use sim::windows::capture::filter::Filter;
-use sim::windows::capture::{Framing, Wish};
 use sim::words::units::many;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -309,12 +309,10 @@ impl Serving<'_> {
     /// Has the data plane write a capture to the client.
     fn capture(&mut self, framing: Framing, filter: &str, answer: Answer) -> Result<(), SupervisorError> {
         let filter = if filter.is_empty() { Ok(Filter::ALL) } else { Filter::read(filter, &self.stations.names()) };
-        match filter {
+        match filter.and_then(|filter| framing.filtered(filter)) {
             // The data plane has a thread that waits for the reader of this stream alone. A client may be gone.
-            Ok(filter) => match answer.give_stream(&json!({})) {
-                Ok(stream) if stream.set_write_timeout(None).is_ok() => {
-                    self.plane.capture(Wish { framing, filter }, &stream)
-                }
+            Ok(wish) => match answer.give_stream(&json!({})) {
+                Ok(stream) if stream.set_write_timeout(None).is_ok() => self.plane.capture(wish, &stream),
                 Ok(_) | Err(_) => Ok(()),
             },
             Err(why) => {

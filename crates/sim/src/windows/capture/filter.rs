@@ -41,6 +41,8 @@ pub(super) struct Subject {
 impl Filter {
     /// Every packet.
     pub const ALL: Filter = Filter { only: None, station: None, address: None };
+    /// Every transmission, and no row.
+    pub(super) const FRAMES: Filter = Filter { only: Some(Only::Frames), ..Filter::ALL };
 
     /// Reads what a user wrote, for a medium of these stations.
     ///
@@ -62,6 +64,21 @@ impl Filter {
             }
         }
         Ok(filter)
+    }
+
+    /// What the filter leaves of a capture that has frames alone.
+    ///
+    /// # Errors
+    /// Nothing: all that the filter takes are collisions or rows.
+    pub(super) fn of_frames(self) -> Result<Filter, String> {
+        match self.only {
+            None | Some(Only::Frames) => Ok(Filter { only: Some(Only::Frames), ..self }),
+            Some(Only::Collisions | Only::Rows) => {
+                Err("a plain capture has neither collisions nor rows: leave them out of the filter, or write a \
+                     capture in pcapng that is not plain"
+                    .to_owned())
+            }
+        }
     }
 
     /// Whether a packet about a frame is wanted; `addresses` gives the frame's destination and source.
@@ -129,6 +146,16 @@ mod tests {
         }
         // A row at one station about another's frame is about both.
         assert!(takes("station=st2", Subject { station: st2, ..of(st1, true, false) }));
+        for (text, remains) in
+            [("station=st1", true), ("frames", true), ("collisions", false), ("rows,station=st1", false)]
+        {
+            let plain = read(text).expect(text).of_frames();
+            assert_eq!(plain.is_ok(), remains, "{text}");
+            assert!(
+                plain.is_ok_and(|plain| plain.takes(of(st1, false, false), || [[1; 6]; 2]) && !plain.takes_row(None))
+                    == remains
+            );
+        }
         let cable = read("station=st1,rows").expect("a filter");
         assert!(cable.takes_row(None) && cable.takes_row(Some(st1)) && !cable.takes_row(Some(st2)));
         for wrong in ["", "st1", "frames,rows", "station=st3", "station=st1,station=st2", "address=1:2:3", "frames,"] {

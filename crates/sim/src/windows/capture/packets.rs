@@ -28,8 +28,8 @@ pub(super) struct Packets {
     /// What stamps have at bit instant 0, in nanoseconds.
     epoch: u64,
     names: Names,
-    /// The number of the interface "bus".
-    bus: u32,
+    /// The number of the interface "bus"; a plain capture has none.
+    bus: Option<u32>,
     /// No station's name needs an escape in JSON.
     is_plain: bool,
 }
@@ -78,7 +78,7 @@ impl Packets {
             epoch: known.epoch.unwrap_or(0),
             names: Names::new(stations),
             frames: Frames::new(stations, &known.macs),
-            bus: known.header.stations.len() as u32,
+            bus: (framing == Framing::Whole).then_some(known.header.stations.len() as u32),
             is_plain: !stations.iter().any(escaped),
             config,
         }
@@ -189,13 +189,14 @@ impl Packets {
 
     fn begin(&self, into: &mut Vec<u8>, sent: &Transmission) -> Packet {
         // Those of stations that joined come after the bus's.
-        let (number, bus) = (sent.frame.station.index() as u32, self.bus());
-        Packet::begin(into, number + u32::from(number >= bus), self.nanos(sent.begin))
+        let number = sent.frame.station.index() as u32;
+        let is_after = self.bus.is_some_and(|bus| number >= bus);
+        Packet::begin(into, number + u32::from(is_after), self.nanos(sent.begin))
     }
 
-    /// The number of the interface "bus", which comes after those of the first stations.
+    /// The number of the interface "bus", which comes after those of the first stations; 0 in a plain capture.
     pub fn bus(&self) -> u32 {
-        self.bus
+        self.bus.unwrap_or(0)
     }
 
     /// The stamp of an instant.

@@ -2,7 +2,7 @@
 
 use super::filter::Subject;
 use super::packets::Transmission;
-use super::{Capture, Wish};
+use super::{Capture, Framing, Wish, bus};
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::windows::{Known, pcapng};
 use medium::{BitInstant, BitTimes, Event, Kind};
@@ -60,6 +60,10 @@ impl Capture {
     /// The stream is closed.
     pub fn finish(mut self, missing: u64) -> Result<(), WriteError> {
         self.close()?;
+        if self.packets.framing == Framing::Plain && self.declared == 0 {
+            // No station was ever there, and the count needs an interface.
+            self.output.unit(|into| pcapng::interface(into, &bus(pcapng::ETHERNET, self.packets.config.rate.get())))?;
+        }
         let (bus, now) = (self.packets.bus(), self.packets.nanos(self.now));
         self.output.unit(|into| pcapng::statistics(into, bus, now, missing))?;
         self.output.flush()
