@@ -65,6 +65,10 @@ impl Machine {
     fn with(self, name: &str, script: &str) -> Machine {
         let file = self.path(name);
         fs::create_dir_all(file.parent().expect("a folder")).expect("own folder");
+        // A link to the machine's own program is no file to write to.
+        if file.is_symlink() {
+            fs::remove_file(&file).expect("own folder");
+        }
         fs::write(&file, format!("#!/bin/sh\n{script}\n")).expect("own folder");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("own file");
         self
