@@ -115,11 +115,10 @@ static void n_draws_equal_n_single_calls(void)
 
 static void n_draws_of_a_policy_equal_an_operation_s(void)
 {
-    struct backoff_policy policy = BACKOFF_POLICY_INIT;
+    struct backoff_policy policy = BACKOFF_PRESET_GOOGLE_HTTP;
     struct backoff_retry retry;
     uint64_t delays[STATIONS], generator, alone;
     int i;
-    policy.kind = BACKOFF_PRESET_GOOGLE_HTTP;
     CHECK(backoff_retry_init(&retry, 5, 6, 0) == BACKOFF_STATUS_OK);
     generator = retry.generator;
     CHECK(backoff_policy_draws(&policy, 3, 0, &generator, STATIONS, delays) == BACKOFF_STATUS_OK);

@@ -6,13 +6,6 @@
 
 #define MS UINT64_C(1000000)
 
-static struct backoff_policy of_kind(uint32_t kind)
-{
-    struct backoff_policy policy = BACKOFF_POLICY_INIT;
-    policy.kind = kind;
-    return policy;
-}
-
 static struct backoff_bounds bounds_of(const struct backoff_policy *policy, uint64_t failures, uint64_t previous_ns)
 {
     struct backoff_bounds bounds = {1, 0};
@@ -23,14 +16,14 @@ static struct backoff_bounds bounds_of(const struct backoff_policy *policy, uint
 /* RFC 8415, 15, 7.6 and 18.2.1. */
 static void dhcpv6_has_the_times_of_the_rfc(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_PRESET_DHCPV6_SOLICIT);
+    struct backoff_policy policy = BACKOFF_PRESET_DHCPV6_SOLICIT;
     struct backoff_bounds bounds = bounds_of(&policy, 1, 0);
     CHECK(bounds.shortest_ns == 1000 * MS + 1 && bounds.longest_ns == 1100 * MS);
     bounds = bounds_of(&policy, 2, 1000 * MS);
     CHECK(bounds.shortest_ns == 1900 * MS && bounds.longest_ns == 2100 * MS);
     bounds = bounds_of(&policy, 20, 3600000 * MS);
     CHECK(bounds.shortest_ns == 3240000 * MS && bounds.longest_ns == 3960000 * MS);
-    policy = of_kind(BACKOFF_PRESET_DHCPV6); /* a Request: MRT is 30 s, MRC 10 */
+    policy = (struct backoff_policy)BACKOFF_PRESET_DHCPV6; /* a Request: MRT is 30 s, MRC 10 */
     policy.ceiling_ns = 30000 * MS;
     policy.attempt_limit = 11;
     bounds = bounds_of(&policy, 1, 0);
@@ -43,11 +36,12 @@ static void dhcpv6_has_the_times_of_the_rfc(void)
 /* min(cap, uniform in [base, 3 * the delay before]): of [100, 1000] ms a third is above 700 ms. */
 static void the_clamped_jitter_gives_the_cap_as_often_as_what_is_above_it(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_DECORRELATED_JITTER);
+    struct backoff_policy policy = BACKOFF_POLICY_INIT;
     struct backoff_bounds bounds;
     struct backoff_moments moments;
     uint64_t generator = 1, delays[3000];
     int i, capped = 0;
+    policy.kind = BACKOFF_KIND_DECORRELATED_JITTER;
     policy.jitter = BACKOFF_JITTER_DECORRELATED_CLAMPED;
     policy.cap_ns = 700 * MS;
     bounds = bounds_of(&policy, 2, 1000 * MS / 3);
@@ -65,7 +59,7 @@ static void the_clamped_jitter_gives_the_cap_as_often_as_what_is_above_it(void)
 static void pollys_delays_have_the_mean_of_their_curve(void)
 {
     static const double means[] = {0.871116, 1.158146, 2.077915, 4.127598};
-    struct backoff_policy policy = of_kind(BACKOFF_PRESET_POLLY);
+    struct backoff_policy policy = BACKOFF_PRESET_POLLY;
     struct backoff_moments moments;
     double sums[4] = {0, 0, 0, 0};
     uint64_t stream, delay, sum;

@@ -17,14 +17,13 @@ const PROGRAM: &str = r#"
 
 int main(void)
 {
-    struct backoff_policy policy = BACKOFF_POLICY_INIT;
+    static const struct backoff_policy policy = BACKOFF_PRESET_SIP_TIMER_A;
     struct backoff_retry retry;
     uint64_t delay, total = 0;
     int delays = 0;
-    policy.kind = BACKOFF_PRESET_SIP_TIMER_A;
     if (backoff_retry_init(&retry, 1, 2, 0) != BACKOFF_STATUS_OK)
         return 1;
-    while (backoff_retry_fail_any(&retry, &policy, total, 0, &delay) == BACKOFF_STATUS_OK) {
+    while (backoff_retry_fail(&retry, &policy, total, 0, &delay) == BACKOFF_STATUS_OK) {
         total += delay;
         delays++;
     }
@@ -149,7 +148,7 @@ fn every_function_has_a_man_page() {
     names.extend([
         "backoff",
         "backoff_kind",
-        "backoff_preset",
+        "backoff_law",
         "backoff_jitter",
         "backoff_status",
         "backoff_policy",

@@ -79,12 +79,11 @@ static void a_quota_is_no_throttle(void)
 static void a_retry_that_is_not_made_gives_its_cost_back(void)
 {
     struct backoff_quota_config config = BACKOFF_QUOTA_CONFIG_INIT;
-    struct backoff_policy policy = BACKOFF_POLICY_INIT;
+    struct backoff_policy policy = BACKOFF_PRESET_AWS_STANDARD;
     struct backoff_retry retry;
     struct backoff_tokens tokens;
     uint64_t delay;
     uint32_t cost;
-    policy.kind = BACKOFF_PRESET_AWS_STANDARD;
     CHECK(backoff_quota_init(&tokens, &config) == BACKOFF_STATUS_OK);
     CHECK(backoff_retry_init(&retry, 1, 2, 0) == BACKOFF_STATUS_OK);
     while (backoff_quota_take(&tokens, &config, 0, &cost) == BACKOFF_STATUS_OK)

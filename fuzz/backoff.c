@@ -85,16 +85,16 @@ static void policies(struct input *input)
     take(input, &policy, sizeof policy);
     policy.size = sizeof policy;
     if (number(input) & 1) {
-        policy.kind %= BACKOFF_PRESET_POLLY + 1;
+        policy.kind %= BACKOFF_LAW_ALOHA_GEOMETRIC + 1;
         policy.flags &= BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT | BACKOFF_FLAG_HINT_ABOVE_DRAW |
             BACKOFF_FLAG_IGNORE_UNUSED;
-        policy.jitter %= BACKOFF_JITTER_INITIAL + 1;
+        policy.jitter %= BACKOFF_JITTER_AROUND + 1;
         policy.intervals_count = policy.intervals_count % BACKOFF_INTERVALS + 1;
         policy.reserved = 0;
         if (policy.flags & BACKOFF_FLAG_FIRST_AT_ONCE)
             policy.flags |= BACKOFF_FLAG_IGNORE_UNUSED;
     }
-    bounded = policy.hint_limit_ns != 0 || (policy.kind >= BACKOFF_PRESET_AWS_STANDARD && policy.kind <= BACKOFF_PRESET_AWS_DYNAMODB);
+    bounded = policy.hint_limit_ns != 0;
     status = backoff_policy_bounds(&policy, failures, previous, &bounds);
     PROMISE(backoff_policy_draw(&policy, failures, previous, generator, &delay) == status);
     PROMISE(backoff_policy_moments(&policy, failures, previous, &moments) == status);

@@ -2,7 +2,7 @@
  * libbackoff: when to try again. The backoff of IEEE 802.3, and the delays of a client that retries.
  *
  *     #include <backoff.h>             stations, operations that are retried, the eight kinds of delay
- *     #include <backoff_presets.h>     named policies (SIP, gRPC, AWS, Kubernetes, CoAP ...), bounds, means, prepared ones
+ *     #include <backoff_presets.h>     presets (SIP, gRPC, AWS, curl, Kafka ...), other kinds, bounds, prepared policies
  *     #include <backoff_limits.h>      rates that fall and recover, quotas, throttles, retry windows
  *     #include <backoff_schedule.h>    a timer wheel
  *
@@ -189,7 +189,7 @@ enum backoff_status {
 typedef enum backoff_status backoff_status;
 
 /**
- * The eight kinds by structure; `backoff_presets.h` has named policies. n counts the failures so far, from 1; d is the
+ * The eight kinds by structure; `backoff_presets.h` has five more, and presets. n counts the failures so far, from 1; d is the
  * delay before jitter. The formulas hold without cap and ceiling: a cap may move a range below its lower end.
  */
 enum backoff_kind {
@@ -254,16 +254,16 @@ struct backoff_config {
 struct backoff_policy {
     /** `sizeof(struct backoff_policy)`; the one field without a default. */
     uint32_t size;
-    /** One of `enum backoff_kind`, or of `enum backoff_preset`. */
+    /** One of `enum backoff_kind`, or of `enum backoff_law`. */
     uint32_t kind;
-    /** The first delay before jitter; T1 of SIP. 0: 100 ms, or what the kind says. */
+    /** The first delay before jitter; T1 of SIP. 0: 100 ms. */
     uint64_t base_ns;
     /** What LINEAR adds; 0: the base. */
     uint64_t increment_ns;
     /** The slot; 0: 51200 ns, slotTime at 10 Mb/s. */
     uint64_t slot_ns;
     /**
-     * The longest delay before jitter, which AWS calls cap and gRPC max backoff; 0: none, or what the kind says. In
+     * The longest delay before jitter, which AWS calls cap and gRPC max backoff; 0: none. In
      * DECORRELATED it bounds 3 * the delay before, and the base; of slots the longest delay, though not below one slot.
      */
     uint64_t ceiling_ns;
@@ -276,17 +276,17 @@ struct backoff_policy {
      * BACKOFF_JITTER_DECORRELATED_CLAMPED.
      */
     uint64_t cap_ns;
-    /** How long after the start the last delay may end; 0: for ever, or what the kind says; UINT64_MAX: for ever. */
+    /** How long after the start the last delay may end; 0 and UINT64_MAX: for ever. */
     uint64_t elapsed_limit_ns;
-    /** The failure that is the last; 0: none, or what the kind says; UINT64_MAX: none. */
+    /** The failure that is the last; 0 and UINT64_MAX: none. */
     uint64_t attempt_limit;
-    /** From failure to failure d grows to this much of itself; 0: 200, or the kind's own. Below 100: 100; above 429,496: refused. */
+    /** From failure to failure d grows to this much of itself; 0: 200. Below 100: 100; above 429,496: refused. */
     uint32_t multiplier_percent;
     /** d is multiplied by this; below 100 for emergency traffic. 0: 100. */
     uint32_t priority_percent;
     /** One of `enum backoff_jitter`. */
     uint32_t jitter;
-    /** The percentage or the milliseconds of the jitter, also where it is the kind's own. */
+    /** The percentage or the milliseconds of the jitter. */
     uint32_t jitter_amount;
     /** The base of SLOT_EXPONENTIAL; 0 and 1: 2. */
     uint32_t slot_base;
@@ -302,7 +302,7 @@ struct backoff_policy {
     uint32_t multiplier_millionths;
     /** BACKOFF_FLAG_...; others are refused. */
     uint32_t flags;
-    /** How much of a server's hint counts; 0: all of it, or what the kind says. See BACKOFF_FLAG_HINT_ABOVE_DRAW. */
+    /** How much of a server's hint counts; 0: all of it. See BACKOFF_FLAG_HINT_ABOVE_DRAW. */
     uint64_t hint_limit_ns;
 };
 
@@ -310,7 +310,7 @@ struct backoff_policy {
 struct backoff_retry {
     /** The counter of the built-in generator, splitmix64. */
     uint64_t generator;
-    /** The last delay that the policy drew, without what a hint added; 0 before the first. Of POLLY the sum of all. */
+    /** The last delay that the policy drew, without what a hint added; 0 before the first. Of jitter POLLY the sum of all. */
     uint64_t previous_ns;
     /** When the first attempt was made. */
     uint64_t start_ns;

@@ -1,16 +1,16 @@
 /*
- * libbackoff: named policies and the other laws. They link only where a function of this header is called.
+ * libbackoff: presets, and the laws beside the eight kinds. The laws link only where a function of this header is called.
  *
- *     struct backoff_policy policy = BACKOFF_POLICY_INIT;
- *     policy.kind = BACKOFF_PRESET_GRPC;                       // the fields of the policy change what the preset says
+ *     struct backoff_policy policy = BACKOFF_PRESET_GRPC;      // an initialiser; then change its fields as you like
  *     status = backoff_retry_fail_any(&retry, &policy, now_ns, hint_ns, &delay_ns);
  *
  * A client that connects as gRPC does counts each delay from the start of the attempt on, not from its end:
  *
  *     status = backoff_retry_fail_since(&retry, &policy, attempt_ns, now_ns, 0, &delay_ns);
  *
- * backoff_retry_fail of backoff.h takes the eight kinds by structure, with times, limits and hints. Everything else is for
- * the functions of this header: presets, multiplier, priority, another jitter, an exact or immediate first delay.
+ * backoff_retry_fail of backoff.h takes the eight kinds by structure, with times, limits and hints, and so the presets of
+ * 802.3, SIP, AWS, Kubernetes, TCP and curl. Everything else is for the functions of this header: other kinds, multiplier,
+ * priority, another jitter, an exact or immediate first delay.
  */
 
 #ifndef BACKOFF_PRESETS_H
@@ -31,8 +31,7 @@ extern "C" {
 #define BACKOFF_FLAG_FIRST_AT_ONCE 1
 
 /**
- * The delay after the first failure has no jitter. It concerns that delay alone: with FIRST_AT_ONCE it changes nothing,
- * because there is no delay (the exact first delay that GRPC has by itself then comes second). Kinds that count slots have
+ * The first delay has no jitter; with FIRST_AT_ONCE that is the delay after the second failure. Kinds that count slots have
  * no delay before jitter: they refuse it.
  */
 #define BACKOFF_FLAG_FIRST_EXACT 2
@@ -41,120 +40,35 @@ extern "C" {
 #define BACKOFF_PREPARED_LAWS 40
 
 /**
- * Named policies, and the laws that are none of `enum backoff_kind`: numbers for the `kind` of a `struct backoff_policy`.
- * backoff_retry_fail_any takes them. n and d as there. IEEE8023, RCP, ALOHA and IEEE802154 count slots: they have their own
- * spread, and take no jitter.
+ * The kinds that are none of `enum backoff_kind`: numbers for the `kind` of a `struct backoff_policy`.
+ * backoff_retry_fail_any takes them. n as there. All but STEPS count slots: they have their own spread, and take no jitter.
  */
-enum backoff_preset {
-    /** r slots, r uniform in 0 <= r < 2^min(n,10); the 16th failure is the last. IEEE 802.3, 4.2.3.2.5. */
-    BACKOFF_PRESET_IEEE8023 = 7,
+enum backoff_law {
+    /**
+     * base * (ceiling / base)^((n-1) / intervals[0]), then the ceiling; a ceiling below the base is none. As systemd has it:
+     * base_ns is RestartSec, ceiling_ns RestartMaxDelaySec, intervals[0] RestartSteps. Without ceiling or steps always the
+     * base. systemd.service(5). intervals_count is not asked for.
+     */
+    BACKOFF_LAW_STEPS = 7,
     /**
      * Heuristic RCP: r slots, r uniform in 0 <= r < intervals[n-1], the last one from then on. Lam, Kleinrock 1975.
      * intervals_count has no default: 0 is refused. An interval of 0 counts as 1, which is no delay.
      */
-    BACKOFF_PRESET_RCP = 9,
+    BACKOFF_LAW_RCP = 9,
     /**
      * The same, with the intervals as multipliers of the interval before; the first one of 1. A product that passes
      * 2^64 - 1 slots is that many. After a multiplier of 0 there is no delay any more.
      */
-    BACKOFF_PRESET_RCP_MULTIPLIERS = 10,
+    BACKOFF_LAW_RCP_MULTIPLIERS = 10,
     /** Slotted ALOHA: r slots, r uniform in 0 <= r < intervals[0]; 0: 2. intervals_count is not asked for. */
-    BACKOFF_PRESET_ALOHA_UNIFORM = 11,
+    BACKOFF_LAW_ALOHA_UNIFORM = 11,
     /**
      * Slotted ALOHA: r slots, r geometric with p = 2 / (intervals[0] + 1); 0: 2. Lam 1974. intervals_count is not asked
      * for. With 1, p is 1 and r is 0. Else r has no upper end: the bounds say how many slots fit below the cap or
      * 2^64 ns, though more than 50 * intervals[0] of them will not be seen. A cap does not move this law but cuts it:
      * what is left keeps its proportions.
      */
-    BACKOFF_PRESET_ALOHA_GEOMETRIC = 12,
-    /**
-     * 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2; base_ns is T1, ceiling_ns T2.
-     *
-     * Each firing of the timer is a failure: backoff_retry_init when the request is first sent, backoff_retry_fail at
-     * once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the
-     * timer does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE
-     * timer B) fires: in start + 64 * T1 - now, start being the time given to backoff_retry_init.
-     */
-    BACKOFF_PRESET_SIP_TIMER_E = 13,
-    /**
-     * 0.5, 1, 2, 4, 8, 16 s, until 64 * base have passed. RFC 3261, 17.1.1.2. Driven as timer E. It has no ceiling of
-     * its own, as T2 is not for it; but a ceiling_ns that is not 0 applies.
-     */
-    BACKOFF_PRESET_SIP_TIMER_A = 14,
-    /** 0.5 s * 1.5^(n-1), at most 60 s, times [0.5, 1.5], for 15 minutes. google-http-java-client. */
-    BACKOFF_PRESET_GOOGLE_HTTP = 15,
-    /** 2^(n-1) s + [0, 1000] ms, five times: the 6th failure is the last. Google Drive SDK, samples of 2013. */
-    BACKOFF_PRESET_GOOGLE_DRIVE = 16,
-    /** [0, 1) * 100 ms * 4^n. Amazon SimpleDB. */
-    BACKOFF_PRESET_AMAZON_SIMPLEDB = 17,
-    /** 100 ms * 2^(n-1), no jitter; set a cap. AWS guide to polling. */
-    BACKOFF_PRESET_POLLING = 18,
-    /**
-     * 1 s, then 1.6^(n-1) s, at most 120 s, times [0.8, 1.2]; the first delay without jitter. gRPC, connection-backoff.md.
-     * There a delay counts from the start of the attempt: backoff_retry_fail_since.
-     */
-    BACKOFF_PRESET_GRPC = 19,
-    /**
-     * AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last. A hint
-     * is x-amz-retry-after: see BACKOFF_FLAG_HINT_ABOVE_DRAW, which it has with 5 s.
-     */
-    BACKOFF_PRESET_AWS_STANDARD = 20,
-    /** The same after a throttling error: from 1,000 ms on. For DynamoDB set attempt_limit to 4. */
-    BACKOFF_PRESET_AWS_THROTTLING = 21,
-    /** The same for DynamoDB: from 25 ms on; the fourth failure is the last. */
-    BACKOFF_PRESET_AWS_DYNAMODB = 22,
-    /**
-     * AWS SDKs for Python, .NET and C++, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the
-     * last. (C++ draws whole milliseconds.) Those for Java and JavaScript: base_ns 100 ms, after a throttling error 500 ms.
-     */
-    BACKOFF_PRESET_AWS_STANDARD_BEFORE = 23,
-    /** Kubernetes, ItemExponentialFailureRateLimiter of the controllers' work queues: 5 ms * 2^(n-1), at most 1,000 s. */
-    BACKOFF_PRESET_KUBERNETES_QUEUE = 24,
-    /** Kubernetes, CrashLoopBackOff: 10 s * 2^(n-1), at most 300 s. A container that ran for ten minutes starts anew. */
-    BACKOFF_PRESET_KUBERNETES_CRASH_LOOP = 25,
-    /** TCP's retransmission timer: 1 s * 2^(n-1), at most 60 s. RFC 6298, 2.1, 2.4, 2.5 and 5.5; base_ns is RTO. */
-    BACKOFF_PRESET_TCP_RTO = 26,
-    /**
-     * The point t of Trickle in its interval I: t in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206, 4.2;
-     * Imin and the doublings are those of RFC 6550, 17. I is longest_ns + 1 of backoff_policy_bounds for the same failure:
-     * transmit at t if fewer than k messages were consistent, and call backoff_retry_fail again when I ends. An
-     * inconsistent message: backoff_retry_reset. ffi-tests/policies.c has the loop.
-     */
-    BACKOFF_PRESET_TRICKLE = 27,
-    /**
-     * Unslotted CSMA-CA: [0, 2^BE - 1] units of 320 us, BE = 3, 4, 5, 5, 5; the sixth is the last. IEEE 802.15.4, 6.2.5.1.
-     * Its first delay comes before the first attempt: driven as SIP_TIMER_E, with a call at once.
-     */
-    BACKOFF_PRESET_IEEE802154 = 28,
-    /**
-     * CoAP: t, 2t, 4t, 8t, 16t with t in [2, 3] s; the sixth is the last. RFC 7252, 4.2 and 4.8; base_ns is ACK_TIMEOUT,
-     * jitter_amount in percent is ACK_RANDOM_FACTOR less 1. Driven as SIP_TIMER_E, with a call at once.
-     */
-    BACKOFF_PRESET_COAP = 29,
-    /**
-     * base * (ceiling / base)^((n-1) / steps), then the ceiling; a ceiling below the base is none. base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
-     * intervals[0] RestartSteps. Without ceiling or steps always the base, as systemd has it by default. systemd.service(5).
-     * intervals_count is not asked for.
-     */
-    BACKOFF_PRESET_SYSTEMD = 30,
-    /**
-     * DHCPv6, Solicit: at first in [1 s + 1 ns, 1.1 s], then 2 + [-0.1, 0.1] times the delay before; what passes 3,600 s is
-     * drawn again in 3,600 s * [0.9, 1.1]. RFC 8415, 15, 7.6 and 18.2.1. base_ns is IRT, ceiling_ns MRT, elapsed_limit_ns MRD,
-     * attempt_limit MRC + 1, jitter_amount in percent RAND. Driven as SIP_TIMER_E, with a call at once.
-     */
-    BACKOFF_PRESET_DHCPV6_SOLICIT = 31,
-    /**
-     * The same for the other messages: at first in [0.9 s, 1.1 s], and without MRT. In seconds RFC 8415 has: Request IRT 1,
-     * MRT 30, MRC 10; Confirm 1, MRT 4, MRD 10; Renew and Rebind 10, MRT 600; Information-request 1, MRT 3600; Release and
-     * Decline 1, MRC 4; Reconfigure 2, MRC 8.
-     */
-    BACKOFF_PRESET_DHCPV6 = 32,
-    /**
-     * Polly's decorrelated jitter, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n)
-     * = n - 1 + u, u uniform in [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a
-     * delay. Where other kinds take the previous delay, this one takes the sum of all previous delays.
-     */
-    BACKOFF_PRESET_POLLY = 33,
+    BACKOFF_LAW_ALOHA_GEOMETRIC = 12,
 };
 
 /** How the delay before jitter, d, is spread. Kinds that count slots refuse it. */
@@ -188,12 +102,23 @@ enum backoff_jitter {
      * and begin at cap - (3 * previous - base), or at 0: no delay has more chance than another. d is not used.
      */
     BACKOFF_JITTER_DECORRELATED_CLAMPED = 10,
-    /** As the kind DHCPV6 has it, jitter_amount percent; 0: 10. d is not used. */
+    /**
+     * DHCPv6: at first in base * [1 - f, 1 + f], f = jitter_amount percent, 0: 10; then in [2 - f, 2 + f] times the delay
+     * before. What passes the ceiling is drawn again in ceiling * [1 - f, 1 + f]. d is not used. RFC 8415, 15.
+     */
     BACKOFF_JITTER_DHCPV6 = 11,
-    /** As the kind DHCPV6_SOLICIT has it. d is not used. */
+    /** The same, and the first delay is longer than the base. RFC 8415, 18.2.1. */
     BACKOFF_JITTER_DHCPV6_SOLICIT = 12,
-    /** As the kind POLLY has it. d is not used. */
+    /**
+     * Polly, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n) = n - 1 + u, u uniform in
+     * [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a delay. Where other jitters take
+     * the previous delay, this one takes the sum of all previous delays. d is not used.
+     */
     BACKOFF_JITTER_POLLY = 13,
+    /** min(cap, uniform in d * [1 - f, 1 + f]), f = jitter_amount percent; 0: 50. PROPORTIONAL keeps its spread at the cap. */
+    BACKOFF_JITTER_PROPORTIONAL_CLAMPED = 14,
+    /** Uniform in [d - jitter_amount, d + jitter_amount] ms, to the nanosecond; 0: 1000. No delay is negative. */
+    BACKOFF_JITTER_AROUND = 15,
 };
 
 /** The smallest and the largest delay that may come, cap included, a hint not. */
@@ -327,7 +252,7 @@ backoff_status backoff_policy_draw(const struct backoff_policy *policy, uint64_t
 /**
  * Counts a failure, and draws the delay before the next attempt: backoff_retry_fail for every policy.
  *
- * It takes named policies, every jitter, multiplier, priority and flag. For a policy that backoff_retry_fail takes, both
+ * It takes every kind, jitter, multiplier, priority and flag. For a policy that backoff_retry_fail takes, both
  * give the same delays. A program that calls this function links all laws: 14 KB of code in place of 3.
  *
  * @param retry     the operation
@@ -372,7 +297,7 @@ backoff_status backoff_retry_fail_since(struct backoff_retry *retry,
 
 /**
  * Reads a policy once, for backoff_prepared_fail and backoff_prepared_draw, which take little more than half of the time
- * that backoff_retry_fail takes. It gives the same delays, bit for bit. (Of kinds whose delays are neither uniform nor
+ * that backoff_retry_fail takes. It gives the same delays, bit for bit. (Of jitters that are neither uniform nor
  * decorrelated, such as DHCPV6 and POLLY, they ask the policy each time.)
  *
  * @param policy    the policy; it may change or go afterwards
@@ -453,6 +378,176 @@ BACKOFF_CHECKED
 backoff_status backoff_policy_draws(const struct backoff_policy *policy, uint64_t failures,
                                     uint64_t previous_ns, uint64_t *generator, size_t count,
                                     uint64_t *delays_ns) BACKOFF_DIRECT;
+
+/*
+ * Presets: initialisers of a struct backoff_policy, with the source of each, its version, and when the two were compared.
+ * They are text of this header, and no part of the library. n counts the failures from 1. ffi-tests/presets.c has the
+ * delays that the sources publish.
+ */
+
+/* A preset that counts milliseconds; 0: the default. The multiplier is in millionths. */
+#define BACKOFF_PRESET_OF(kind, base_ms, ceiling_ms, cap_ms, elapsed_ms, attempts, multiplier, jitter, amount, flags, hint_ms) \
+    { sizeof(struct backoff_policy), kind, (base_ms) * UINT64_C(1000000), 0, 0, (ceiling_ms) * UINT64_C(1000000), \
+      (cap_ms) * UINT64_C(1000000), (elapsed_ms) * UINT64_C(1000000), attempts, 0, 0, jitter, amount, 0, 0, 0, 0, \
+      { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, multiplier, flags, (hint_ms) * UINT64_C(1000000) }
+
+/* One whose delay after failure n is uniform in 0 <= r < the n-th of four intervals, in slots. */
+#define BACKOFF_PRESET_OF_SLOTS(slot_ns, attempts, first, second, third, last) \
+    { sizeof(struct backoff_policy), BACKOFF_LAW_RCP, 0, 0, slot_ns, 0, 0, 0, attempts, 0, 0, 0, 0, 0, 0, 4, 0, \
+      { first, second, third, last, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0 }
+
+/** r slots of 51.2 us, r uniform in 0 <= r < 2^min(n,10); the 16th failure is the last. IEEE 802.3-2022, 4.2.3.2.5. */
+#define BACKOFF_PRESET_IEEE8023 BACKOFF_PRESET_OF(BACKOFF_KIND_SLOT_EXPONENTIAL, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0)
+
+/**
+ * Unslotted CSMA-CA: [0, 2^BE - 1] units of 320 us, BE = 3, 4, 5, 5, 5; the sixth is the last. IEEE 802.15.4-2020, 6.2.5.1;
+ * the numbers as makers of radios have them, 2026-11-22. Its first delay comes before the first attempt: call at once.
+ */
+#define BACKOFF_PRESET_IEEE802154 BACKOFF_PRESET_OF_SLOTS(320000, 6, 8, 16, 32, 32)
+
+/**
+ * 0.5, 1, 2, 4, 4 ... s, until 32 s have passed. RFC 3261 (June 2002), 17.1.2.2 and table 4, 2026-11-22. base_ns is T1,
+ * ceiling_ns T2, elapsed_limit_ns 64 * T1: change all three together.
+ *
+ * Each firing of the timer is a failure: backoff_retry_init when the request is first sent, backoff_retry_fail at once for
+ * the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the timer does not fire
+ * again: at 31.5 s. The transaction ends later, when timer F (for an INVITE timer B) fires, 64 * T1 after the start.
+ */
+#define BACKOFF_PRESET_SIP_TIMER_E BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 500, 4000, 0, 32000, 0, 0, 0, 0, 0, 0)
+
+/** 0.5, 1, 2, 4, 8, 16 s, until 32 s have passed. RFC 3261, 17.1.1.2. Driven as timer E; T2 is not for it. */
+#define BACKOFF_PRESET_SIP_TIMER_A BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 500, 0, 0, 32000, 0, 0, 0, 0, 0, 0)
+
+/**
+ * 0.5 s * 1.5^(n-1), at most 60 s, times [0.5, 1.5], for 15 minutes. google-http-java-client, ExponentialBackOff.java,
+ * 2026-11-22.
+ */
+#define BACKOFF_PRESET_GOOGLE_HTTP \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 500, 60000, 0, 900000, 0, 1500000, BACKOFF_JITTER_PROPORTIONAL, 50, 0, 0)
+
+/** 2^(n-1) s + [0, 1000] ms, five times: the 6th failure is the last. Google Drive SDK, samples of 2013, 2026-11-22. */
+#define BACKOFF_PRESET_GOOGLE_DRIVE \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 1000, 0, 0, 0, 6, 0, BACKOFF_JITTER_ADDED, 1000, 0, 0)
+
+/** [0, 1) * 100 ms * 4^n. Amazon SimpleDB Developer Guide, API Error Retries, 2026-11-22. */
+#define BACKOFF_PRESET_AMAZON_SIMPLEDB \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 400, 0, 0, 0, 0, 4000000, BACKOFF_JITTER_BELOW, 0, 0, 0)
+
+/**
+ * 1 s, then 1.6^(n-1) s, at most 120 s, times [0.8, 1.2]; the first delay without jitter. gRPC, connection-backoff.md at
+ * 27598d5f, 2026-11-22. There a delay counts from the start of the attempt: backoff_retry_fail_since.
+ */
+#define BACKOFF_PRESET_GRPC \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 1000, 120000, 0, 0, 0, 1600000, BACKOFF_JITTER_PROPORTIONAL, 20, \
+                      BACKOFF_FLAG_FIRST_EXACT, 0)
+
+/**
+ * gRPC's retryPolicy: min(initialBackoff * backoffMultiplier^(n-1), maxBackoff) times [0.8, 1.2]. gRPC proposal A6 as of
+ * dc9fd4fe (2024), Exponential Backoff, 2026-11-28. The fields have no default there; these are those of its example: 0.1 s
+ * (base_ns), 1 s (ceiling_ns), 2 (multiplier_millionths), maxAttempts 4 (attempt_limit). A pushback is exact there, and
+ * begins anew: wait it out, and call backoff_retry_reset.
+ */
+#define BACKOFF_PRESET_GRPC_RETRY \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 100, 1000, 0, 0, 4, 2000000, BACKOFF_JITTER_PROPORTIONAL, 20, 0, 0)
+
+/**
+ * AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last. A hint is
+ * x-amz-retry-after: see BACKOFF_FLAG_HINT_ABOVE_DRAW. aws-sdk-cpp, StandardRetryStrategy, 2026-11-22.
+ */
+#define BACKOFF_PRESET_AWS_STANDARD \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_FULL_JITTER, 50, 20000, 0, 0, 3, 0, 0, 0, BACKOFF_FLAG_HINT_ABOVE_DRAW, 5000)
+
+/** The same after a throttling error: from 1,000 ms on. For DynamoDB set attempt_limit to 4. */
+#define BACKOFF_PRESET_AWS_THROTTLING \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_FULL_JITTER, 1000, 20000, 0, 0, 3, 0, 0, 0, BACKOFF_FLAG_HINT_ABOVE_DRAW, 5000)
+
+/** The same for DynamoDB: from 25 ms on; the fourth failure is the last. */
+#define BACKOFF_PRESET_AWS_DYNAMODB \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_FULL_JITTER, 25, 20000, 0, 0, 4, 0, 0, 0, BACKOFF_FLAG_HINT_ABOVE_DRAW, 5000)
+
+/**
+ * AWS SDKs for Python, .NET and C++, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the last.
+ * (C++ draws whole milliseconds.) Those for Java and JavaScript: base_ns 100 ms, after a throttling error 500 ms. botocore,
+ * ExponentialBackoff, 2026-11-22.
+ */
+#define BACKOFF_PRESET_AWS_STANDARD_BEFORE BACKOFF_PRESET_OF(BACKOFF_KIND_FULL_JITTER, 1000, 20000, 0, 0, 3, 0, 0, 0, 0, 0)
+
+/** The controllers' work queues of Kubernetes: 5 ms * 2^(n-1), at most 1,000 s. client-go, 2026-11-22. */
+#define BACKOFF_PRESET_KUBERNETES_QUEUE BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 5, 1000000, 0, 0, 0, 0, 0, 0, 0, 0)
+
+/** CrashLoopBackOff of Kubernetes: 10 s * 2^(n-1), at most 300 s; after ten minutes of running anew. kubelet, 2026-11-22. */
+#define BACKOFF_PRESET_KUBERNETES_CRASH_LOOP \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 10000, 300000, 0, 0, 0, 0, 0, 0, 0, 0)
+
+/** TCP's retransmission timer: 1 s * 2^(n-1), at most 60 s; base_ns is RTO. RFC 6298 (June 2011), 2.1, 2.5, 5.5, 2026-11-28. */
+#define BACKOFF_PRESET_TCP_RTO BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 1000, 60000, 0, 0, 0, 0, 0, 0, 0, 0)
+
+/**
+ * The point t of Trickle in its interval I: t in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206 (March
+ * 2011), 4.2; Imin and the doublings are those of RFC 6550 (March 2012), 17, 2026-11-22. I is longest_ns + 1 of
+ * backoff_policy_bounds for the same failure: transmit at t if fewer than k messages were consistent, and call again when I
+ * ends. An inconsistent message: backoff_retry_reset.
+ */
+#define BACKOFF_PRESET_TRICKLE \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 8, 8388608, 0, 0, 0, 0, BACKOFF_JITTER_UPPER_HALF, 0, 0, 0)
+
+/**
+ * CoAP: t, 2t, 4t, 8t, 16t with t in [2, 3] s; the sixth is the last. RFC 7252 (June 2014), 4.2 and 4.8, 2026-11-22; base_ns
+ * is ACK_TIMEOUT, jitter_amount in percent is ACK_RANDOM_FACTOR less 1. Driven as SIP_TIMER_E, with a call at once.
+ */
+#define BACKOFF_PRESET_COAP BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 2000, 0, 0, 0, 6, 0, BACKOFF_JITTER_INITIAL, 50, 0, 0)
+
+/**
+ * DHCPv4: 4, 8, 16, 32, 64, 64 ... s, each with [-1, 1] s; without end. RFC 2131 (March 1997), 4.1, 2026-11-28. Driven as
+ * SIP_TIMER_E, with a call at once.
+ */
+#define BACKOFF_PRESET_DHCPV4 BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 4000, 64000, 0, 0, 0, 0, BACKOFF_JITTER_AROUND, 1000, 0, 0)
+
+/**
+ * DHCPv6, Solicit: at first in [1 s + 1 ns, 1.1 s], then 2 + [-0.1, 0.1] times the delay before; what passes 3,600 s is
+ * drawn again in 3,600 s * [0.9, 1.1]. RFC 8415 (November 2018), 15, 7.6 and 18.2.1, 2026-11-22. base_ns is IRT, ceiling_ns
+ * MRT, elapsed_limit_ns MRD, attempt_limit MRC + 1, jitter_amount in percent RAND. Driven as SIP_TIMER_E, with a call at
+ * once.
+ */
+#define BACKOFF_PRESET_DHCPV6_SOLICIT \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 1000, 3600000, 0, 0, 0, 0, BACKOFF_JITTER_DHCPV6_SOLICIT, 10, 0, 0)
+
+/**
+ * The same for the other messages: at first in [0.9 s, 1.1 s], and without MRT. In seconds RFC 8415 has: Request IRT 1, MRT
+ * 30, MRC 10; Confirm 1, MRT 4, MRD 10; Renew and Rebind 10, MRT 600; Information-request 1, MRT 3600; Release and Decline
+ * 1, MRC 4; Reconfigure 2, MRC 8.
+ */
+#define BACKOFF_PRESET_DHCPV6 BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 1000, 0, 0, 0, 0, 0, BACKOFF_JITTER_DHCPV6, 10, 0, 0)
+
+/** Polly's decorrelated jitter, version 2; base_ns is medianFirstRetryDelay. Polly, RetryHelper at 07124acf, 2026-11-22. */
+#define BACKOFF_PRESET_POLLY BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 0, 0, 0, 0, 0, 0, BACKOFF_JITTER_POLLY, 0, 0, 0)
+
+/**
+ * Envoy: 0 to 24 ms, 0 to 74, 0 to 174, then 0 to 249, in whole milliseconds; one retry. Its documentation, router_filter.rst
+ * at f475937e, 2026-11-28: [0, (2^n - 1) * 25 ms), at most ten times 25 ms. Its code of that time has [0, 2^(n-1) * 25 ms):
+ * BACKOFF_KIND_FULL_JITTER with base_ns 25 ms and ceiling_ns 250 ms.
+ */
+#define BACKOFF_PRESET_ENVOY BACKOFF_PRESET_OF_SLOTS(1000000, 2, 25, 75, 175, 250)
+
+/**
+ * curl --retry: 1 s * 2^(n-1), at most 10 minutes. curl, docs/cmdline-opts/retry.md at 71cd23a1, 2026-11-28. For --retry N
+ * set attempt_limit to N + 1, for --retry-max-time elapsed_limit_ns. It takes Retry-After as it is.
+ */
+#define BACKOFF_PRESET_CURL BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 1000, 600000, 0, 0, 0, 0, 0, 0, 0, 0)
+
+/**
+ * The exporters of the OpenTelemetry Collector, OTLP among them: 5 s * 1.5^(n-1), at most 30 s, times [0.5, 1.5], for 5
+ * minutes. opentelemetry-collector, configretry at 7ae46626, 2026-11-28. (The specification of OTLP has no numbers.)
+ */
+#define BACKOFF_PRESET_OTLP \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 5000, 30000, 0, 300000, 0, 1500000, BACKOFF_JITTER_PROPORTIONAL, 50, 0, 0)
+
+/**
+ * Kafka clients: min(1 s, 100 ms * 2^(n-1) * [0.8, 1.2]). KIP-580, Public Interfaces (Kafka 3.7), 2026-11-28; base_ns is
+ * retry.backoff.ms, cap_ns retry.backoff.max.ms. Its class ExponentialBackoff has ceiling_ns at 1 s too.
+ */
+#define BACKOFF_PRESET_KAFKA \
+    BACKOFF_PRESET_OF(BACKOFF_KIND_EXPONENTIAL, 100, 0, 1000, 0, 0, 0, BACKOFF_JITTER_PROPORTIONAL_CLAMPED, 20, 0, 0)
 
 #ifdef __cplusplus
 }

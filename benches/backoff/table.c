@@ -324,37 +324,39 @@ static void ideal_geometrics(void)
 
 static void policies(void)
 {
+#define OF_KIND(kind) BACKOFF_PRESET_OF(kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     static const struct {
         const char *name;
-        uint32_t kind;
+        struct backoff_policy policy;
     } kinds[] = {
-        {"full jitter", BACKOFF_KIND_FULL_JITTER},
-        {"equal jitter", BACKOFF_KIND_EQUAL_JITTER},
-        {"decorrelated jitter", BACKOFF_KIND_DECORRELATED_JITTER},
-        {"exponential", BACKOFF_KIND_EXPONENTIAL},
-        {"constant", BACKOFF_KIND_CONSTANT},
-        {"linear", BACKOFF_KIND_LINEAR},
-        {"Fibonacci", BACKOFF_KIND_FIBONACCI},
+        {"full jitter", OF_KIND(BACKOFF_KIND_FULL_JITTER)},
+        {"equal jitter", OF_KIND(BACKOFF_KIND_EQUAL_JITTER)},
+        {"decorrelated jitter", OF_KIND(BACKOFF_KIND_DECORRELATED_JITTER)},
+        {"exponential", OF_KIND(BACKOFF_KIND_EXPONENTIAL)},
+        {"constant", OF_KIND(BACKOFF_KIND_CONSTANT)},
+        {"linear", OF_KIND(BACKOFF_KIND_LINEAR)},
+        {"Fibonacci", OF_KIND(BACKOFF_KIND_FIBONACCI)},
         {"802.3", BACKOFF_PRESET_IEEE8023},
-        {"slot exponential", BACKOFF_KIND_SLOT_EXPONENTIAL},
-        {"RCP", BACKOFF_PRESET_RCP},
-        {"RCP multipliers", BACKOFF_PRESET_RCP_MULTIPLIERS},
-        {"ALOHA uniform", BACKOFF_PRESET_ALOHA_UNIFORM},
-        {"ALOHA geometric", BACKOFF_PRESET_ALOHA_GEOMETRIC},
+        {"slot exponential", OF_KIND(BACKOFF_KIND_SLOT_EXPONENTIAL)},
+        {"RCP", OF_KIND(BACKOFF_LAW_RCP)},
+        {"RCP multipliers", OF_KIND(BACKOFF_LAW_RCP_MULTIPLIERS)},
+        {"ALOHA uniform", OF_KIND(BACKOFF_LAW_ALOHA_UNIFORM)},
+        {"ALOHA geometric", OF_KIND(BACKOFF_LAW_ALOHA_GEOMETRIC)},
         {"SIP timer E", BACKOFF_PRESET_SIP_TIMER_E},
         {"Google HTTP", BACKOFF_PRESET_GOOGLE_HTTP},
         {"Google Drive", BACKOFF_PRESET_GOOGLE_DRIVE},
         {"SimpleDB", BACKOFF_PRESET_AMAZON_SIMPLEDB},
     };
+#undef OF_KIND
     size_t i;
     char name[64];
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        struct backoff_policy fresh = BACKOFF_POLICY_INIT;
-        policy = fresh;
-        policy.kind = kinds[i].kind;
-        if (policy.kind == BACKOFF_PRESET_ALOHA_UNIFORM || policy.kind == BACKOFF_PRESET_ALOHA_GEOMETRIC) {
-            policy.intervals[0] = policy.kind == BACKOFF_PRESET_ALOHA_GEOMETRIC ? 16 : 10;
-        } else if (policy.kind == BACKOFF_PRESET_RCP || policy.kind == BACKOFF_PRESET_RCP_MULTIPLIERS) {
+        uint64_t delay;
+        int takes_any;
+        policy = kinds[i].policy;
+        if (policy.kind == BACKOFF_LAW_ALOHA_UNIFORM || policy.kind == BACKOFF_LAW_ALOHA_GEOMETRIC) {
+            policy.intervals[0] = policy.kind == BACKOFF_LAW_ALOHA_GEOMETRIC ? 16 : 10;
+        } else if (policy.kind == BACKOFF_LAW_RCP || policy.kind == BACKOFF_LAW_RCP_MULTIPLIERS) {
             policy.intervals[0] = 10;
             policy.intervals[1] = 100;
             policy.intervals[2] = 200;
@@ -371,8 +373,9 @@ static void policies(void)
         snprintf(name, sizeof name, "retry, %s", kinds[i].name);
         measure(name, prepared_fail);
         snprintf(name, sizeof name, "policy read at each call: retry, %s", kinds[i].name);
-        measure(name, policy.kind <= BACKOFF_KIND_FIBONACCI || policy.kind == BACKOFF_KIND_SLOT_EXPONENTIAL ? retry_fail :
-            retry_fail_any);
+        takes_any = backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_NEEDS_ANY;
+        backoff_retry_init(&retry, 1, 1, 0);
+        measure(name, takes_any ? retry_fail_any : retry_fail);
         if (i == 0) {
             measure("policy draw, full jitter", prepared_draw);
             measure("policy read at each call: policy draw, full jitter", policy_draw);

@@ -10,8 +10,9 @@ import json
 import os
 import sys
 
-FIELDS = ("kind", "base_ns", "increment_ns", "slot_ns", "ceiling_ns", "cap_ns", "attempt_limit", "multiplier_millionths",
-          "priority_percent", "jitter", "jitter_amount", "flags", "intervals_count", "interval", "seed", "stream")
+FIELDS = ("kind", "base_ns", "increment_ns", "slot_ns", "ceiling_ns", "cap_ns", "elapsed_limit_ns", "attempt_limit",
+          "multiplier_millionths", "priority_percent", "jitter", "jitter_amount", "flags", "intervals_count", "intervals",
+          "seed", "stream")
 WHERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden.json")
 
 
@@ -37,9 +38,7 @@ def delays(library, vector):
     for field in FIELDS[:-3]:
         setattr(policy, field, vector[field])
     policy.flags |= 8  # BACKOFF_FLAG_IGNORE_UNUSED: some vectors have fields that their kind does not use
-    # The intervals are interval, twice that, three times that ...
-    for entry in range(vector["intervals_count"]):
-        policy.intervals[entry] = vector["interval"] * (entry + 1)
+    policy.intervals[:4] = vector["intervals"]
     seed, stream = ctypes.c_uint64(vector["seed"]), ctypes.c_uint64(vector["stream"])
     assert library.backoff_retry_init(ctypes.byref(retry), seed, stream, ctypes.c_uint64(0)) == 0
     found = []
@@ -51,31 +50,74 @@ def delays(library, vector):
     return found
 
 
+MS = 10**6
+SECOND = 1000 * MS
+
+# What the kinds and the presets of backoff_presets.h say, in the order of the first lines of the file.
+POLICIES = (
+    {"kind": 0}, {"kind": 1}, {"kind": 2}, {"kind": 3}, {"kind": 4}, {"kind": 5}, {"kind": 6},
+    {"kind": 8, "attempt_limit": 16}, {"kind": 8},
+    {"kind": 9, "intervals_count": 3, "intervals": [10, 20, 30, 0]},
+    {"kind": 10, "intervals_count": 3, "intervals": [10, 20, 30, 0]},
+    {"kind": 11, "intervals_count": 3, "intervals": [10, 20, 30, 0]},
+    {"kind": 12, "intervals_count": 3, "intervals": [10, 20, 30, 0]},
+    {"kind": 3, "base_ns": 500 * MS, "ceiling_ns": 4 * SECOND, "elapsed_limit_ns": 32 * SECOND},
+    {"kind": 3, "base_ns": 500 * MS, "elapsed_limit_ns": 32 * SECOND},
+    {"kind": 3, "base_ns": 500 * MS, "ceiling_ns": 60 * SECOND, "elapsed_limit_ns": 900 * SECOND,
+     "multiplier_millionths": 1500000, "jitter": 5, "jitter_amount": 50},
+    {"kind": 3, "base_ns": SECOND, "attempt_limit": 6, "jitter": 6, "jitter_amount": 1000},
+    {"kind": 3, "base_ns": 400 * MS, "multiplier_millionths": 4000000, "jitter": 3},
+    {"kind": 3},
+    {"kind": 3, "base_ns": SECOND, "ceiling_ns": 120 * SECOND, "multiplier_millionths": 1600000, "jitter": 5,
+     "jitter_amount": 20, "flags": 2},
+    {"kind": 0, "base_ns": 50 * MS, "ceiling_ns": 20 * SECOND, "attempt_limit": 3, "flags": 4},
+    {"kind": 0, "base_ns": SECOND, "ceiling_ns": 20 * SECOND, "attempt_limit": 3, "flags": 4},
+    {"kind": 0, "base_ns": 25 * MS, "ceiling_ns": 20 * SECOND, "attempt_limit": 4, "flags": 4},
+    {"kind": 0, "base_ns": SECOND, "ceiling_ns": 20 * SECOND, "attempt_limit": 3},
+    {"kind": 3, "base_ns": 5 * MS, "ceiling_ns": 1000 * SECOND},
+    {"kind": 3, "base_ns": 10 * SECOND, "ceiling_ns": 300 * SECOND},
+    {"kind": 3, "base_ns": SECOND, "ceiling_ns": 60 * SECOND},
+    {"kind": 3, "base_ns": 8 * MS, "ceiling_ns": 8 * MS << 20, "jitter": 8},
+    {"kind": 9, "slot_ns": 320000, "attempt_limit": 6, "intervals_count": 3, "intervals": [8, 16, 32, 0]},
+    {"kind": 3, "base_ns": 2 * SECOND, "attempt_limit": 6, "jitter": 9, "jitter_amount": 50},
+    {"kind": 7, "intervals_count": 1, "intervals": [7, 0, 0, 0], "ceiling_ns": 5 * SECOND},
+)
+# What came later, so that earlier lines stay where they are.
+LATER = (
+    {"kind": 3, "base_ns": SECOND, "ceiling_ns": 3600 * SECOND, "jitter": 12, "jitter_amount": 10},
+    {"kind": 3, "base_ns": SECOND, "jitter": 11, "jitter_amount": 10},
+    {"kind": 3, "jitter": 13}, {"kind": 2, "jitter": 10}, {"kind": 0, "jitter": 11}, {"kind": 3, "jitter": 12},
+    {"kind": 3, "base_ns": SECOND, "ceiling_ns": 60 * SECOND, "jitter": 13},
+    {"kind": 3, "jitter": 14, "jitter_amount": 20}, {"kind": 5, "jitter": 15},
+)
+
+
+def changed(policy, stream, change):
+    vector = {field: [0] * 4 if field == "intervals" else 0 for field in FIELDS}
+    vector.update({**policy, "seed": 42, "stream": stream})
+    if "jitter" in change:
+        vector["jitter_amount"] = 0
+    vector["flags"] |= change.get("flags", 0)
+    vector.update({field: value for field, value in change.items() if field != "flags"})
+    return vector
+
+
 def vectors():
-    ms = 10**6
-    for kind in range(31):
-        variants = [{}, {"cap_ns": 700 * ms}, {"ceiling_ns": 900 * ms, "priority_percent": 70}]
-        if kind < 7 or kind in (13, 14, 15, 16, 17, 18, 19):
-            variants += [{"jitter": jitter, "base_ns": 123456789} for jitter in range(1, 10)]
-            variants += [{"multiplier_millionths": 1600000}, {"flags": 1}, {"flags": 2, "jitter": 5}]
-        for number, variant in enumerate(variants):
-            vector = dict.fromkeys(FIELDS, 0)
-            vector.update({"kind": kind, "seed": 42, "stream": number + 1})
-            if kind in (9, 10, 11, 12):
-                vector.update({"intervals_count": 3, "interval": 10})
-            if kind == 30:
-                vector.update({"intervals_count": 1, "interval": 7, "ceiling_ns": 5000 * ms})
-            vector.update(variant)
+    for number, policy in enumerate(POLICIES):
+        changes = [{}, {"cap_ns": 700 * MS}, {"ceiling_ns": 900 * MS, "priority_percent": 70}]
+        if number < 7 or 13 <= number < 20:
+            changes += [{"jitter": jitter, "base_ns": 123456789} for jitter in range(1, 10)]
+            changes += [{"multiplier_millionths": 1600000}, {"flags": 1}, {"flags": 2, "jitter": 5}]
+        for stream, change in enumerate(changes, 1):
+            vector = changed(policy, stream, change)
+            if number in (13, 14):
+                vector["elapsed_limit_ns"] = 64 * vector["base_ns"]
             yield vector
-    # What came later, so that earlier lines stay where they are.
-    for kind, jitter in ((31, 0), (32, 0), (33, 0), (2, 10), (0, 11), (3, 12), (26, 13)):
-        variants = [{}, {"cap_ns": 700 * ms}, {"ceiling_ns": 900 * ms, "priority_percent": 70}, {"base_ns": 123456789},
-                    {"ceiling_ns": 30000 * ms}, {"flags": 1}, {"flags": 2}, {"jitter_amount": 25, "ceiling_ns": 4000 * ms}]
-        for number, variant in enumerate(variants):
-            vector = dict.fromkeys(FIELDS, 0)
-            vector.update({"kind": kind, "jitter": jitter, "seed": 42, "stream": number + 1})
-            vector.update(variant)
-            yield vector
+    for policy in LATER:
+        changes = [{}, {"cap_ns": 700 * MS}, {"ceiling_ns": 900 * MS, "priority_percent": 70}, {"base_ns": 123456789},
+                   {"ceiling_ns": 30 * SECOND}, {"flags": 1}, {"flags": 2}, {"jitter_amount": 25, "ceiling_ns": 4 * SECOND}]
+        for stream, change in enumerate(changes, 1):
+            yield changed(policy, stream, change)
 
 
 def main():

@@ -26,7 +26,7 @@ const HEADERS: [(&str, &[&str]); 4] = [
     (
         "backoff_presets.h",
         &[
-            "backoff_preset",
+            "backoff_law",
             "backoff_jitter",
             "backoff_policy_",
             "backoff_prepared",

@@ -2,7 +2,7 @@
  * libbackoff: when to try again. The backoff of IEEE 802.3, and the delays of a client that retries.
  *
  *     #include <backoff.h>             stations, operations that are retried, the eight kinds of delay
- *     #include <backoff_presets.h>     named policies (SIP, gRPC, AWS, Kubernetes, CoAP ...), bounds, means, prepared ones
+ *     #include <backoff_presets.h>     presets (SIP, gRPC, AWS, curl, Kafka ...), other kinds, bounds, prepared policies
  *     #include <backoff_limits.h>      rates that fall and recover, quotas, throttles, retry windows
  *     #include <backoff_schedule.h>    a timer wheel
  *

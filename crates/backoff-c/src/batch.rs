@@ -4,8 +4,8 @@ use backoff_core::{Generator, Law};
 
 use crate::Status;
 use crate::ieee_802_3::Backoff;
+use crate::laws::draw_from;
 use crate::policy::{Policy, law_of};
-use crate::presets::draw_from;
 use crate::words;
 
 /// What `backoff_collide_each` writes for a frame that is discarded.

@@ -1,6 +1,6 @@
 //! The laws of the eight kinds by structure, and the check of a policy that has nothing else.
 //!
-//! `backoff_retry_fail` links this and no row of `presets.rs`, so that a program with one policy stays small. Both files
+//! `backoff_retry_fail` links this and no row of `laws.rs`, so that a program with one policy stays small. Both files
 //! give the same laws: `ffi-tests/golden/golden.c` compares them.
 
 use core::hint::black_box;
@@ -9,9 +9,9 @@ use backoff_core::Jitter as CoreJitter;
 use backoff_core::internals::{Around, Hint, Uniform, parts};
 
 use crate::Status;
-use crate::named::Jitter;
+use crate::laws::{BASE, COUNT, FLAGS, MOST_PERCENT, NONE, SLOT};
+use crate::others::Jitter;
 use crate::policy::{BACKOFF_FLAG_HINT_ABOVE_DRAW, BACKOFF_FLAG_IGNORE_UNUSED, Kind, Policy};
-use crate::presets::{BASE, COUNT, FLAGS, MOST_PERCENT, NONE, SLOT};
 
 /// What the straight path asks of a kind that doubles, or stays, and draws from a whole range: nothing but masks and a
 /// shift, so that it has no branch.
@@ -19,30 +19,28 @@ use crate::presets::{BASE, COUNT, FLAGS, MOST_PERCENT, NONE, SLOT};
 pub(crate) struct Straight {
     /// The kind goes the straight path.
     pub(crate) open: bool,
-    /// How often it doubles from failure to failure: 0, 1 or 2.
+    /// How often it doubles from failure to failure: 0 or 1.
     pub(crate) doublings: u8,
     /// All ones where the range begins at d, else 0. As an octet, so that a row is short: a load fills the word.
     pub(crate) from_d: i8,
     /// All ones where it begins at the half of d, else 0.
     pub(crate) from_half: i8,
-    /// 1 where d itself is not drawn, else 0.
-    pub(crate) below: u8,
 }
 
 impl Straight {
-    pub(crate) const CLOSED: Straight = Straight { open: false, doublings: 0, from_d: 0, from_half: 0, below: 0 };
+    pub(crate) const CLOSED: Straight = Straight { open: false, doublings: 0, from_d: 0, from_half: 0 };
 
     /// The law after a failure, from the base, the longest delay before jitter and the longest delay. The cap moves the range
     /// down: it takes from the first value what it can, and from the width the rest.
     #[inline(always)]
     pub(crate) fn law(self, failures: u64, base: u64, ceiling: u64, cap: u64) -> Uniform {
-        let Straight { doublings, from_d, from_half, below, .. } = self;
+        let Straight { doublings, from_d, from_half, .. } = self;
         let steps = failures - 1;
         let doublings = if steps < 64 { steps * doublings as u64 } else { 64 * doublings as u64 };
         let grown = parts::shifted(base, doublings);
         let delay = if grown < ceiling { grown } else { ceiling };
         let first = (delay & i64::from(from_d) as u64) | ((delay / 2) & i64::from(from_half) as u64);
-        let top = delay - first - u64::from(below);
+        let top = delay - first;
         let over = (first + top).saturating_sub(cap);
         Uniform { first: first.saturating_sub(over), step: 1, top: if top < cap { top } else { cap } }
     }
@@ -127,7 +125,7 @@ impl Policy {
             CONSTANT => (0, -1, 0),
             _ => return self.by_other_structure(ceiling, cap, failures, previous),
         };
-        let straight = Straight { open: true, doublings, from_d, from_half, below: 0 };
+        let straight = Straight { open: true, doublings, from_d, from_half };
         straight.law(failures, self.structure_base(), ceiling, cap)
     }
 

@@ -13,10 +13,10 @@ mod words;
 // The header has them in this order.
 mod ieee_802_3;
 mod kinds;
-mod named;
+mod laws;
+mod others;
 mod policy;
 mod prepared;
-mod presets;
 mod rate;
 #[cfg(target_has_atomic = "32")]
 mod tokens;

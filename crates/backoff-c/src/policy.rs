@@ -15,7 +15,7 @@ const MARK: u32 = 0x6261_636B;
 /// How many entries `intervals` of a `struct backoff_policy` has.
 pub const BACKOFF_INTERVALS: usize = 16;
 
-/// The eight kinds by structure; `backoff_presets.h` has named policies. n counts the failures so far, from 1; d is the
+/// The eight kinds by structure; `backoff_presets.h` has five more, and presets. n counts the failures so far, from 1; d is the
 /// delay before jitter. The formulas hold without cap and ceiling: a cap may move a range below its lower end.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -54,15 +54,15 @@ pub const BACKOFF_FLAG_IGNORE_UNUSED: u32 = 8;
 pub struct Policy {
     /// `sizeof(struct backoff_policy)`; the one field without a default.
     pub(crate) size: u32,
-    /// One of `enum backoff_kind`, or of `enum backoff_preset`.
+    /// One of `enum backoff_kind`, or of `enum backoff_law`.
     pub(crate) kind: u32,
-    /// The first delay before jitter; T1 of SIP. 0: 100 ms, or what the kind says.
+    /// The first delay before jitter; T1 of SIP. 0: 100 ms.
     pub(crate) base_ns: u64,
     /// What LINEAR adds; 0: the base.
     pub(crate) increment_ns: u64,
     /// The slot; 0: 51200 ns, slotTime at 10 Mb/s.
     pub(crate) slot_ns: u64,
-    /// The longest delay before jitter, which AWS calls cap and gRPC max backoff; 0: none, or what the kind says. In
+    /// The longest delay before jitter, which AWS calls cap and gRPC max backoff; 0: none. In
     /// DECORRELATED it bounds 3 * the delay before, and the base; of slots the longest delay, though not below one slot.
     pub(crate) ceiling_ns: u64,
     /// The longest delay, jitter included; 0: none. A server's hint alone passes it.
@@ -72,17 +72,17 @@ pub struct Policy {
     /// thus FULL, from 0 to the cap. Where that is not wanted, use ceiling_ns. AWS's decorrelated jitter is another law:
     /// BACKOFF_JITTER_DECORRELATED_CLAMPED.
     pub(crate) cap_ns: u64,
-    /// How long after the start the last delay may end; 0: for ever, or what the kind says; UINT64_MAX: for ever.
+    /// How long after the start the last delay may end; 0 and UINT64_MAX: for ever.
     pub(crate) elapsed_limit_ns: u64,
-    /// The failure that is the last; 0: none, or what the kind says; UINT64_MAX: none.
+    /// The failure that is the last; 0 and UINT64_MAX: none.
     pub(crate) attempt_limit: u64,
-    /// From failure to failure d grows to this much of itself; 0: 200, or the kind's own. Below 100: 100; above 429,496: refused.
+    /// From failure to failure d grows to this much of itself; 0: 200. Below 100: 100; above 429,496: refused.
     pub(crate) multiplier_percent: u32,
     /// d is multiplied by this; below 100 for emergency traffic. 0: 100.
     pub(crate) priority_percent: u32,
     /// One of `enum backoff_jitter`.
     pub(crate) jitter: u32,
-    /// The percentage or the milliseconds of the jitter, also where it is the kind's own.
+    /// The percentage or the milliseconds of the jitter.
     pub(crate) jitter_amount: u32,
     /// The base of SLOT_EXPONENTIAL; 0 and 1: 2.
     pub(crate) slot_base: u32,
@@ -98,7 +98,7 @@ pub struct Policy {
     pub(crate) multiplier_millionths: u32,
     /// BACKOFF_FLAG_...; others are refused.
     pub(crate) flags: u32,
-    /// How much of a server's hint counts; 0: all of it, or what the kind says. See BACKOFF_FLAG_HINT_ABOVE_DRAW.
+    /// How much of a server's hint counts; 0: all of it. See BACKOFF_FLAG_HINT_ABOVE_DRAW.
     pub(crate) hint_limit_ns: u64,
 }
 
@@ -113,7 +113,7 @@ unsafe impl Sized32 for Policy {
 pub struct Retry {
     /// The counter of the built-in generator, splitmix64.
     pub(crate) generator: u64,
-    /// The last delay that the policy drew, without what a hint added; 0 before the first. Of POLLY the sum of all.
+    /// The last delay that the policy drew, without what a hint added; 0 before the first. Of jitter POLLY the sum of all.
     pub(crate) previous_ns: u64,
     /// When the first attempt was made.
     start_ns: u64,
@@ -350,7 +350,7 @@ pub unsafe extern "C" fn backoff_retry_fail(
 
 /// Counts a failure, and draws the delay before the next attempt: backoff_retry_fail for every policy.
 ///
-/// It takes named policies, every jitter, multiplier, priority and flag. For a policy that backoff_retry_fail takes, both
+/// It takes every kind, jitter, multiplier, priority and flag. For a policy that backoff_retry_fail takes, both
 /// give the same delays. A program that calls this function links all laws: 14 KB of code in place of 3.
 ///
 /// @param retry     the operation
@@ -384,9 +384,9 @@ pub unsafe extern "C" fn backoff_retry_fail_any(
         let policy = unsafe { &*policy };
         let failures = u64::from(retry.failures) + 1;
         let previous = if failures == 1 { None } else { Some(retry.previous_ns) };
-        if let Some(preset) = policy.plain_preset(failures)
+        if let Some(row) = policy.plain_row(failures)
             && let Some(counted) = retry.failures.checked_add(1)
-            && let Some(law) = policy.plain(preset, failures, previous)
+            && let Some(law) = policy.plain(row, failures, previous)
         {
             retry.failures = counted;
             let mut generator = Generator::new(retry.generator);
@@ -395,7 +395,7 @@ pub unsafe extern "C" fn backoff_retry_fail_any(
             retry.generator = generator.state();
             retry.previous_ns = drawn;
             let delay = policy.hinted(drawn, law.first, hint_ns);
-            let limit = policy.elapsed_limit(preset);
+            let limit = policy.elapsed_limit();
             if limit != u64::MAX && retry.ends_after(limit, now_ns, delay) {
                 return Status::ElapsedLimit;
             }
@@ -605,18 +605,18 @@ impl Retry {
     /// The same as [`backoff_core::Retry::fail_ns`], step by step, from the C policy.
     #[inline(always)]
     fn fail(&mut self, policy: &Policy, now_ns: u64, hint_ns: u64) -> Result<u64, Status> {
-        let preset = policy.preset()?;
-        let previous = if self.failures == 0 { policy.first_previous(preset) } else { self.previous_ns };
+        let row = policy.row()?;
+        let previous = if self.failures == 0 { policy.first_previous(row) } else { self.previous_ns };
         self.failures = self.failures.saturating_add(1);
         let failures = u64::from(self.failures);
         let mut generator = Generator::new(self.generator);
-        let Some((shortest, drawn, remembered)) = policy.draw(preset, failures, previous, &mut generator) else {
+        let Some((shortest, drawn, remembered)) = policy.draw(row, failures, previous, &mut generator) else {
             return Err(Status::AttemptLimit);
         };
         self.generator = generator.state();
         self.previous_ns = remembered;
         let delay = policy.hinted(drawn, shortest, hint_ns);
-        let limit = policy.elapsed_limit(preset);
+        let limit = policy.elapsed_limit();
         if limit != u64::MAX && self.ends_after(limit, now_ns, delay) {
             return Err(Status::ElapsedLimit);
         }

@@ -65,7 +65,7 @@ const _: () = {
 };
 
 /// Reads a policy once, for backoff_prepared_fail and backoff_prepared_draw, which take little more than half of the time
-/// that backoff_retry_fail takes. It gives the same delays, bit for bit. (Of kinds whose delays are neither uniform nor
+/// that backoff_retry_fail takes. It gives the same delays, bit for bit. (Of jitters that are neither uniform nor
 /// decorrelated, such as DHCPV6 and POLLY, they ask the policy each time.)
 ///
 /// @param policy    the policy; it may change or go afterwards
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn backoff_policy_prepare(policy: *const Policy, prepared:
 #[cold]
 #[inline(never)]
 unsafe fn write(policy: &Policy, prepared: *mut Prepared) -> Result<(), Status> {
-    policy.preset()?;
+    policy.row()?;
     // SAFETY: by the contract above. Word by word, because the library has no memcpy; it is written whole before it is
     // looked at, and holds integers only, which any bits are.
     unsafe {
@@ -115,23 +115,23 @@ unsafe fn write(policy: &Policy, prepared: *mut Prepared) -> Result<(), Status> 
 /// Fills what follows from the policy.
 fn prepare(prepared: &mut Prepared) -> Result<(), Status> {
     let Prepared { mark, count, stays, reserved, attempt_limit, elapsed_limit_ns, laws, policy, .. } = prepared;
-    let preset = policy.preset()?;
+    let row = policy.row()?;
     (*mark, *reserved, *count, *stays) = (MARK, 0, 0, 0);
-    *attempt_limit = policy.attempts(preset);
-    *elapsed_limit_ns = policy.elapsed_limit(preset);
-    let decorrelated = policy.decorrelated(preset);
-    if policy.follows_from_the_count(preset) {
+    *attempt_limit = policy.attempts();
+    *elapsed_limit_ns = policy.elapsed_limit();
+    let decorrelated = policy.decorrelated(row);
+    if policy.follows_from_the_count(row) {
         for (failures, law) in (1..).zip(laws.iter_mut()) {
-            let Uniform { first, step, top } = policy.uniform(preset, failures, 0);
+            let Uniform { first, step, top } = policy.uniform(row, failures, 0);
             *law = PreparedLaw { first_ns: first, step_ns: step, top };
             *count += 1;
         }
         // Every growth rises, or stays.
-        let late = policy.uniform(preset, u64::MAX, 0);
+        let late = policy.uniform(row, u64::MAX, 0);
         *stays = laws.last().is_some_and(|last| last.uniform() == late).into();
     }
     let mut digits = 0;
-    if let Some((slots, slot, limit)) = policy.always_geometric(preset) {
+    if let Some((slots, slot, limit)) = policy.always_geometric(row) {
         geometric_digits(slots, |largest| {
             if let Some(law) = laws.get_mut(digits) {
                 *law = PreparedLaw { first_ns: limit, step_ns: slot, top: largest };

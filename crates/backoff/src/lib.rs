@@ -41,6 +41,7 @@ mod growth;
 mod ieee_802_3;
 mod law;
 mod policy;
+mod presets;
 mod rate;
 mod redrawn;
 mod retry;

@@ -3,7 +3,7 @@
 //!
 //! A policy must never know a clock, a generator, or how many attempts have been made: [`Retry`](crate::Retry) does.
 //!
-//! One file above 500 lines because every policy is one `const` with its source beside it.
+//! One file above 500 lines because it is one chapter: how policies are made, changed and read.
 
 use core::time::Duration;
 
@@ -177,151 +177,19 @@ pub enum Jitter {
     },
     /// Polly's decorrelated jitter, version 2: see [`Policy::polly`]. d is not used.
     Polly,
+    /// Uniform in d · [1 − f, 1 + f], f in percent, as proportional jitter; but what would pass the cap becomes the cap.
+    ProportionalClamped {
+        /// f; more than 100 counts as 100.
+        percent: u32,
+    },
+    /// d + [−most, most], in nanoseconds; no delay is negative.
+    AroundMillis {
+        /// The largest distance from d, in milliseconds.
+        most: u32,
+    },
 }
 
 impl Policy {
-    /// Truncated binary exponential backoff: r slots of 51.2 µs, r uniform in 0 ≤ r < 2^min(n,10); 16 attempts.
-    ///
-    /// Source: IEEE 802.3, 4.2.3.2.5. [`Backoff`](crate::Backoff) gives the same draws in slots.
-    pub const IEEE_802_3: Policy = Policy::slot_exponential(DEFAULT_SLOT, 2, 10).with_attempt_limit(16);
-
-    /// SIP timer E or G, for retransmitted non-INVITE requests and responses: 0.5, 1, 2, 4, 4 … s, ended after 32 s.
-    ///
-    /// T1 · 2^(n−1), no longer than T2, until 64 · T1 have passed; T1 = 500 ms, T2 = 4 s. Source: RFC 3261, 17.1.2.2,
-    /// 17.2.1 and table 4. Other timers: [`with_base`](Self::with_base), [`with_ceiling`](Self::with_ceiling),
-    /// [`with_elapsed_limit`](Self::with_elapsed_limit).
-    pub const SIP_TIMER_E: Policy = Policy::SIP_TIMER_A.with_ceiling(Duration::from_secs(4));
-
-    /// SIP timer A, for retransmitted INVITE requests: 0.5, 1, 2, 4, 8, 16 s, ended after 32 s.
-    ///
-    /// T1 · 2^(n−1), without a ceiling, until 64 · T1 have passed (timer B). Source: RFC 3261, 17.1.1.2.
-    pub const SIP_TIMER_A: Policy =
-        Policy::exponential(Duration::from_millis(500)).with_elapsed_limit(Duration::from_secs(32));
-
-    /// The Google HTTP client: 0.5 s · 1.5^(n−1), no longer than 60 s, times [0.5, 1.5]; ended after 15 minutes.
-    ///
-    /// Source: `ExponentialBackOff` of google-http-java-client. Its max_interval is before jitter, so a delay may last
-    /// 90 s, as there; [`with_cap`](Self::with_cap) bounds the delay itself.
-    pub const GOOGLE_HTTP: Policy = Policy::exponential(Duration::from_millis(500))
-        .with_multiplier_percent(150)
-        .with_ceiling(Duration::from_secs(60))
-        .with_jitter(Jitter::Proportional { percent: 50 })
-        .with_elapsed_limit(Duration::from_secs(15 * 60));
-
-    /// The Google Drive SDK: 2^(n−1) s + [0, 1000] ms, five times; the sixth failure is the last.
-    ///
-    /// Source: its guide to errors, 2013, whose samples sleep for `(2 ** n) + random.randint(0, 1000) / 1000` seconds, n
-    /// there from 0 to 4. The guide's prose has the exponent without a unit, and is sometimes read as milliseconds.
-    pub const GOOGLE_DRIVE: Policy = Policy::exponential(Duration::from_secs(1))
-        .with_jitter(Jitter::AddedMillis { most: 1000 })
-        .with_attempt_limit(6);
-
-    /// Amazon SimpleDB: [0, 1) · 100 ms · 4^n: below 400 ms, 1.6 s, 6.4 s …
-    ///
-    /// Source: AWS article 1394, "Amazon SimpleDB".
-    pub const AMAZON_SIMPLEDB: Policy =
-        Policy::exponential(Duration::from_millis(400)).with_multiplier_percent(400).with_jitter(Jitter::Below);
-
-    /// Polling for the end of an operation: 100 ms · 2^(n−1), no jitter. Its users set a cap.
-    ///
-    /// Source: the AWS guide to exponential backoff, whose retry count starts from 0: the first wait is 100 ms.
-    pub const POLLING: Policy = Policy::exponential(DEFAULT_BASE);
-
-    /// AWS SDKs, standard mode of November 2026: [0, 50 ms · 2^(n−1)], at most 20 s; the third failure is the last.
-    ///
-    /// A hint is `x-amz-retry-after`, clamped to [t, t + 5 s] where t is the drawn delay. Source: aws-sdk-cpp,
-    /// `StandardRetryStrategy` with new retries.
-    pub const AWS_STANDARD: Policy = Policy::aws_2026(50, 3);
-
-    /// The same after a throttling error: from 1,000 ms on.
-    pub const AWS_THROTTLING: Policy = Policy::aws_2026(1000, 3);
-
-    /// The same for DynamoDB: from 25 ms on; the fourth failure is the last.
-    pub const AWS_DYNAMODB: Policy = Policy::aws_2026(25, 4);
-
-    /// The same for DynamoDB after a throttling error: from 1,000 ms on; the fourth failure is the last.
-    pub const AWS_DYNAMODB_THROTTLING: Policy = Policy::aws_2026(1000, 4);
-
-    /// AWS SDK for Java, standard mode before: [0, 100 ms · 2^(n−1)], at most 20 s; the third failure is the last.
-    ///
-    /// Source: `SDK_DEFAULT_BASE_DELAY` and `SDK_DEFAULT_MAX_BACKOFF_IN_MILLISECONDS` of the SDK of version 1, with full
-    /// jitter. The SDK for JavaScript has the same base and limit.
-    pub const AWS_JAVA_BEFORE: Policy = Policy::aws(100, 3);
-
-    /// The same after a throttling error: from 500 ms on. Java and JavaScript.
-    pub const AWS_JAVA_THROTTLING_BEFORE: Policy = Policy::aws(500, 3);
-
-    /// AWS SDKs for Python, .NET and C++, standard mode before: [0, 1 s · 2^(n−1)], at most 20 s; the third failure is the
-    /// last.
-    ///
-    /// Source: `ExponentialBackoff` of botocore, `CalculateRetryDelay` of aws-sdk-net, `StandardRetryStrategy` of
-    /// aws-sdk-cpp. The last one draws whole milliseconds below 1,000 · 2^(n−1). The SDKs for Java and JavaScript begin with 100 ms: [`AWS_JAVA_BEFORE`](Self::AWS_JAVA_BEFORE).
-    pub const AWS_STANDARD_BEFORE: Policy = Policy::aws(1000, 3);
-
-    /// The work queues of Kubernetes controllers: 5 ms · 2^(n−1), at most 1,000 s.
-    ///
-    /// Source: `ItemExponentialFailureRateLimiter` of client-go, with the numbers of its default controller rate limiter.
-    pub const KUBERNETES_QUEUE: Policy =
-        Policy::exponential(Duration::from_millis(5)).with_ceiling(Duration::from_secs(1000));
-
-    /// A container that ends again and again in Kubernetes (CrashLoopBackOff): 10 s · 2^(n−1), at most 300 s. One that ran
-    /// for ten minutes starts anew.
-    pub const KUBERNETES_CRASH_LOOP: Policy =
-        Policy::exponential(Duration::from_secs(10)).with_ceiling(Duration::from_secs(300));
-
-    /// TCP's retransmission timer: 1 s · 2^(n−1), at most 60 s. Source: RFC 6298, 2.1, 2.4, 2.5 and 5.5.
-    pub const TCP_RTO: Policy = Policy::exponential(Duration::from_secs(1)).with_ceiling(Duration::from_secs(60));
-
-    /// The point t of Trickle in its interval I: t in [I/2, I), I = 8 ms · 2^(n−1), at most 2^20 · 8 ms. Source: RFC 6206,
-    /// 4.2; the numbers are those of RFC 6550, 17.
-    ///
-    /// The interval is [`Law::longest_ns`] + 1: transmit at t if fewer than k messages were consistent, and count the next
-    /// failure when I ends. An inconsistent message begins a new [`Retry`](crate::Retry).
-    pub const TRICKLE: Policy = Policy::exponential(Duration::from_millis(8))
-        .with_ceiling(Duration::from_millis(8 << 20))
-        .with_jitter(Jitter::UpperHalf);
-
-    /// Unslotted CSMA-CA: [0, 2^BE − 1] units of 320 µs, BE = 3, 4, 5, 5, 5; the sixth is the last.
-    ///
-    /// Source: IEEE 802.15.4, 6.2.5.1. The first delay comes before the first attempt: ask for it at once.
-    pub const IEEE_802_15_4: Policy = Policy::rcp(Duration::from_micros(320), [8, 16, 32]).with_attempt_limit(6);
-
-    /// DHCPv6, Solicit: 1 s, then twice the delay before, each times [0.9, 1.1] of what is added; at most 3,600 s · [0.9,
-    /// 1.1]. The first delay is longer than 1 s.
-    ///
-    /// Source: RFC 8415 (and RFC 9915, which replaces it), 15 and 7.6. A client asks for a delay as soon as it has sent
-    /// its message. base is IRT, the ceiling MRT, the elapsed limit MRD, and the attempt limit MRC + 1: the client
-    /// sends no more messages than that.
-    pub const DHCPV6_SOLICIT: Policy = Policy::dhcpv6(1, 3600, true);
-    /// DHCPv6, Request: 1 s, at most 30 s, ten transmissions. RFC 8415, 18.2.2.
-    pub const DHCPV6_REQUEST: Policy = Policy::dhcpv6(1, 30, false).with_attempt_limit(11);
-    /// DHCPv6, Confirm: 1 s, at most 4 s, for 10 s. RFC 8415, 18.2.3.
-    pub const DHCPV6_CONFIRM: Policy = Policy::dhcpv6(1, 4, false).with_elapsed_limit(Duration::from_secs(10));
-    /// DHCPv6, Renew and Rebind: 10 s, at most 600 s. RFC 8415, 18.2.4 and 18.2.5; MRD is the time that the leases have left.
-    pub const DHCPV6_RENEW: Policy = Policy::dhcpv6(10, 600, false);
-    /// DHCPv6, Information-request: 1 s, at most 3,600 s. RFC 8415, 18.2.6.
-    pub const DHCPV6_INFORMATION: Policy = Policy::dhcpv6(1, 3600, false);
-    /// DHCPv6, Release and Decline: 1 s, without a ceiling, four transmissions. RFC 8415, 18.2.7 and 18.2.8.
-    pub const DHCPV6_RELEASE: Policy = Policy::dhcpv6(1, 0, false).with_attempt_limit(5);
-    /// DHCPv6, Reconfigure, which a server sends: 2 s, without a ceiling, eight transmissions. RFC 8415, 18.3.11.
-    pub const DHCPV6_RECONFIGURE: Policy = Policy::dhcpv6(2, 0, false).with_attempt_limit(9);
-
-    /// IRT and MRT in seconds; no MRT: 0.
-    const fn dhcpv6(first_s: u64, most_s: u64, first_above: bool) -> Policy {
-        let policy = Policy::exponential(Duration::from_secs(first_s)).with_ceiling(Duration::from_secs(most_s));
-        policy.with_jitter(Jitter::Dhcpv6 { percent: 10, first_above })
-    }
-
-    /// The same with the limit of November 2026 for a hint.
-    const fn aws_2026(base_ms: u64, attempts: u64) -> Policy {
-        Policy::aws(base_ms, attempts).with_hint_above_draw(Duration::from_secs(5))
-    }
-
-    /// Full jitter from `base_ms` milliseconds on, at most 20 s; failure number `attempts` is the last.
-    const fn aws(base_ms: u64, attempts: u64) -> Policy {
-        Policy::full_jitter(Duration::from_millis(base_ms), Duration::from_secs(20)).with_attempt_limit(attempts)
-    }
-
     /// base · 2^(n−1), no jitter.
     #[inline]
     pub const fn exponential(base: Duration) -> Policy {
@@ -660,7 +528,8 @@ impl Policy {
     pub(crate) const fn is_chained(&self) -> bool {
         match self.shape {
             Shape::Timed { jitter, .. } => {
-                matches!(jitter, Jitter::DecorrelatedClamped | Jitter::Dhcpv6 { .. } | Jitter::Polly)
+                use Jitter::{DecorrelatedClamped, Dhcpv6, Polly, ProportionalClamped};
+                matches!(jitter, DecorrelatedClamped | Dhcpv6 { .. } | Polly | ProportionalClamped { .. })
             }
             Shape::Slotted { .. } => false,
         }
@@ -683,7 +552,13 @@ impl Policy {
                 self.around.dhcpv6(base, previous_ns, percent, first)
             }
             Shape::Timed { jitter: Jitter::Polly, .. } => self.around.polly(base, failures, previous_ns),
-            Shape::Timed { .. } | Shape::Slotted { .. } => self.around.clamped(base, previous_ns),
+            Shape::Timed { growth, jitter: Jitter::ProportionalClamped { percent } } => {
+                let jitter = Jitter::Proportional { percent };
+                self.around.clamped(self.around.timed(growth.after(failures), jitter, base, previous_ns))
+            }
+            Shape::Timed { .. } | Shape::Slotted { .. } => {
+                self.around.clamped(self.around.timed(0, Jitter::Decorrelated, base, previous_ns))
+            }
         };
         Some(law.capped(self.around.cap))
     }
@@ -783,9 +658,10 @@ impl Around {
         }
         let delay = self.prioritised(at_most(grown, self.ceiling));
         match jitter {
-            // The last three are not uniform, and have functions of their own.
+            // Those that are not uniform have functions of their own.
             Jitter::None | Jitter::Decorrelated => Uniform::always(delay),
             Jitter::DecorrelatedClamped | Jitter::Dhcpv6 { .. } | Jitter::Polly => Uniform::always(delay),
+            Jitter::ProportionalClamped { .. } => Uniform::always(delay),
             Jitter::Full => Uniform::between(0, delay),
             Jitter::Below => Uniform::between(0, delay.saturating_sub(1)),
             Jitter::Equal => Uniform::between(delay / 2, delay),
@@ -794,16 +670,19 @@ impl Around {
                 Uniform::between(delay - width, delay.saturating_add(width))
             }
             Jitter::AddedMillis { most } => Uniform::steps(delay, 1_000_000, most as u64),
+            Jitter::AroundMillis { most } => {
+                let width = most as u64 * 1_000_000;
+                Uniform::between(delay.saturating_sub(width), delay.saturating_add(width))
+            }
             Jitter::UpperHalf => Uniform::between(delay / 2, delay.saturating_sub(1)),
             Jitter::Above { percent } => Uniform::between(delay, delay.saturating_add(percent_of(delay, percent))),
         }
     }
 
-    /// The law of AWS's decorrelated jitter: what passes the cap becomes the cap.
+    /// The law of that choice, of which what passes the cap becomes the cap.
     #[inline(never)]
-    pub const fn clamped(&self, base: u64, previous: u64) -> Law {
-        let uniform = self.timed(0, Jitter::Decorrelated, base, previous);
-        Law::redrawn(Redrawn::of(uniform.first, uniform.longest_ns(), self.cap, 0))
+    pub const fn clamped(&self, choice: Uniform) -> Law {
+        Law::redrawn(Redrawn::of(choice.first, choice.longest_ns(), self.cap, 0))
     }
 
     /// The law of DHCPv6; `first` says of the first delay whether it is longer than the base.

@@ -180,6 +180,8 @@ proptest! {
             Jitter::Polly,
             Jitter::Dhcpv6 { percent, first_above: false },
             Jitter::Dhcpv6 { percent, first_above: true },
+            Jitter::ProportionalClamped { percent },
+            Jitter::AroundMillis { most: percent },
         ] {
             let policy = Policy::exponential(ns(base)).with_jitter(jitter).with_ceiling(ns(ceiling)).with_cap(ns(cap));
             let policy = policy.with_priority_percent(priority);
@@ -199,7 +201,13 @@ proptest! {
     /// An operation and the iterator draw the same delays, and each is what the law says.
     #[test]
     fn operations_and_iterators_agree(base in span(), cap in span(), seed in any::<u64>()) {
-        for jitter in [Jitter::DecorrelatedClamped, Jitter::Polly, Jitter::Dhcpv6 { percent: 10, first_above: true }] {
+        for jitter in [
+            Jitter::DecorrelatedClamped,
+            Jitter::Polly,
+            Jitter::Dhcpv6 { percent: 10, first_above: true },
+            Jitter::ProportionalClamped { percent: 20 },
+            Jitter::AroundMillis { most: 1000 },
+        ] {
             let policy = Policy::exponential(ns(base)).with_jitter(jitter).with_cap(ns(cap));
             let (mut generator, mut words) = (Generator::new(seed), Generator::new(seed));
             let (mut retry, mut previous) = (Retry::starting_at(Duration::ZERO), None);

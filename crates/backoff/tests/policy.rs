@@ -233,6 +233,29 @@ fn the_presets_are_the_tables_of_their_sources() {
     assert_eq!(law(Policy::TRICKLE, 30).longest_ns() + 1, (8 * MS) << 20);
     assert_eq!(bounds(Policy::IEEE_802_15_4, 320_000), [(0, 7), (0, 15), (0, 31), (0, 31), (0, 31)]);
     assert_eq!(Policy::IEEE_802_15_4.law(6), None);
+    assert_eq!(bounds(Policy::GRPC_RETRY, MS), [(80, 120), (160, 240), (320, 480)]);
+    assert_eq!(Policy::GRPC_RETRY.law(4), None);
+    assert_eq!(bounds(Policy::ENVOY.with_attempt_limit(0), MS), [(0, 24), (0, 74), (0, 174), (0, 249)]);
+    assert_eq!(Policy::ENVOY.law(2), None, "one retry");
+    assert_eq!(millis(Policy::CURL), [1000, 2000, 4000, 8000, 16_000]);
+    assert_eq!(law(Policy::CURL, 11).longest_ns(), 600_000 * MS);
+    assert_eq!(bounds(Policy::OTLP, 100_000), [(25_000, 75_000), (37_500, 112_500), (56_250, 168_750)]);
+    assert_eq!(law(Policy::OTLP, 20).longest_ns(), 45_000 * MS);
+    assert_eq!(bounds(Policy::KAFKA, MS), [(80, 120), (160, 240), (320, 480), (640, 960), (1000, 1000)]);
+    assert_eq!(bounds(Policy::DHCPV4, 1000 * MS), [(3, 5), (7, 9), (15, 17), (31, 33), (63, 65), (63, 65)]);
+}
+
+/// A draw above the cap becomes the cap, and delays around one another are never negative.
+#[test]
+fn the_new_jitters_stay_in_their_bounds() {
+    let kafka = Policy::KAFKA.with_ceiling(SECOND);
+    let (mean, _) = law(kafka, 9).moments();
+    assert!((mean - 950e6).abs() < 1e3, "half of [800, 1000] ms, and the cap: {mean}");
+    let mut delays = kafka.delays(Generator::new(5)).skip(8);
+    let capped = (0..3000).filter(|_| delays.next() == Some(SECOND)).count();
+    assert!((1350..1650).contains(&capped), "{capped} of 3000 at the cap");
+    let around = Policy::constant(ms(400)).with_jitter(Jitter::AroundMillis { most: 1000 });
+    assert_eq!(bounds(around, MS), [(0, 1400)]);
 }
 
 #[test]
