@@ -1,7 +1,7 @@
 //! The program: arguments in, a command run, an exit code out.
 #![forbid(unsafe_code)]
 
-use ethbus::cli::args::{BenchCommand, Command, KernelCommand};
+use ethbus::cli::args::{Command, HelpCommand, KernelCommand, ServeCommand};
 use ethbus::cli::commands;
 use ethbus::cli::commands::CommandError;
 use ethbus::cli::wrong_use::{self, WRONG_USE};
@@ -35,20 +35,16 @@ fn main() -> ExitCode {
         None => commands::demo::run_demo(&cli.demo),
         Some(Command::Sim(args)) => commands::sim::sim(args),
         Some(Command::Sweep(args)) => commands::sweep::sweep(args),
-        Some(Command::Merge(args)) => commands::sweep::merge(args),
-        Some(Command::Reproduce(args)) => commands::sweep::reproduce(args),
         Some(Command::Plot(args)) => commands::plot::plot(args),
-        Some(Command::Validate(args)) => commands::validate::validate(args),
         Some(Command::Story(args)) => commands::story::story(args),
         Some(Command::Theory(args)) => commands::theory::theory(args),
         Some(Command::Retry(args)) => commands::retry::retry(args),
-        Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),
         Some(Command::Run(args)) => commands::run::run(args),
         Some(Command::Kernel(KernelCommand::Build(args))) => commands::run::build_kernel(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
-        Some(Command::Docker(args)) => commands::docker::docker(args),
-        Some(Command::Metrics(args)) => commands::metrics::metrics(args),
+        Some(Command::Serve(ServeCommand::Docker(args))) => commands::serve::docker(args),
+        Some(Command::Serve(ServeCommand::Prometheus(args))) => commands::serve::prometheus(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),
         Some(Command::Watch(args)) => commands::watch::watch(args),
         Some(Command::Capture(args)) => commands::capture::capture(args),
@@ -66,16 +62,14 @@ fn main() -> ExitCode {
         Some(Command::Pause(args)) => commands::change::clock(args, &Control::Pause),
         Some(Command::Step(args)) => commands::change::clock(&args.lab, &Control::Step { bit_times: args.bits }),
         Some(Command::Resume(args)) => commands::change::clock(args, &Control::Resume),
-        Some(Command::Keep(args)) => commands::change::keep(args),
         Some(Command::Down(args)) => commands::down::down(args),
         Some(Command::Send(args)) => commands::send::send(args),
         Some(Command::Receive(args)) => commands::receive::receive(args),
         Some(Command::List(args)) => commands::list::list(args),
-        Some(Command::Shell(args)) => commands::exec::shell(args),
         Some(Command::Init(args)) => commands::init::init(args),
         Some(Command::Doctor(args)) => commands::doctor::doctor(args),
-        Some(Command::Completions(args)) => commands::man::completions(args),
-        Some(Command::Man(args)) => commands::man::man(args),
+        Some(Command::Help(HelpCommand::Completions(args))) => commands::help::completions(args),
+        Some(Command::Help(HelpCommand::Man(args))) => commands::help::man(args),
         Some(Command::Check(args)) => commands::check::check(args),
         Some(Command::Replay(args)) => commands::replay::replay(args),
         Some(Command::Report(args)) => commands::report::report(args),

@@ -28,39 +28,37 @@ mod virtual_lab;
 mod windows;
 
 pub use self::labs::{
-    AddArgs, CutArgs, DockerArgs, DownArgs, ExecArgs, FAULTS, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs,
-    PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, SetArgs, ShellArgs,
-    StatsArgs, StepArgs, UpArgs, WatchArgs,
+    AddArgs, CutArgs, DownArgs, ExecArgs, FAULTS, FaultArgs, LabArgs, ListArgs, NamedLabArgs, PlcaArgs, PlcaCommand,
+    PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, SetArgs, StatsArgs, StepArgs, UpArgs, WatchArgs,
 };
 pub use self::machine::{
-    Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
+    Beginning, CheckArgs, CompletionsArgs, DockerArgs, DoctorArgs, HelpCommand, InitArgs, ManArgs, NamesArgs,
+    PrometheusArgs, ServeCommand, Shell,
 };
 pub use self::overruled::Overruled;
 pub use self::plan::PlanArgs;
 pub use self::simulation::{
-    ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, ReproduceArgs, SimArgs, SimFormat,
+    ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, RowArgs, SimArgs, SimFormat,
     StoryArgs, SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
 pub use self::virtual_lab::{BesideVirtual, KernelArgs, KernelBuildArgs, KernelCommand, RunArgs};
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 
 /// Every command by whom it is for, as `--help` and docs/commands.md group them; `-h` shows the first group.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("The first hour", &["doctor", "up", "list", "exec", "watch", "stats", "down", "sim", "explain", "report"]),
-    ("Teaching: pages and what theory says", &["story", "theory", "retry"]),
-    (
-        "Engineering: a lab that is up",
-        &[
-            "shell", "capture", "send", "receive", "add", "remove", "plug", "unplug", "set", "fault", "cut", "mend",
-            "plca", "pause", "step", "resume", "keep", "metrics", "docker",
-        ],
-    ),
-    (
-        "Research: scenarios, many runs, logs",
-        &["run", "init", "check", "plan", "sweep", "merge", "reproduce", "plot", "replay", "convert", "validate"],
-    ),
-    ("The machine and the program", &["kernel", "bench", "completions", "man"]),
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("See a collision", &["sim", "watch", "explain", "report", "story"]),
+    ("A lab", &["up", "down", "list", "exec", "stats", "capture"]),
+    ("Change it", &["set", "plca", "send", "receive"]),
+    ("Many runs", &["run", "replay", "sweep", "plot", "convert"]),
+    ("Before you build", &["init", "check", "plan", "theory"]),
+    ("This machine", &["doctor", "serve", "kernel", "retry", "help"]),
 ];
+
+/// What `-h` shows: a newcomer's.
+const FIRST: [&str; 10] = ["sim", "explain", "report", "up", "exec", "watch", "stats", "set", "down", "doctor"];
+
+/// Commands that are verbs of `set`: they have no row of their own in `--help`, but one in that of `set`.
+const VERBS: [&str; 10] = ["add", "remove", "plug", "unplug", "fault", "cut", "mend", "pause", "step", "resume"];
 
 /// What the help says below the commands.
 const EXAMPLES: &str = "\
@@ -71,13 +69,21 @@ Examples:
   ethbus sim --stations 50 --duration 10s  no privileges, no waiting
 
 Exit codes: 0 success, 1 failure, 2 wrong use, 3 not to be trusted (`--strict`),
-130 interrupted; `exec` and `shell` end with the code of their program.";
+130 interrupted; `exec` ends with the code of its program.";
+
+/// What the help of `set` says below its verbs.
+const SET_EXAMPLES: &str = "\
+Examples:
+  ethbus set st1 arrivals=poisson:0.4 frame_size=200
+  ethbus set queue=50
+  ethbus set until=60s";
 
 /// The whole command line. Its help lists the commands that it has: their definitions are made once.
 pub fn command() -> clap::Command {
     let command = Cli::command();
     let (first, grouped) = (first_commands(&command), grouped_commands(&command));
-    command.after_help(first).after_long_help(grouped)
+    let verbs = format!("Verbs, each with a page of its own:\n{}\n{SET_EXAMPLES}", lines(&command, &VERBS));
+    command.after_help(first).after_long_help(grouped).mut_subcommand("set", |set| set.after_long_help(verbs))
 }
 
 /// The commands of a group, each with what it does.
@@ -88,7 +94,7 @@ fn lines(all: &clap::Command, commands: &[&str]) -> String {
 
 /// What a newcomer needs, for `-h`.
 fn first_commands(all: &clap::Command) -> String {
-    format!("{}`ethbus COMMAND -h` tells about one, `ethbus --help` about all.", lines(all, GROUPS[0].1))
+    format!("{}`ethbus COMMAND -h` tells about one, `ethbus --help` about all.", lines(all, &FIRST))
 }
 
 /// All commands in their groups, for `--help`.
@@ -156,26 +162,14 @@ pub enum Command {
         after_help = "Examples:\n  ethbus exec st1 ping st2\n  ethbus exec st1 -- tcpdump -ni eth0\n  ethbus exec st1"
     )]
     Exec(ExecArgs),
-    /// Open a shell in a station of a lab
-    #[command(after_help = "Examples:\n  ethbus shell st1\n  ethbus shell --name coax st2")]
-    Shell(ShellArgs),
     /// Show what has happened on a lab's bus so far
     #[command(
         after_help = "Examples:\n  ethbus stats\n  ethbus stats --watch\n  ethbus stats --station st1\n  ethbus stats coax --format json"
     )]
     Stats(StatsArgs),
-    /// Serve the figures of all labs that are up to Prometheus
-    ///
-    /// At http://127.0.0.1:9610/metrics, in the format of OpenMetrics, until interrupted. Labs of the user who asks. `ethbus up
-    /// --metrics` serves one lab as long as it is up. See docs/seeing.md.
-    #[command(after_help = "Examples:\n  ethbus metrics\n  ethbus metrics --listen 0.0.0.0:9610")]
-    Metrics(MetricsArgs),
-    /// Serve Docker's daemon: a network of containers is a bus
-    ///
-    /// `docker network create -d ethbus -o access=plca -o topology=bus:25m t1s` brings a lab up, and a container of that
-    /// network is a station. Options are those of `ethbus up`. When the command ends, labs stay up.
-    #[command(after_help = "Example:\n  sudo ethbus docker")]
-    Docker(DockerArgs),
+    /// Serve labs to another program: figures to Prometheus, networks to Docker
+    #[command(subcommand, after_help = "Examples:\n  ethbus serve prometheus\n  sudo ethbus serve docker")]
+    Serve(ServeCommand),
     /// Show a lab's bus as it is, drawn on the terminal
     ///
     /// Stations are at their places, signals travel between them, and collisions show where they are noticed. `?` tells
@@ -190,7 +184,7 @@ pub enum Command {
     /// capture misses is counted, and the command ends with 1. Wireshark and tshark list running labs themselves, if
     /// ethbus is in their extcap folder; see docs/seeing.md.
     #[command(
-        after_help = "Examples:\n  ethbus capture -o lab.pcapng --duration 10s\n  ethbus capture coax | wireshark -k -i -"
+        after_help = "Examples:\n  ethbus capture -o lab.pcapng --duration 10s\n  ethbus capture coax | wireshark -k -i -\n  ethbus capture --last 10s -o last.pcapng"
     )]
     Capture(CaptureArgs),
     /// Add a station to a lab that is up
@@ -260,11 +254,6 @@ pub enum Command {
     /// Start a stopped clock again
     #[command(after_help = "Example:\n  ethbus resume")]
     Resume(NamedLabArgs),
-    /// Write the last seconds of events of a lab that keeps them
-    ///
-    /// Prints the name of the file. The lab was brought up with `ethbus up --keep FILE`.
-    #[command(after_help = "Example:\n  ethbus keep")]
-    Keep(NamedLabArgs),
     /// Take a lab down, or remove what a killed one left behind
     ///
     /// Prints the lab's last results. Without a name: the lab called `ethbus`, which is what `ethbus up` calls one; another lab is
@@ -291,27 +280,14 @@ pub enum Command {
     ///
     /// Needs no privileges. Interrupted, it goes on where it was with the same command; see docs/sweep.md.
     #[command(
-        override_usage = "ethbus sweep [OPTIONS] --out FILE.csv [SCENARIO.toml]\n       ethbus sweep status TABLE...",
+        override_usage = "ethbus sweep [OPTIONS] --out FILE.csv [SCENARIO.toml]\n       ethbus sweep status|merge|row ...",
         help_template = "{about-with-newline}\n{usage-heading} {usage}\n\nOptions:\n{options}{after-help}",
         after_help = "Example:\n  ethbus sweep --set stations=2..64*2 --seeds 5 --out runs.csv"
     )]
     Sweep(SweepArgs),
-    /// Merge the tables of a sweep's shards
-    #[command(after_help = "Example:\n  ethbus merge --out runs.csv shard-*.csv")]
-    Merge(MergeArgs),
-    /// Run a row of a sweep's table again, and compare the two
-    ///
-    /// Needs no privileges. Ends with 1 if a figure of the row is another. See docs/sweep.md.
-    #[command(after_help = "Example:\n  ethbus reproduce runs.csv --row 7")]
-    Reproduce(ReproduceArgs),
     /// Draw figures of a sweep's table
     #[command(after_help = "Example:\n  ethbus plot runs.csv --x stations --y utilization_total --out runs.svg")]
     Plot(PlotArgs),
-    /// Show figures of the standard and of papers beside simulated ones
-    ///
-    /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
-    #[command(after_help = "Example:\n  ethbus validate --quick --only capture")]
-    Validate(ValidateArgs),
     /// Tell the story of backoff as one page, from ALOHA to 802.11
     ///
     /// Runs everything that the page shows, formula and simulation side by side. Needs no privileges. See docs/story.md.
@@ -360,22 +336,14 @@ pub enum Command {
     #[command(after_help = "Example:\n  ethbus check *.toml")]
     Check(CheckArgs),
     /// Look at what a lab needs of this machine, and say what to do
-    #[command(after_help = "Examples:\n  ethbus doctor\n  ethbus doctor --format json")]
+    #[command(after_help = "Examples:\n  ethbus doctor\n  sudo ethbus doctor --measure")]
     Doctor(DoctorArgs),
-    /// Measure what this machine makes of a bus
-    #[command(subcommand, after_help = "Example:\n  ethbus bench live --only idle,echo")]
-    Bench(BenchCommand),
-    /// Print a shell's completions
-    ///
-    /// In bash, zsh and fish the Tab key then also knows topologies, traffic and other values, and the names of the labs that you
-    /// have up, and of their stations: root's where root types.
+    /// Show the help of a command, man pages, or a shell's completions
     #[command(
-        after_help = "Examples:\n  source <(ethbus completions bash)\n  ethbus completions bash > /etc/bash_completion.d/ethbus\n  ethbus completions zsh > /usr/local/share/zsh/site-functions/_ethbus\n  ethbus completions fish > ~/.config/fish/completions/ethbus.fish"
+        subcommand,
+        after_help = "Examples:\n  ethbus help sim\n  ethbus help man sim\n  source <(ethbus help completions bash)"
     )]
-    Completions(CompletionsArgs),
-    /// Show the man page of ethbus, or of one of its commands
-    #[command(after_help = "Examples:\n  ethbus man\n  ethbus man sim\n  ethbus man --out /usr/local/share/man/man1")]
-    Man(ManArgs),
+    Help(HelpCommand),
     /// The data plane; started by the supervisor
     #[command(name = "__bus", hide = true)]
     Bus,

@@ -1,23 +1,22 @@
 //! One file for each command: what it makes, in which order, and what it says.
 
 pub mod add;
-pub mod bench;
 pub mod capture;
 pub mod change;
 pub mod check;
 pub mod convert;
 pub mod demo;
-pub mod docker;
 pub mod doctor;
 pub mod down;
 pub mod exec;
 pub mod explain;
 pub mod extcap;
+pub mod help;
 pub mod init;
 mod interrupts;
+mod last;
 pub mod list;
-pub mod man;
-pub mod metrics;
+mod measure;
 pub mod names;
 pub mod plan;
 pub mod plca;
@@ -29,6 +28,7 @@ pub mod retry;
 mod rights;
 pub mod run;
 pub mod send;
+pub mod serve;
 pub mod sim;
 pub mod stats;
 pub mod story;

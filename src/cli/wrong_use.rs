@@ -32,9 +32,9 @@ const HABITS: [(&[&str], &str); 10] = [
     (&["protocol", "mac"], "access"),
 ];
 
-/// Commands of Mininet, docker, containerlab and others, and what to type here. The first word of what is to be typed is a
+/// Commands of Mininet, docker, containerlab and others, and those of earlier versions: what to type here. The first word of what is to be typed is a
 /// command of ours; a test looks.
-const OTHERS_COMMANDS: [(&[&str], &str, &str); 17] = [
+const OTHERS_COMMANDS: [(&[&str], &str, &str); 26] = [
     (&["deploy", "create", "start"], "up", "write `ethbus up`"),
     (&["delete", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),
     (&["inspect", "nodes", "net", "dump", "status", "show"], "list", "write `ethbus list`"),
@@ -47,10 +47,19 @@ const OTHERS_COMMANDS: [(&[&str], &str, &str); 17] = [
     (&["test", "verify"], "check", "write `ethbus check FILE` for a scenario, `ethbus doctor` for this machine"),
     (&["graph", "monitor"], "watch", "write `ethbus watch`"),
     (&["logs", "log", "events"], "stats", "write `ethbus stats`; `ethbus up --events FILE` logs every event of a lab"),
+    (&["merge"], "sweep", "write `ethbus sweep merge`"),
+    (&["reproduce"], "sweep", "write `ethbus sweep row`"),
+    (&["metrics", "prometheus"], "serve", "write `ethbus serve prometheus`"),
+    (&["docker"], "serve", "write `ethbus serve docker`"),
+    (&["completions"], "help", "write `ethbus help completions`"),
+    (&["man"], "help", "write `ethbus help man`"),
+    (&["validate"], "theory", "write `ethbus theory check`"),
+    (&["bench", "measure"], "doctor", "write `ethbus doctor --measure`"),
+    (&["keep"], "capture", "write `ethbus capture --last`"),
     (&["ping"], "exec", "a station runs it: write `ethbus exec st1 ping st2`"),
     (&["pingall"], "exec", "one station at a time runs `ping`: write `ethbus exec st1 ping st2`"),
     (&["iperf", "iperf3", "tcpdump", "ip"], "exec", "a station runs it: write `ethbus exec st1 PROGRAM`"),
-    (&["ssh", "sh", "bash", "xterm", "console", "enter"], "shell", "write `ethbus shell st1`"),
+    (&["ssh", "sh", "bash", "xterm", "console", "enter", "shell"], "exec", "write `ethbus exec st1`"),
     (
         &["pcap", "wireshark", "tshark", "dumpcap"],
         "capture",
@@ -99,10 +108,12 @@ fn asked_by_wireshark(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// `help` and `version` are options, and commands of many programs: `ethbus help up` is `ethbus up --help`.
+/// `help` and `version` are options, and commands of many programs: `ethbus help up` is `ethbus up --help`. Man pages and
+/// completions are a help of their own.
 fn asked_by_name(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    match arguments.get(1).and_then(|first| first.to_str()) {
-        Some("help") => {
+    let word = |number: usize| arguments.get(number).and_then(|word| word.to_str());
+    match word(1) {
+        Some("help") if !matches!(word(2), Some("man" | "completions")) => {
             arguments.remove(1);
             arguments.push("--help".into());
         }
@@ -114,9 +125,9 @@ fn asked_by_name(mut arguments: Vec<OsString>) -> Vec<OsString> {
 
 /// The arguments with `--option -1` as `--option=-1` and `-n -1` as `-n=-1`, so that a value may begin with a minus.
 ///
-/// Not after `exec` or `shell`, where arguments are another program's.
+/// Not after `exec`, where arguments are another program's.
 fn joined(arguments: Vec<OsString>) -> Vec<OsString> {
-    let is_others = |argument: &OsString| matches!(argument.to_str(), Some("exec" | "shell" | "--"));
+    let is_others = |argument: &OsString| matches!(argument.to_str(), Some("exec" | "--"));
     let end = arguments.iter().position(is_others).unwrap_or(arguments.len());
     let mut joined: Vec<OsString> = Vec::with_capacity(arguments.len());
     for (number, argument) in arguments.into_iter().enumerate() {
@@ -361,7 +372,7 @@ mod tests {
         let hint = |command: &str, option: &str| option_hint(command, option);
         for (command, option, meant) in [
             ("sim", "speed", Some("rate")),
-            ("validate", "speed", None),
+            ("theory check", "speed", None),
             ("sim", "length", None),
             ("up", "protocol", Some("access")),
             ("up", "mac", Some("access")),

@@ -1,4 +1,4 @@
-//! The figures of a live bus beside what is asked of them: what `ethbus bench live` measures. See docs/live.md.
+//! The figures of a live bus beside what is asked of them: what `ethbus doctor --measure` measures. See docs/live.md.
 //!
 //! A row is one thing to know. Each has a bus of its own, made for it and gone after it, so that no row hangs over the next;
 //! and where a plain veth pair or a kernel bridge tells what the machine itself can do, they are measured in the same row.

@@ -1,4 +1,4 @@
-//! Known figures beside measured ones: what `ethbus validate` runs and judges. See docs/validation.md.
+//! Known figures beside measured ones: what `ethbus theory check` runs and judges. See docs/validation.md.
 //!
 //! A check is a run of `ethbus sim` or of the medium alone, and the rows that it gives. What a row expects is worked out
 //! from the standard's values or from a paper, and never from the medium that is run: so a medium that is wrong shows.

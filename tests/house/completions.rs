@@ -17,7 +17,7 @@ fn office(name: String) -> (Lab, tempfile::TempDir) {
 
 /// Writes the completions for a shell into a file.
 fn completions(shell: &str, file: &Path) {
-    let text = run(ethbus(["completions", shell])).succeeded().stdout;
+    let text = run(ethbus(["help", "completions", shell])).succeeded().stdout;
     std::fs::write(file, text).expect("own folder");
 }
 
@@ -49,7 +49,7 @@ fn bash_offers_names_of_labs_and_stations() {
     completions("bash", &script);
     let offered = |words: &[&str]| offered(&script, words);
     let both = ["printer", "server"].map(str::to_owned);
-    for command in ["exec", "shell", "plug", "unplug", "attach", "fault", "cut"] {
+    for command in ["exec", "plug", "unplug", "attach", "fault", "cut"] {
         assert_eq!(offered(&[command, "--name", &lab.name, ""]), both, "{command}");
     }
     assert_eq!(offered(&["exec", "--name", &lab.name, "pr"]), ["printer"]);
@@ -100,7 +100,7 @@ fn bash_offers_values_of_options() {
 #[test]
 fn no_shell_offers_what_is_hidden() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let text = run(ethbus(["completions", shell])).succeeded().stdout;
+        let text = run(ethbus(["help", "completions", shell])).succeeded().stdout;
         for hidden in ["__bus", "in-background"] {
             assert!(!text.contains(hidden), "{shell} offers {hidden}");
         }

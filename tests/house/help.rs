@@ -1,8 +1,8 @@
-//! The help of every command, word for word: a change of it is seen where it is reviewed.
+//! The commands: how many there are, and that no page names another.
 
 use crate::common::process::{ethbus, run};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The groups of `ethbus --help` with their commands, each with what it does.
 fn groups() -> Vec<(String, Vec<(String, String)>)> {
@@ -50,18 +50,57 @@ fn the_page_of_commands_says_what_the_help_says() {
     holds("docs/commands.md", &now);
 }
 
-/// `BLESS=1 cargo test --test house help::` rewrites the file.
+/// A stranger reads all of them.
 #[test]
-fn the_help_is_what_is_written_down() {
-    let mut now = String::new();
-    let commands = groups().into_iter().flat_map(|(_, commands)| commands).map(|(name, _)| name);
-    for command in [String::new()].into_iter().chain(commands) {
-        for option in ["-h", "--help"] {
-            let arguments: Vec<&str> = command.split_whitespace().chain([option]).collect();
-            let told = run(ethbus(&arguments)).succeeded().stdout;
-            let told: String = told.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-            now += &format!("$ ethbus {}\n{}\n\n", arguments.join(" "), told.trim_end());
+fn the_commands_are_few() {
+    let rows: usize = groups().iter().map(|(_, commands)| commands.len()).sum();
+    assert!(rows <= 29 && groups().len() == 6, "{rows} in {:?}", groups());
+}
+
+/// Commands of earlier versions: each answers with the one to type, and no file of the project tells of it.
+#[test]
+fn a_removed_command_answers_with_the_new_one() {
+    const REMOVED: [(&str, &str); 10] = [
+        ("merge", "sweep merge"),
+        ("reproduce", "sweep row"),
+        ("metrics", "serve prometheus"),
+        ("docker", "serve docker"),
+        ("completions", "help completions"),
+        ("man", "help man"),
+        ("validate", "theory check"),
+        ("bench", "doctor --measure"),
+        ("shell", "exec"),
+        ("keep", "capture --last"),
+    ];
+    let told = |name: &str| format!("ethbus {name}");
+    let files = files(&["src", "crates", "docs", "examples", "packaging", ".ci", "tests", "README.md"]);
+    for (name, now) in REMOVED {
+        run(ethbus([name])).failed_with(2, &[&format!("`{name}` is no command"), &told(now)]);
+        let old = told(name);
+        let is_old = |line: &str| {
+            let mut rests = line.split(&old).skip(1);
+            rests.any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_'))
+        };
+        for file in &files {
+            let Ok(text) = std::fs::read_to_string(file) else { continue };
+            let lines: Vec<&str> = text.lines().filter(|line| is_old(line)).collect();
+            assert!(lines.is_empty(), "{}: {lines:?}", file.display());
         }
     }
-    holds("tests/golden/help.txt", &now);
+}
+
+/// Every file of these folders of the source tree.
+fn files(places: &[&str]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        places.iter().map(|place| Path::new(env!("CARGO_MANIFEST_DIR")).join(place)).collect();
+    let mut number = 0;
+    while let Some(place) = found.get(number).cloned() {
+        if place.is_dir() {
+            let entries = std::fs::read_dir(&place).expect("a folder of the source tree");
+            found.extend(entries.map(|entry| entry.expect("a file of the source tree").path()));
+        }
+        number += 1;
+    }
+    found.retain(|place| place.is_file());
+    found
 }

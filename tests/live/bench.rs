@@ -14,7 +14,7 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn bench(arguments: &str) -> Command {
-    ethbus(["bench", "live"].into_iter().chain(arguments.split_whitespace()))
+    ethbus(["doctor", "--measure"].into_iter().chain(arguments.split_whitespace()))
 }
 
 #[track_caller]
@@ -31,7 +31,7 @@ fn the_rows_that_were_wanted_are_measured_and_nothing_is_left() {
     }
     let _turn = Turn::alone();
     let logs = tempfile::tempdir().expect("a folder");
-    let mut command = bench("--only idle,echo --duration 1s --seed 7 --format json --logs");
+    let mut command = bench("idle,echo --duration 1s --seed 7 --format json --logs");
     command.arg(logs.path());
     let running = Running::start(command, "");
     let mut held = BTreeSet::new();
@@ -69,7 +69,7 @@ fn a_stream_is_recorded_and_replayed() {
         return;
     }
     let _turn = Turn::alone();
-    let report = run_for(bench("--only tcp --duration 1s --format json"), LIMIT).json();
+    let report = run_for(bench("tcp --duration 1s --format json"), LIMIT).json();
     let row = row(&report, "tcp");
     assert_eq!(row["state"], "measured", "{row}");
     let notes = row["notes"].to_string();
@@ -88,7 +88,7 @@ fn a_killed_bench_leaves_nothing() {
         return;
     }
     let _turn = Turn::shared();
-    let running = Running::start(bench("--only tcp --duration 60s"), "");
+    let running = Running::start(bench("tcp --duration 60s"), "");
     let sending = |(_, line): &(u32, String)| line.contains("-t 60");
     wait_until(PATIENCE, "a stream at work", || children(running.pid()).iter().any(sending));
     let held = namespaces_held_by(running.pid());
@@ -107,7 +107,7 @@ fn an_interrupted_bench_judges_nothing() {
         return;
     }
     let _turn = Turn::shared();
-    let running = Running::start(bench("--only tcp --duration 60s"), "");
+    let running = Running::start(bench("tcp --duration 60s"), "");
     wait_until(PATIENCE, "a stream at work", || children(running.pid()).len() >= 3);
     let programs = children(running.pid());
     running.signal("INT");
@@ -124,8 +124,8 @@ fn a_row_without_its_program_is_skipped_and_says_why() {
     }
     let _turn = Turn::shared();
     let script = "for folder in /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin; do \
-                  [ ! -e $folder/iperf3 ] || mount --bind /dev/null $folder/iperf3 || exit 99; done; exec \"$0\" bench live \
-                  --only tcp --duration 200ms --format json $1";
+                  [ ! -e $folder/iperf3 ] || mount --bind /dev/null $folder/iperf3 || exit 99; done; exec \"$0\" doctor --measure \
+                  tcp --duration 200ms --format json $1";
     for (check, code) in [("", 0), ("--check", 1)] {
         let ended = run(program("unshare", ["--mount", "sh", "-c", script, ETHBUS, check]));
         if ended.code() == Some(99) || ended.stderr.contains("unshare") {
@@ -141,6 +141,6 @@ fn a_row_without_its_program_is_skipped_and_says_why() {
 /// A request for an unknown row gets an error that lists the known ones.
 #[test]
 fn a_row_that_there_is_not_is_told() {
-    run(bench("--only echo,pong")).failed_with(2, &["`pong`", "echo", "tcp_pairs"]);
-    run(bench("--duration never")).failed_with(2, &["--duration", "never"]);
+    run(bench("echo,pong")).failed_with(2, &["`pong`", "echo", "tcp_pairs"]);
+    run(bench("echo --duration never")).failed_with(2, &["--duration", "never"]);
 }

@@ -42,7 +42,8 @@ impl Docker {
 
     fn start_driver(&mut self) {
         let socket = self.socket();
-        let arguments = ["docker", "--socket", socket.to_str().expect("letters"), "--state", &self.at("state")];
+        let arguments =
+            ["serve", "docker", "--socket", socket.to_str().expect("letters"), "--state", &self.at("state")];
         let mut driver = ethbus(arguments);
         driver.env("DOCKER_HOST", self.host());
         let mut driver = Running::start(driver, "");

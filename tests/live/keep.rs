@@ -5,7 +5,7 @@ use crate::common::process::{ethbus, run};
 use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use serde_json::Value;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The lines of a log without header and checks, each with its instant.
 fn lines(path: &Path) -> Vec<(u64, String)> {
@@ -47,8 +47,12 @@ fn the_last_seconds_are_a_part_of_the_whole_log() {
         _ = run(lab.exec("st1", &["ping", "-q", "-c", &count, "-i", "0.05", "-W", "1", &lab.ipv4("st2")]));
     };
     ping(30);
-    let by_hand = run(lab.ethbus("keep", &[])).succeeded();
-    assert_eq!(PathBuf::from(by_hand.stdout.trim_end()), file("kept-00002.events"));
+    let capture = file("last.pcapng");
+    let last = ["--last", "10s", "--out", capture.to_str().expect("plain")];
+    let by_hand = run(lab.ethbus("capture", &last)).succeeded();
+    assert!(by_hand.stderr.contains(file("kept-00002.events").to_str().expect("plain")), "{by_hand:?}");
+    assert!(fs::metadata(&capture).expect("a capture").len() > 1000);
+    fs::remove_file(capture).expect("own folder");
     run(lab.ethbus("fault", &["st3", "deaf"])).succeeded();
     wait_until(PATIENCE, "the file of the trigger", || {
         ping(4);
@@ -91,9 +95,11 @@ fn later_files_of_a_lab_in_the_background_lie_where_its_caller_was() {
     let mut up = ethbus(["up", "--background", "--name", &lab.0, "--stations", "2", "--keep", "k.ebe"]);
     up.args(["--pcapng", "r.pcapng", "--pcapng-rotate", "100ms"]).current_dir(folder.path());
     run(up).succeeded();
-    let kept = run(ethbus(["keep", &lab.0])).succeeded();
     let there = |name: &str| folder.path().join(name);
-    assert_eq!(PathBuf::from(kept.stdout.trim_end()), there("k-00001.ebe"));
+    let mut last = ethbus(["capture", &lab.0, "--last", "2s", "--out"]);
+    last.arg(there("last.events"));
+    let kept = run(last).succeeded();
+    assert!(kept.stderr.contains(there("k-00001.ebe").to_str().expect("plain")), "{kept:?}");
     wait_until(PATIENCE, "a second capture", || there("r-00002.pcapng").exists());
     run(ethbus(["down", &lab.0])).succeeded();
     assert!(there("k-00001.ebe").exists());
@@ -120,7 +126,8 @@ fn what_cannot_be_kept_is_refused() {
     }
     let _turn = Turn::shared();
     let lab = Lab::up(&["--stations", "2"]);
-    run(lab.ethbus("keep", &[])).failed_with(1, &["it keeps no last seconds: bring it up with `--keep FILE`"]);
+    run(lab.ethbus("capture", &["--last", "1s"]))
+        .failed_with(1, &["it keeps no last seconds: bring it up with `--keep FILE`"]);
     let wrong = run(ethbus(["up", "--keep", "x.events", "--on", "late_colision"]));
     wrong.failed_with(2, &["`late_colision` is no kind of event", "late_collision", "slip", "fault"]);
     let nowhere = run(ethbus(["up", "--name", "never", "--keep", "/nowhere/x.events"]));

@@ -90,7 +90,7 @@ fn a_lab_serves_the_figures_of_stats() {
     let info = format!("ethbus_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
     assert_eq!(told.get(&info), Some(&1.0), "{text}");
 
-    let mut server = Running::start(ethbus(["metrics", "--listen", &all.to_string()]), "");
+    let mut server = Running::start(ethbus(["serve", "prometheus", "--listen", &all.to_string()]), "");
     server.wait_for_stderr(&format!("metrics at http://127.0.0.1:{all}/metrics"));
     let both = scrape(all, true);
     for name in [&lab.name, &other.name] {
@@ -145,7 +145,7 @@ fn prometheus_answers_every_query_of_the_examples() {
     let _turn = Turn::shared();
     let labs = [Lab::up(&["--stations", "2"]), Lab::up(&["--stations", "3"])];
     let (all, web) = (port(), port());
-    let mut server = Running::start(ethbus(["metrics", "--listen", &all.to_string()]), "");
+    let mut server = Running::start(ethbus(["serve", "prometheus", "--listen", &all.to_string()]), "");
     server.wait_for_stderr("metrics at");
     let own = tempfile::tempdir().expect("a folder");
     let config = fs::read_to_string(folder.join("prometheus.yml")).expect("an example");

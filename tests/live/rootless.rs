@@ -327,7 +327,7 @@ fn a_user_can_measure_a_live_bus() {
     }
     let _turn = Turn::shared();
     let user = User::logged_in();
-    let told = user.run(&["bench", "live", "--only", "echo", "--duration", "300ms"]).succeeded();
+    let told = user.run(&["doctor", "--measure", "echo", "--duration", "300ms"]).succeeded();
     assert!(told.stdout.contains("veth pair, p50") && !told.stdout.contains("FAILED"), "{told:#?}");
     user.assert_nothing_left();
 }

@@ -69,7 +69,7 @@ fn stats_that_are_watched_fit_the_terminal_and_end_with_q() {
     }
 }
 
-/// What `ethbus validate` compares, side by side on 80 columns.
+/// What `ethbus theory check` compares, side by side on 80 columns.
 #[test]
 fn validation_fits_the_terminal() {
     if skipped(&["tmux"]) {
@@ -114,8 +114,8 @@ fn a_reader_that_has_gone_is_no_error() {
         &["retry", "google-http"],
         &["list"],
         &["doctor"],
-        &["man", "sim"],
-        &["completions", "bash"],
+        &["help", "man", "sim"],
+        &["help", "completions", "bash"],
         &["init", "bus", "--out", "-"],
         &["--help"],
     ];

@@ -99,12 +99,12 @@ fn an_altered_file_and_another_grid_are_refused() {
 fn a_row_of_a_folder_is_reproduced() {
     let (_turn, folder) = place();
     sweep(&folder, &["--out", "runs/"]).succeeded();
-    let said = ethbus_in(&folder, &["reproduce", "runs", "--row", "8"]).succeeded().stdout;
+    let said = ethbus_in(&folder, &["sweep", "row", "runs", "--row", "8"]).succeeded().stdout;
     assert!(said.contains("row 8 of runs/: stations = 3, medium.topology = star:0bt, seed = 2"), "{said}");
     assert!(said.contains("--out runs/\n") && said.contains("the same, byte for byte"), "{said}");
     let file = files(&folder.path().join("runs"))[1].display().to_string();
-    ethbus_in(&folder, &["reproduce", &file]).succeeded();
-    ethbus_in(&folder, &["reproduce", &file, "--row", "1"]).failed_with(1, &["it has no row 1"]);
+    ethbus_in(&folder, &["sweep", "row", &file]).succeeded();
+    ethbus_in(&folder, &["sweep", "row", &file, "--row", "1"]).failed_with(1, &["it has no row 1"]);
 }
 
 /// A process that ends between the two renames of a combination leaves rows of stations without the row of their runs. The sweep

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 const GRID: [&str; 8] = ["--set", "stations=2..5", "--seeds", "2", "--duration", "10ms", "--warmup", "1ms"];
 
 fn command(folder: &TempDir, name: &str, arguments: &[&str]) -> Command {
-    let mut command = ethbus([name].iter().chain(arguments));
+    let mut command = ethbus(name.split(' ').chain(arguments.iter().copied()));
     command.current_dir(folder.path());
     command
 }
@@ -38,7 +38,7 @@ fn rows_by_themselves_are_those_of_the_whole() {
     for rows in ["1..3", "4", "5..8"] {
         sweep(&folder, &["--rows", rows, "--out", "part-{row}.csv"]).succeeded();
     }
-    let merge = |parts: &[&str]| run(command(&folder, "merge", &[&["--out", "merged.csv"], parts].concat()));
+    let merge = |parts: &[&str]| run(command(&folder, "sweep merge", &[&["--out", "merged.csv"], parts].concat()));
     let missing = merge(&["part-1-3.csv", "part-5-8.csv"]);
     missing.failed_with(1, &["row 4 of the grid is missing", "--rows 4 --out rows-4.csv"]);
     sweep(&folder, &["--rows", "3..4", "--out", "twice.csv"]).succeeded();
@@ -100,13 +100,13 @@ fn conditions_and_samples_make_one_grid() {
         let begins = |row: &str| whole.lines().any(|line| line.starts_with(row));
         assert!(rows.iter().all(|row| begins(row)), "{whole}");
         one(&["--shard", "1/2", "--out", "1.csv"]);
-        let missing = run(command(&folder, "merge", &["--out", "merged.csv", "1.csv"]));
+        let missing = run(command(&folder, "sweep merge", &["--out", "merged.csv", "1.csv"]));
         missing.failed_with(1, &["shard 2/2 of the grid is missing"]);
         let again = missing.stderr.lines().find(|line| line.starts_with("  ")).expect("a command");
         let mut shell = program("sh", ["-c", again]);
         shell.current_dir(folder.path());
         run(shell).succeeded();
-        run(command(&folder, "merge", &["--out", "merged.csv", "1.csv", "2.csv"])).succeeded();
+        run(command(&folder, "sweep merge", &["--out", "merged.csv", "1.csv", "2.csv"])).succeeded();
         assert_eq!(read(&folder, "merged.csv"), whole);
         for name in ["1.csv", "2.csv", "merged.csv"].map(|name| folder.path().join(name)) {
             fs::remove_file(&name).expect("own table");
@@ -120,7 +120,7 @@ fn conditions_and_samples_make_one_grid() {
 fn a_row_is_reproduced_and_a_changed_one_is_refused() {
     let (_turn, folder) = place();
     sweep(&folder, &["--out", "runs.csv"]).succeeded();
-    let reproduce = |arguments: &[&str]| run(command(&folder, "reproduce", &[&["runs.csv"], arguments].concat()));
+    let reproduce = |arguments: &[&str]| run(command(&folder, "sweep row", &[&["runs.csv"], arguments].concat()));
     let said = reproduce(&["--row", "3"]).succeeded().stdout;
     for words in ["row 3 of runs.csv: stations = 3, seed = 1", "--out runs.csv", "the same, byte for byte"] {
         assert!(said.contains(words), "{words}: {said}");
@@ -179,9 +179,9 @@ fn access_methods_with_other_columns_share_a_table() {
     for shard in ["1/2", "2/2"] {
         one(&["--shard", shard, "--out", "part-{shard}.csv"]);
     }
-    run(command(&folder, "merge", &["--out", "merged.csv", "part-1.csv", "part-2.csv"])).succeeded();
+    run(command(&folder, "sweep merge", &["--out", "merged.csv", "part-1.csv", "part-2.csv"])).succeeded();
     assert_eq!(read(&folder, "merged.csv"), whole);
-    run(command(&folder, "reproduce", &["part-2.csv", "--row", "6"])).succeeded();
+    run(command(&folder, "sweep row", &["part-2.csv", "--row", "6"])).succeeded();
 }
 
 /// Seeds are added to each combination until its interval is narrow enough; the table is the same with other jobs and after a stop.
@@ -218,7 +218,7 @@ fn seeds_are_added_until_a_half_width_is_met() {
     one(&["--out", "four.csv"]).succeeded();
     assert_eq!(read(&folder, "four.csv"), table);
     assert!(one(&["--out", "one.csv"]).succeeded().stderr.contains("0 runs in"), "enough is enough");
-    run(command(&folder, "reproduce", &["one.csv"])).succeeded();
+    run(command(&folder, "sweep row", &["one.csv"])).succeeded();
     let other = run(command(&folder, "sweep", &[&grid[..], &["--seeds", "12", "--out", "one.csv"]].concat()));
     other.failed_with(1, &["--max-seeds: there --until mac_delay_mean_bt=5% from 3 seeds on, here none"]);
     let missing = ["--until", "throughput=1%", "--max-seeds", "9", "--out", "none.csv"];
@@ -233,7 +233,7 @@ fn parts_to_which_seeds_are_added_merge_to_the_whole() {
     let grid = ["--set", "stations=2..5", "--duration", "20ms", "--warmup", "1ms", "--seeds", "2"];
     let wish = ["--until", "mac_delay_mean_bt=20%", "--max-seeds", "6"];
     let one = |more: &[&str]| run(command(&folder, "sweep", &[&grid[..], &wish, more].concat()));
-    let merge = |parts: &[&str]| run(command(&folder, "merge", &[&["--out", "merged.csv"], parts].concat()));
+    let merge = |parts: &[&str]| run(command(&folder, "sweep merge", &[&["--out", "merged.csv"], parts].concat()));
     one(&["--out", "whole.csv"]).succeeded();
     one(&["--shard", "1/3", "--out", "part-{shard}.csv"]).succeeded();
     // Combinations 1 and 4, with two seeds at least and six at most.

@@ -26,7 +26,7 @@ fn sweep(folder: &TempDir, arguments: &[&str]) -> Command {
 }
 
 fn merge(folder: &TempDir, out: &str, shards: &[&str]) -> Finished {
-    let mut command = ethbus(["merge", "--out", out].iter().chain(shards));
+    let mut command = ethbus(["sweep", "merge", "--out", out].iter().chain(shards));
     command.current_dir(folder.path());
     run(command)
 }
@@ -185,7 +185,7 @@ fn the_example_for_snakemake_has_rules_that_run() {
     let command = fill(shell("shard"));
     assert!(command.starts_with("ethbus sweep ") && !command.contains('{'), "{command}");
     runs(&command.split(' ').skip(1).map(str::to_owned).collect::<Vec<_>>(), &[]);
-    assert_eq!(shell("merge"), "ethbus merge --out {output.table} {input.tables}");
+    assert_eq!(shell("merge"), "ethbus sweep merge --out {output.table} {input.tables}");
 }
 
 /// The script is bash, and a task of its array runs the shard that Slurm names. `.ci/full` has a Slurm.

@@ -39,7 +39,7 @@ impl Place {
     }
 
     fn merge(&self, out: &str, shards: &[&str]) -> Finished {
-        let mut command = ethbus(["merge", "--out"]);
+        let mut command = ethbus(["sweep", "merge", "--out"]);
         command.arg(self.path(out)).args(shards.iter().map(|shard| self.path(shard)));
         run(command)
     }
@@ -349,7 +349,7 @@ fn only_regular_files_are_replaced() {
     std::os::unix::fs::symlink("target.csv", place.path("link.csv")).expect("own folder");
     place.merge("link.csv", &["1.csv", "2.csv"]).succeeded();
     assert!(kind("link.csv").is_symlink() && place.read("target.csv").lines().count() == 3);
-    let mut merge = ethbus(["merge", "--out", "-"]);
+    let mut merge = ethbus(["sweep", "merge", "--out", "-"]);
     merge.args([place.path("1.csv"), place.path("2.csv")]);
     assert_eq!(run(merge).succeeded().stdout, place.read("target.csv"));
 }

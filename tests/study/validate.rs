@@ -1,4 +1,4 @@
-//! `ethbus validate`, quick: what it says, how it ends, what the docs show of it, and that its checks can fail.
+//! `ethbus theory check`, quick: what it says, how it ends, what the docs show of it, and that its checks can fail.
 
 use backoff::Policy;
 use ethbus::study::validate::{Options, Verdict, run};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// `ethbus validate --quick`, run once for all tests.
+/// `ethbus theory check --quick`, run once for all tests.
 fn quick() -> &'static Output {
     static QUICK: OnceLock<Output> = OnceLock::new();
     QUICK.get_or_init(|| validate(&["--quick"]))
 }
 
 fn validate(arguments: &[&str]) -> Output {
-    let command = Command::new(env!("CARGO_BIN_EXE_ethbus")).arg("validate").args(arguments).output();
+    let command = Command::new(env!("CARGO_BIN_EXE_ethbus")).args(["theory", "check"]).args(arguments).output();
     command.expect("the program runs")
 }
 

@@ -85,7 +85,7 @@ fn commands_and_changes_are_recorded_and_replayed() {
     let counted = Running::start(lab.exec("st2", &["sh", "-c", "sleep 0.2; wc -c"]), &input).wait().succeeded();
     assert_eq!(counted.stdout.trim(), input.len().to_string());
     assert_eq!(Running::start(lab.exec("st2", &["head", "-n", "1"]), &input).wait().succeeded().stdout, "a line\n");
-    let shell = Running::start(lab.ethbus("shell", &["st1"]), "cd /usr; pwd\nexit 5\n").wait();
+    let shell = Running::start(lab.ethbus("exec", &["st1"]), "cd /usr; pwd\nexit 5\n").wait();
     assert_eq!(shell.code(), Some(5), "{shell:#?}");
     assert!(shell.stdout.contains("st1 $ /usr\n"), "{shell:#?}");
     pass(&lab, 2);
@@ -208,7 +208,7 @@ fn what_is_of_live_labs_is_refused() {
         ("exec", &["st9", "true"], "no station `st9`"),
         ("add", &["st9"], "those of its scenario"),
         ("remove", &["st1"], "those of its scenario"),
-        ("keep", &[], "--events FILE"),
+        ("capture", &["--last", "1s"], "--events FILE"),
         ("step", &[], "ethbus pause"),
         ("cut", &["st1", "st2"], "no cable"),
     ] {

@@ -230,7 +230,7 @@ fn no_command_succeeds_beside_a_folder_that_is_not_whole() {
         "sim --stations 4 --duration 1s --warmup 0s --pcapng FILE --pcapng-rotate 100kB",
         "report IN/a.events -o IN/page.html --svg FILE",
         "report IN/a.events -o IN/page.html --png FILE",
-        "man --out FILE",
+        "help man --out FILE",
     ] {
         for free in ["0", "8192"] {
             let place = tempfile::tempdir().expect("a folder for temporary files");
@@ -255,10 +255,10 @@ fn no_command_succeeds_without_a_place_for_its_words() {
         "help sim",
         "sim -h",
         "check --schema",
-        "completions bash",
-        "man sim",
+        "help completions bash",
+        "help man sim",
         "list",
-        "validate",
+        "theory check",
     ] {
         let script = format!("\"$1\" {command} > /dev/full");
         run(program("sh", ["-c", &script, "sh", crate::common::ETHBUS]))

@@ -82,7 +82,7 @@ pub struct UpArgs {
     /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
-    /// Keep the last seconds of events for `--on` and `ethbus keep`
+    /// Keep the last seconds of events for `--on` and `ethbus capture --last`
     ///
     /// Written to FILE-00001 and so on, each a log for `ethbus explain`; in the binary form where the name ends in .ebe.
     #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with = "is_virtual")]
@@ -103,7 +103,7 @@ pub struct UpArgs {
     pub windows: WindowArgs,
     /// Serve metrics for Prometheus: `9610` [default: none]
     ///
-    /// At http://127.0.0.1:PORT/metrics, unless an address is said, as in `0.0.0.0:9610`. `ethbus metrics` serves all labs.
+    /// At http://127.0.0.1:PORT/metrics, unless an address is said, as in `0.0.0.0:9610`. `ethbus serve prometheus` serves all labs.
     #[arg(long, value_name = "[ADDRESS:]PORT", hide_short_help = true, conflicts_with = "is_virtual")]
     pub metrics: Option<String>,
     /// Lend an interface of this machine to the lab
@@ -164,16 +164,6 @@ pub struct ExecArgs {
     /// The program and its arguments; a shell if left out
     #[arg(value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
-}
-
-/// Options of `shell`.
-#[derive(Args, Clone, Debug)]
-pub struct ShellArgs {
-    /// Which lab.
-    #[command(flatten)]
-    pub lab: LabArgs,
-    /// The station
-    pub station: String,
 }
 
 /// Options of `list`.
@@ -470,25 +460,4 @@ pub struct ReceiveArgs {
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
-}
-
-/// Options of `docker`.
-#[derive(Args, Clone, Debug)]
-pub struct DockerArgs {
-    /// Where the daemon finds the driver; the name of the file is that of the driver
-    #[arg(long, value_name = "PATH", default_value = "/run/docker/plugins/ethbus.sock")]
-    pub socket: std::path::PathBuf,
-    /// Where the driver keeps which network has which lab
-    #[arg(long, value_name = "FOLDER", default_value = "/var/lib/ethbus-docker")]
-    pub state: std::path::PathBuf,
-}
-
-/// Options of `metrics`.
-#[derive(Args, Clone, Debug)]
-pub struct MetricsArgs {
-    /// Where to listen
-    ///
-    /// A port of the loopback, or an address with a port, as in `0.0.0.0:9610`.
-    #[arg(long, value_name = "[ADDRESS:]PORT", default_value = "9610")]
-    pub listen: String,
 }

@@ -7,39 +7,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What to measure.
-#[derive(Clone, Debug, Subcommand)]
-pub enum BenchCommand {
-    /// Measure a live bus beside what is asked of it, and beside a veth pair and a kernel bridge
-    ///
-    /// Needs what the demonstration needs, and `iperf3` for some rows. See docs/live.md.
-    #[command(after_help = "Example:\n  ethbus bench live --only idle,echo --duration 2s")]
-    Live(BenchLiveArgs),
-}
-
-/// Options of `bench live`.
-#[derive(Args, Clone, Debug)]
-pub struct BenchLiveArgs {
-    /// Only these rows, like `echo,idle`
-    #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',')]
-    pub only: Vec<String>,
-    /// How long each measurement takes
-    #[arg(short = 't', long, value_name = "TIME", default_value = "5s", value_parser = duration)]
-    pub duration: Duration,
-    /// Seed of every draw [default: drawn, and printed]
-    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
-    pub seed: Option<u64>,
-    /// Keep the event log of each run in this folder
-    #[arg(long, value_name = "FOLDER")]
-    pub logs: Option<PathBuf>,
-    /// End with 1 if a figure is not as asked, or a row was skipped
-    #[arg(long)]
-    pub check: bool,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
-}
-
 /// Options of `init`.
 #[derive(Args, Clone, Debug)]
 pub struct InitArgs {
@@ -65,12 +32,47 @@ pub enum Beginning {
 /// Options of `doctor`.
 #[derive(Args, Clone, Debug)]
 pub struct DoctorArgs {
+    /// Measure what a live bus holds here: `all`, or rows like `echo,idle`
+    ///
+    /// Beside what is asked of it, and beside a veth pair and a kernel bridge, some 30 s if no rows are named. Needs what the
+    /// demonstration needs, and `iperf3` for some rows. See docs/live.md.
+    #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',', num_args = 0..=1, require_equals = false)]
+    #[arg(default_missing_value = "echo,sixty_four,frames_100")]
+    pub measure: Option<Vec<String>>,
+    /// How long each measurement takes
+    #[arg(short = 't', long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    pub duration: Duration,
+    /// Seed of every draw [default: drawn, and printed]
+    #[arg(short = 's', long, value_name = "SEED", requires = "measure", value_parser = seed)]
+    pub seed: Option<u64>,
+    /// Keep the event log of each run in this folder
+    #[arg(long, value_name = "FOLDER", requires = "measure")]
+    pub logs: Option<PathBuf>,
+    /// End with 1 if a figure is not as asked, or a row was skipped
+    #[arg(long, requires = "measure")]
+    pub check: bool,
     /// How the findings are written
     #[arg(short = 'f', long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-/// Options of `completions`.
+/// What there is to read.
+#[derive(Clone, Debug, Subcommand)]
+pub enum HelpCommand {
+    /// Show the man page of ethbus, or of one of its commands
+    #[command(after_help = "Examples:\n  ethbus help man sim\n  ethbus help man --out /usr/local/share/man/man1")]
+    Man(ManArgs),
+    /// Print a shell's completions
+    ///
+    /// In bash, zsh and fish the Tab key then also knows topologies, traffic and other values, and the names of the labs that you
+    /// have up, and of their stations: root's where root types.
+    #[command(
+        after_help = "Examples:\n  source <(ethbus help completions bash)\n  ethbus help completions bash > /etc/bash_completion.d/ethbus\n  ethbus help completions zsh > /usr/local/share/zsh/site-functions/_ethbus\n  ethbus help completions fish > ~/.config/fish/completions/ethbus.fish"
+    )]
+    Completions(CompletionsArgs),
+}
+
+/// Options of `help completions`.
 #[derive(Args, Clone, Debug)]
 pub struct CompletionsArgs {
     /// The shell
@@ -103,7 +105,7 @@ pub struct NamesArgs {
     pub words: Vec<OsString>,
 }
 
-/// Options of `man`.
+/// Options of `help man`.
 #[derive(Args, Clone, Debug)]
 pub struct ManArgs {
     /// The command; ethbus itself if left out
@@ -125,4 +127,42 @@ pub struct CheckArgs {
     /// Print a JSON Schema of scenarios instead, for editors
     #[arg(long, conflicts_with_all = ["scenarios", "format"])]
     pub schema: bool,
+}
+
+/// Which program is served.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ServeCommand {
+    /// Serve the figures of all labs that are up to Prometheus
+    ///
+    /// At http://127.0.0.1:9610/metrics, in the format of OpenMetrics, until interrupted. Labs of the user who asks. `ethbus up
+    /// --metrics` serves one lab as long as it is up. See docs/seeing.md.
+    #[command(after_help = "Example:\n  ethbus serve prometheus --listen 0.0.0.0:9610")]
+    Prometheus(PrometheusArgs),
+    /// Serve Docker's daemon: a network of containers is a bus
+    ///
+    /// `docker network create -d ethbus -o access=plca -o topology=bus:25m t1s` brings a lab up, and a container of that
+    /// network is a station. Options are those of `ethbus up`. When the command ends, labs stay up.
+    #[command(after_help = "Example:\n  sudo ethbus serve docker")]
+    Docker(DockerArgs),
+}
+
+/// Options of `serve docker`.
+#[derive(Args, Clone, Debug)]
+pub struct DockerArgs {
+    /// Where the daemon finds the driver; the name of the file is that of the driver
+    #[arg(long, value_name = "PATH", default_value = "/run/docker/plugins/ethbus.sock")]
+    pub socket: PathBuf,
+    /// Where the driver keeps which network has which lab
+    #[arg(long, value_name = "FOLDER", default_value = "/var/lib/ethbus-docker")]
+    pub state: PathBuf,
+}
+
+/// Options of `serve prometheus`.
+#[derive(Args, Clone, Debug)]
+pub struct PrometheusArgs {
+    /// Where to listen
+    ///
+    /// A port of the loopback, or an address with a port, as in `0.0.0.0:9610`.
+    #[arg(long, value_name = "[ADDRESS:]PORT", default_value = "9610")]
+    pub listen: String,
 }

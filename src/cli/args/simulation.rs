@@ -150,7 +150,7 @@ pub struct SweepArgs {
     /// The interval of the table `series`
     #[arg(long, hide_short_help = true, value_name = "TIME", value_parser = duration)]
     pub series: Option<Duration>,
-    /// Only part i of n of the grid, for `ethbus merge`
+    /// Only part i of n of the grid, for `ethbus sweep merge`
     ///
     /// `auto` takes i and n from the scheduler that runs this task: Slurm, SGE or AWS Batch. `auto/n` takes i alone: also from
     /// Kubernetes, PBS, Torque or GNU parallel. `{shard}` in the name of the table becomes i.
@@ -186,6 +186,14 @@ pub enum SweepCommand {
     /// Show how far the tables of a sweep are, and what failed
     #[command(after_help = "Example:\n  ethbus sweep status part-*.csv")]
     Status(SweepStatusArgs),
+    /// Merge the tables of a sweep's shards
+    #[command(after_help = "Example:\n  ethbus sweep merge --out runs.csv shard-*.csv")]
+    Merge(MergeArgs),
+    /// Run a row of a sweep's table again, and compare the two
+    ///
+    /// Needs no privileges. Ends with 1 if a figure of the row is another. See docs/sweep.md.
+    #[command(after_help = "Example:\n  ethbus sweep row runs.csv --row 7")]
+    Row(RowArgs),
 }
 
 /// Options of `sweep status`.
@@ -199,7 +207,7 @@ pub struct SweepStatusArgs {
     pub format: Format,
 }
 
-/// Options of `merge`.
+/// Options of `sweep merge`.
 #[derive(Args, Clone, Debug)]
 pub struct MergeArgs {
     /// The merged table
@@ -213,9 +221,9 @@ pub struct MergeArgs {
     pub shards: Vec<PathBuf>,
 }
 
-/// Options of `reproduce`.
+/// Options of `sweep row`.
 #[derive(Args, Clone, Debug)]
-pub struct ReproduceArgs {
+pub struct RowArgs {
     /// A table of `ethbus sweep`: a file or a folder
     #[arg(value_name = "TABLE")]
     pub table: PathBuf,
@@ -325,7 +333,7 @@ pub enum PlotUnit {
     S,
 }
 
-/// Options of `validate`.
+/// Options of `theory check`.
 #[derive(Args, Clone, Debug)]
 pub struct ValidateArgs {
     /// Seed of every run
@@ -337,9 +345,6 @@ pub struct ValidateArgs {
     /// Only the topics with this in their title, like `capture`
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
-    /// How the report is written
-    #[arg(short = 'f', long, value_enum, default_value_t)]
-    pub format: Format,
 }
 
 /// Options of `story`.

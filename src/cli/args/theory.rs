@@ -1,6 +1,6 @@
 //! Arguments of `ethbus theory`. What a formula refuses is said by the formula, so numbers are hardly checked here.
 
-use super::Format;
+use super::{Format, ValidateArgs};
 use clap::{Args, Subcommand};
 use sim::words::units::number;
 
@@ -9,9 +9,9 @@ use sim::words::units::number;
 // Without an empty line after the first, so that the list of theories fits a terminal.
 #[command(help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}{after-help}")]
 pub struct TheoryArgs {
-    /// Which theory.
+    /// What to do.
     #[command(subcommand)]
-    pub theory: Theory,
+    pub what: TheoryCommand,
     /// Write as `table` or `json`
     #[arg(
         short = 'f',
@@ -23,6 +23,19 @@ pub struct TheoryArgs {
         hide_short_help = true
     )]
     pub format: Format,
+}
+
+/// A theory, or the checks of all.
+#[derive(Clone, Debug, Subcommand)]
+pub enum TheoryCommand {
+    /// What it says.
+    #[command(flatten)]
+    Says(Theory),
+    /// Figures of the standard and of papers beside simulated ones
+    ///
+    /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
+    #[command(after_help = "Example:\n  ethbus theory check --quick --only capture")]
+    Check(ValidateArgs),
 }
 
 /// A theory and its parameters.

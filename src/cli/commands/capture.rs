@@ -1,5 +1,6 @@
 //! `ethbus capture`: what happens on the bus of a lab that is up, from now on.
 
+use super::last::last;
 use super::{CommandError, Outcome, interrupts, running_lab, station_names};
 use crate::cli::args::CaptureArgs;
 use crate::cli::windows::{self, WindowFile, open_one};
@@ -53,6 +54,9 @@ pub struct Wanted<'a> {
 /// No such lab, or one that gives no capture; a filter that is none; a file that cannot be written.
 pub fn capture(args: &CaptureArgs) -> Outcome {
     let lab = running_lab(args.lab.given())?;
+    if let Some(span) = args.last {
+        return last(args, &lab, span);
+    }
     let stations = station_names(&Inventory::of_running(&lab)?);
     let filter = args.wish.filter.as_deref();
     let wish = windows::wish("--filter", Some(&args.out), args.wish.plain, filter, &stations)?;

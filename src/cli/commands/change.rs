@@ -1,4 +1,4 @@
-//! `ethbus plug`, `unplug`, `set`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs; `ethbus keep`.
+//! `ethbus plug`, `unplug`, `set`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs.
 
 use super::{CommandError, Outcome, print, running_lab, station_names};
 use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs, SetArgs};
@@ -161,17 +161,6 @@ pub fn clock(args: &NamedLabArgs, request: &Control) -> Outcome {
     Inventory::of_running(&lab)?;
     let results = ask(&lab, request)?;
     print(&format!("{} BT\n", group(results.measured_bit_times)))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Has a lab write its last seconds, and prints the name of the file.
-///
-/// # Errors
-/// No such lab, one that keeps nothing or does not answer; a file that cannot be written.
-pub fn keep(args: &NamedLabArgs) -> Outcome {
-    let lab = running_lab(args.given())?;
-    let file = control::keep(&lab).map_err(|error| CommandError::of_lab(&lab, error))?;
-    print(&format!("{file}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

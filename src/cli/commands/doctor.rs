@@ -1,5 +1,6 @@
 //! `ethbus doctor`: what a lab needs of this machine, what the machine has, and what to do about the rest.
 
+use super::measure::measure;
 use super::{Outcome, missing_capabilities, print_result};
 use crate::cli::args::DoctorArgs;
 use crate::live::lab::inventory::InventoryError;
@@ -55,6 +56,9 @@ struct Finding {
 /// # Errors
 /// A system without `/proc`; findings that cannot be written.
 pub fn doctor(args: &DoctorArgs) -> Outcome {
+    if let Some(rows) = &args.measure {
+        return measure(args, rows);
+    }
     let mut findings = vec![kernel(), clock()];
     findings.extend([priority(), tun(), programs()].into_iter().flatten());
     findings.push(virtual_labs());

@@ -1,9 +1,9 @@
-//! `ethbus exec` and `ethbus shell`: become a program in a station. Nothing of ethbus is left in between, so input, output,
+//! `ethbus exec`: become a program in a station. Nothing of ethbus is left in between, so input, output,
 //! signals and the exit code pass through.
 
 use super::rights::station;
 use super::{CommandError, Outcome, running_lab};
-use crate::cli::args::{ExecArgs, ShellArgs};
+use crate::cli::args::ExecArgs;
 use crate::live::control::{self, Begun, CommandEnded, Notification, Output};
 use crate::live::lab::inventory::{Content, Inventory};
 use crate::show::program::{program as ethbus, quoted};
@@ -28,18 +28,7 @@ const HOSTS: &str = "/etc/hosts";
 /// # Errors
 /// No such lab or station, or no right to enter it.
 pub fn exec(args: &ExecArgs) -> Outcome {
-    enter(args.lab.name.as_deref(), &args.station, &args.command)
-}
-
-/// Opens a shell in a station. Comes back only if that fails.
-///
-/// # Errors
-/// As [`exec`].
-pub fn shell(args: &ShellArgs) -> Outcome {
-    enter(args.lab.name.as_deref(), &args.station, &[])
-}
-
-fn enter(given: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
+    let (given, name, command) = (args.lab.name.as_deref(), args.station.as_str(), args.command.as_slice());
     let lab = running_lab(given)?;
     let content = Inventory::of_running(&lab)?;
     if content.is_virtual {

@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn the_command_line_says_what_may_come() {
         for line in
-            ["ethbus exec ", "ethbus shell s", "sudo -E ./ethbus unplug ", "ethbus plug --name coax ", "ethbus fault "]
+            ["ethbus exec ", "ethbus exec s", "sudo -E ./ethbus unplug ", "ethbus plug --name coax ", "ethbus fault "]
         {
             assert_eq!(kind(line), Some(Kind::Station), "{line}");
         }
@@ -252,7 +252,7 @@ mod tests {
     /// Options come only after a hyphen: 75 words at once are no help.
     #[test]
     fn commands_come_first() {
-        for line in ["ethbus ", "ethbus man "] {
+        for line in ["ethbus ", "ethbus help man "] {
             let Some(Kind::Word(words)) = kind(line) else { panic!("{line}") };
             assert!(
                 words.contains(&"up".to_owned()) && words.iter().all(|word| !word.starts_with(['-', '_'])),

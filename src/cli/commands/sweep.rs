@@ -1,11 +1,9 @@
-//! `ethbus sweep` and `ethbus merge`: a grid of runs into one table.
+//! `ethbus sweep` and `ethbus sweep merge`: a grid of runs into one table.
 
-mod reproduce;
+mod row;
 mod runs;
 mod status;
 mod tables;
-
-pub use self::reproduce::reproduce;
 
 use self::runs::{Sink, Sweep};
 use self::tables::Tables;
@@ -37,9 +35,15 @@ use std::time::Instant;
 /// # Errors
 /// A grid that makes no sense anywhere, a table that is of another grid or cannot be written, a run that fails.
 pub fn sweep(args: &SweepArgs) -> Outcome {
-    if let Some(SweepCommand::Status(args)) = &args.command {
-        return status::status(args);
+    match &args.command {
+        Some(SweepCommand::Status(args)) => status::status(args),
+        Some(SweepCommand::Merge(args)) => merge(args),
+        Some(SweepCommand::Row(args)) => row::row(args),
+        None => grid(args),
     }
+}
+
+fn grid(args: &SweepArgs) -> Outcome {
     check_parquet(args.parquet.as_deref())?;
     let options = options(args);
     let given: Vec<(&str, &str)> = options.iter().map(|(option, key, _)| (key.as_str(), option.as_str())).collect();
@@ -220,7 +224,7 @@ fn list(grid: &Grid, manifest: &Manifest) -> String {
 ///
 /// # Errors
 /// Parts that do not make a whole, a file that cannot be read or written.
-pub fn merge(args: &MergeArgs) -> Outcome {
+fn merge(args: &MergeArgs) -> Outcome {
     check_parquet(args.parquet.as_deref())?;
     if args.parquet.is_some() && args.out == Path::new(STANDARD_OUTPUT) {
         return Err(PlanError::option("--parquet", "it needs a file: write one to --out".to_owned()).into());

@@ -1,8 +1,9 @@
 //! `ethbus theory`: what a formula says.
 
+use super::validate::validate;
 use super::{Outcome, print_result};
 use crate::cli::args::theory::{
-    self as args, BianchiArgs, CsmaArgs, LamArgs, LamControlArgs, Theory, TheoryArgs, Users,
+    self as args, BianchiArgs, CsmaArgs, LamArgs, LamControlArgs, Theory, TheoryArgs, TheoryCommand, Users,
 };
 use crate::study::theory::aloha::{self, Time};
 use crate::study::theory::bianchi::{self, Dcf, Phy};
@@ -18,7 +19,10 @@ use std::process::ExitCode;
 /// # Errors
 /// Parameters for which it says nothing; output that cannot be written.
 pub fn theory(args: &TheoryArgs) -> Outcome {
-    let answer = answer(&args.theory)?;
+    let answer = match &args.what {
+        TheoryCommand::Check(check) => return validate(check, args.format),
+        TheoryCommand::Says(theory) => answer(theory)?,
+    };
     print_result(args.format, &answer, Answer::table)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,7 +10,7 @@ mod schedule;
 mod seats;
 mod serve;
 
-use super::metrics;
+use super::serve as prometheus;
 use super::{
     CommandError, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result, refuse_one_file_for_two,
     rights,
@@ -88,7 +88,7 @@ fn bring_up(args: &UpArgs) -> Outcome {
     }
     let (planned, mut plan) = plan(args)?;
     // Before the lab is made, because another program may have the port.
-    let listener = args.metrics.as_deref().map(|text| metrics::port("--metrics", text)).transpose()?;
+    let listener = args.metrics.as_deref().map(|text| prometheus::port("--metrics", text)).transpose()?;
     let named = rights::gain_for_lab(&plan.name)?;
     // Only root's lab reaches namespaces of others.
     if named {
@@ -347,7 +347,7 @@ fn finish(mut ended: Ended, trailing: Vec<Trailing>) -> Result<Ended, CommandErr
 }
 
 fn serve_metrics(listener: TcpListener, name: String) -> Result<(), CommandError> {
-    say(&metrics::served(&listener));
+    say(&prometheus::served(&listener));
     let system = |source| CommandError::System { what: "start a thread", source };
     scrape::serve(listener, move || vec![name.clone()]).map_err(system)
 }

@@ -1,4 +1,4 @@
-//! `ethbus validate`: known figures beside measured ones.
+//! `ethbus theory check`: known figures beside measured ones.
 
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, result_text};
 use crate::cli::args::{Cli, Command, Format, SimArgs, ValidateArgs};
@@ -26,10 +26,10 @@ const SCENARIOS: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// Topics that there are not; a report that cannot be written.
-pub fn validate(args: &ValidateArgs) -> Outcome {
+pub fn validate(args: &ValidateArgs, format: Format) -> Outcome {
     let only = args.only.as_deref().unwrap_or_default();
     let title = check_topic(only)?;
-    let begun = begin(args.format, title)?;
+    let begun = begin(format, title)?;
     let interrupts = interrupts()?;
     let bar = Mutex::new(progress("validating", 1.0));
     let go_on = |part: f64| {
@@ -39,7 +39,7 @@ pub fn validate(args: &ValidateArgs) -> Outcome {
     let options = Options { seed: args.seed, quick: args.quick, only, plan: &plan, alter: &|_| (), go_on: &go_on };
     match run(&options) {
         Ok(report) => {
-            let text = result_text(args.format, &report, |report| table(report, output_columns()));
+            let text = result_text(format, &report, |report| table(report, output_columns()));
             print(text.strip_prefix(&begun).unwrap_or(&text))?;
             Ok(verdict(&report))
         }

@@ -44,7 +44,7 @@ pub fn metcalfe_boggs(stations: u32, bits: f64, slot_bits: f64) -> Result<Answer
     let source = "Metcalfe and Boggs, Ethernet: Distributed Packet Switching for Local Computer Networks, CACM 19 (7), \
         1976, section 6: A = (1 - 1/Q)^(Q - 1), W = (1 - A)/A, E = (P/C) / (P/C + W T)";
     let holds = "each of Q stations always has a packet, knows Q, and sends in a slot with the chance 1/Q. Binary \
-        exponential backoff does not know Q, and a sender that has just won tries again at once: see `ethbus validate`";
+        exponential backoff does not know Q, and a sender that has just won tries again at once: see `ethbus theory check`";
     Ok(Answer::new("metcalfe-boggs", source, holds)
         .with("stations", "Q", Value::Count(stations.into()))
         .with("packet_bits", "P", Value::Number(bits))

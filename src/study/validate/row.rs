@@ -49,7 +49,7 @@ pub enum Verdict {
 pub struct Row {
     /// What it is.
     pub what: String,
-    /// What gives the same figure, if a command other than `ethbus validate` does.
+    /// What gives the same figure, if a command other than `ethbus theory check` does.
     pub command: Option<String>,
     /// What it should be.
     pub expected: Expected,

@@ -372,7 +372,7 @@ const OBSERVERS: &[Figure] = &[
     counter(
         "files_kept",
         "Files that have the last seconds before something",
-        "how many files have the last seconds before a trigger of `--on`, or before `ethbus keep` ([seeing.md](seeing.md))",
+        "how many files have the last seconds before a trigger of `--on`, or before `ethbus capture --last` ([seeing.md](seeing.md))",
         |e| some(e.observers.files_kept),
     )
     .also("files of last seconds"),

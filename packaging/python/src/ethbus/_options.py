@@ -88,7 +88,7 @@ class UpOptions(TypedDict, total=False):
     """Write all events, for `ethbus explain`"""
 
     keep: Value
-    """Keep the last seconds of events for `--on` and `ethbus keep`"""
+    """Keep the last seconds of events for `--on` and `ethbus capture --last`"""
 
     keep_for: Value
     """How much of the bus's time is kept [default: 10s]"""
@@ -405,7 +405,7 @@ class SweepOptions(TypedDict, total=False):
     """The interval of the table `series`"""
 
     shard: Value
-    """Only part i of n of the grid, for `ethbus merge`"""
+    """Only part i of n of the grid, for `ethbus sweep merge`"""
 
     rows: Value
     """Only these rows of the grid: `7`, `11..20`"""

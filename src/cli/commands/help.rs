@@ -1,4 +1,4 @@
-//! `ethbus man` and `ethbus completions`: what the build made of the arguments' definitions.
+//! `ethbus help`: what the build made of the arguments' definitions.
 
 use super::{CommandError, Outcome, print};
 use crate::cli::args::{CompletionsArgs, ManArgs, Shell};

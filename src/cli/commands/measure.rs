@@ -1,10 +1,10 @@
-//! `ethbus bench live`: the figures of a live bus beside what is asked of them.
+//! `ethbus doctor --measure`: the figures of a live bus beside what is asked of them.
 //!
 //! Everything is held by descriptors, and every program ends with this one, so nothing is left when it ends, however it
 //! ends.
 
 use super::{INTERRUPTED, Outcome, draw_seed, interrupts, print_result, rights};
-use crate::cli::args::BenchLiveArgs;
+use crate::cli::args::DoctorArgs;
 use crate::live::bench::{Context, Logs, Report, State, names, run, table};
 use crate::live::lab;
 use crate::show::{say, show};
@@ -15,20 +15,23 @@ use std::process::ExitCode;
 /// Stations of the largest bus.
 const STATIONS: usize = 254;
 
-/// Measures every row that is wanted, and tells what is as asked.
+/// A word for every row.
+const ALL: &str = "all";
+
+/// Measures the rows that are wanted, and tells what is as asked.
 ///
 /// # Errors
 /// Rows that there are not; what the user may not do; a report that cannot be written.
-pub fn live(args: &BenchLiveArgs) -> Outcome {
-    check_rows(&args.only)?;
-    rights::gain("ethbus bench")?;
+pub fn measure(args: &DoctorArgs, rows: &[String]) -> Outcome {
+    check_rows(rows)?;
+    rights::gain("ethbus doctor --measure")?;
     let interrupts = interrupts()?;
     lab::keep_least(STATIONS, true)?;
     let seed = args.seed.map_or_else(draw_seed, Ok)?;
     say(&format!("ethbus: measuring a live bus, seed {seed}; what else this machine does is measured too\n"));
     let logs = args.logs.as_deref().map(Logs::new);
     let context = Context { duration: args.duration, seed, interrupts: &interrupts, logs: logs.as_ref() };
-    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|row| row == name);
+    let wanted = |name: &str| rows.iter().any(|row| row == ALL || row == name);
     let report = run(&context, wanted, progress);
     show("");
     let Some(report) = report else {
@@ -39,12 +42,12 @@ pub fn live(args: &BenchLiveArgs) -> Outcome {
     Ok(verdict(args.check, &report))
 }
 
-fn check_rows(only: &[String]) -> Result<(), PlanError> {
-    match only.iter().find(|row| !names().any(|name| name == **row)) {
+fn check_rows(rows: &[String]) -> Result<(), PlanError> {
+    match rows.iter().find(|row| **row != ALL && !names().any(|name| name == **row)) {
         None => Ok(()),
         Some(row) => {
             let rows = names().collect::<Vec<_>>().join(", ");
-            Err(PlanError::option("--only", format!("there is no row `{row}`; there are {rows}")))
+            Err(PlanError::option("--measure", format!("there is no row `{row}`; there are {rows}, and `{ALL}`")))
         }
     }
 }

@@ -1,9 +1,10 @@
-//! `ethbus metrics`: serves the figures of all labs that are up to Prometheus.
+//! `ethbus serve`: figures of all labs that are up to Prometheus, networks to Docker.
 
 use super::{CommandError, INTERRUPTED, Outcome, interrupts};
-use crate::cli::args::MetricsArgs;
+use crate::cli::args::{DockerArgs, PrometheusArgs};
+use crate::containers::docker;
 use crate::live::lab::inventory::Inventory;
-use crate::live::scrape::{address, listen, serve};
+use crate::live::scrape::{self, address, listen};
 use crate::show::say;
 use sim::scenario::plan::PlanError;
 use std::net::TcpListener;
@@ -13,21 +14,36 @@ use std::process::ExitCode;
 ///
 /// # Errors
 /// A port that another program has, or a text that is no port.
-pub fn metrics(args: &MetricsArgs) -> Outcome {
+pub fn prometheus(args: &PrometheusArgs) -> Outcome {
     let interrupts = interrupts()?;
     let listener = port("--listen", &args.listen)?;
     say(&served(&listener));
     let system = |source| CommandError::System { what: "start a thread", source };
-    serve(listener, Inventory::names_up).map_err(system)?;
+    scrape::serve(listener, Inventory::names_up).map_err(system)?;
     // An error means that the sender of interrupts is gone; the service ends then too.
     let _ = interrupts.recv();
+    Ok(ExitCode::from(INTERRUPTED))
+}
+
+/// Answers Docker's daemon until interrupted. Labs stay up, as containers do.
+///
+/// # Errors
+/// A socket or a folder that cannot be made, as without root.
+pub fn docker(args: &DockerArgs) -> Outcome {
+    let interrupts = interrupts()?;
+    let system = |source| CommandError::System { what: "answer Docker's daemon", source };
+    let serving = docker::serve::serve(&args.socket, &args.state).map_err(system)?;
+    say(&format!("ethbus: Docker's daemon finds the driver at {}\n", args.socket.display()));
+    // An error means that the sender of interrupts is gone; the service ends then too.
+    let _ = interrupts.recv();
+    drop(serving);
     Ok(ExitCode::from(INTERRUPTED))
 }
 
 /// Takes the port that an option names.
 ///
 /// # Errors
-/// As [`metrics`].
+/// As [`prometheus`].
 pub fn port(option: &'static str, text: &str) -> Result<TcpListener, CommandError> {
     let address = address(text).map_err(|what| PlanError::option(option, what))?;
     Ok(listen(address)?)

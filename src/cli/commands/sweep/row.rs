@@ -1,10 +1,10 @@
-//! `ethbus reproduce`: a row of a sweep's table is run again, and the two are compared.
+//! `ethbus sweep row`: a row of a sweep's table is run again, and the two are compared.
 
 use super::runs::{Ended, Sweep, TIMING};
-use crate::cli::args::ReproduceArgs;
+use crate::cli::args::RowArgs;
 use crate::cli::commands::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_result};
 use crate::show::{plain_table, say};
-use crate::study::sweep::again;
+use crate::study::sweep::again::grid;
 use crate::study::sweep::journal::Provenance;
 use crate::study::sweep::kept::{Difference, Kept};
 use crate::study::sweep::output::{TableError, with_slash};
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 /// How a row compares with the same run of today.
 #[derive(Debug, Serialize)]
-struct Reproduced {
+struct Again {
     table: String,
     row: u64,
     /// Each key with its value, and the seed.
@@ -37,11 +37,11 @@ struct Reproduced {
 ///
 /// # Errors
 /// A table that was altered or is no sweep's, a row that it does not have, a run that fails.
-pub fn reproduce(args: &ReproduceArgs) -> Outcome {
+pub fn row(args: &RowArgs) -> Outcome {
     let table = with_slash(&args.table);
     let kept = Kept::read(&table, args.row.map(|row| row - 1))?;
     let wrong = |what: String| TableError::Shards { path: table.clone(), what };
-    let grid = again::grid(&kept.grid)?;
+    let grid = grid(&kept.grid)?;
     if kept.run >= grid.runs() {
         return Err(wrong(format!("its grid has no row {}", kept.run + 1)).into());
     }
@@ -61,7 +61,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Outcome {
     let differs = kept.differences(&header, &row, &left_out);
     let seed = ("seed", kept.grid.seed(kept.run).to_string());
     let values = kept.grid.values(kept.run).into_iter().map(|(key, value)| (key, value.to_owned())).chain([seed]);
-    let reproduced = Reproduced {
+    let again = Again {
         table: table.display().to_string(),
         row: kept.run + 1,
         values: values.map(|(key, value)| (key.to_owned(), value)).collect(),
@@ -73,11 +73,11 @@ pub fn reproduce(args: &ReproduceArgs) -> Outcome {
         end: kept.end,
         here: Provenance::here(),
     };
-    print_result(args.format, &reproduced, told)?;
-    Ok(if reproduced.same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    print_result(args.format, &again, told)?;
+    Ok(if again.same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn told(all: &Reproduced) -> String {
+fn told(all: &Again) -> String {
     let values: Vec<String> = all.values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     let mut text = format!("row {} of {}: {}\n", all.row, all.table, values.join(", "));
     match &all.made_by {
