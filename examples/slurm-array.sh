@@ -34,5 +34,5 @@ array=$(sbatch --parsable "${options[@]}" --job-name=sweep --array="1-$shards" "
 tables=()
 for number in $(seq "$shards"); do tables+=("$out.shard-$number"); done
 merge=$(sbatch --parsable "${options[@]}" --job-name=merge --dependency="afterok:${array%%;*}" --kill-on-invalid-dep=yes \
-    --wrap "$(printf '%q ' "$ethbus" merge --out "$out" "${tables[@]}")")
+    --wrap "$(printf '%q ' "$ethbus" sweep merge --out "$out" "${tables[@]}")")
 echo "array ${array%%;*}, merge ${merge%%;*}"

@@ -77,7 +77,7 @@ fn validation_fits_the_terminal() {
     }
     let _turn = Turn::shared();
     for size in [(80, 24), (100, 30)] {
-        let command = format!("{ETHBUS} validate --quick --only 'Frame rates'");
+        let command = format!("{ETHBUS} theory check --quick --only 'Frame rates'");
         let terminal = Terminal::run(&format!("validate{}", size.0), size, &command);
         let shown = terminal.wait_for("THE END");
         assert!(shown.contains("agrees"), "{shown}");

@@ -108,7 +108,7 @@ pub struct CaptureArgs {
     pub duration: Option<Duration>,
     /// What a lab with `up --keep` had on its bus last, like `10s`
     ///
-    /// In place of what comes. A capture where the file's name ends in .pcapng, else an event log.
+    /// In place of what comes. A capture where the file's name ends in .pcapng or .pcap, else an event log.
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "duration")]
     pub last: Option<Duration>,
     /// What it has.

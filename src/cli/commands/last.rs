@@ -35,7 +35,9 @@ pub fn last(args: &CaptureArgs, lab: &str, span: Duration) -> Outcome {
         Ok(read) => read?,
         Err(never) => match never {},
     }
-    let is_capture = is_stdout(&args.out) || args.out.extension().is_some_and(|end| end == "pcapng");
+    let name = args.out.file_name().unwrap_or_default().to_string_lossy();
+    // Compressed or not.
+    let is_capture = is_stdout(&args.out) || name.split('.').any(|part| part == "pcapng" || part == "pcap");
     if is_capture {
         let log = Arc::new(
             link::memory::memory_file("last")
