@@ -207,7 +207,7 @@ pub enum Command {
     /// What it sends is discarded and counted, and it hears nothing, until `ethbus plug`.
     #[command(alias = "detach", after_help = "Example:\n  ethbus unplug st3")]
     Unplug(PortArgs),
-    /// Set a station's traffic, or the queues, filter or end of a lab
+    /// Set a station's traffic, or the queues, filter, links or end of a lab
     ///
     /// The keys and values are those of `[[at]]` in a scenario: `arrivals`, `frame_size` and `destination` of a station, or
     /// without one of all together; `queue`, `filter` and `until` of the lab.

@@ -319,7 +319,8 @@ fn results(told: Told) -> Option<Results> {
         | Told::Trouble(_)
         | Told::Overload { .. }
         | Told::Port { .. }
-        | Told::Gone(_) => None,
+        | Told::Gone(_)
+        | Told::Off(_) => None,
     }
 }
 

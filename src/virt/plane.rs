@@ -264,6 +264,7 @@ where
             | Request::Panic
             | Request::Join { .. }
             | Request::Filter(_)
+            | Request::Link(_)
             | Request::Traffic(..)
             | Request::Resume
             | Request::Step(_)

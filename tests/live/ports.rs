@@ -6,7 +6,7 @@ use crate::common::derive::derive_file;
 use crate::common::files::kind;
 use crate::common::lab::{INTERFACE, Lab, Unused, assert_nothing_of, namespaces_of};
 use crate::common::process::{Finished, Running, data_plane, ethbus, replays, run, signal};
-use crate::common::results::{check, grown, number, station};
+use crate::common::results::{check, emulator, grown, number, station};
 use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use link::MacAddr;
 use link::tap::open_tap;
@@ -195,8 +195,79 @@ fn check_record(record: &Path, kinds: &[&str]) {
     assert_eq!(found, kinds);
 }
 
-/// A station that is detached while the bus runs is off the medium until it is attached again; its link stays up, the
-/// frames that it offers are counted, and a record has all of it.
+/// Whether the interface of a station has carrier, as its kernel says.
+#[track_caller]
+fn has_carrier(lab: &Lab, station: &str) -> bool {
+    run(lab.exec(station, &["cat", &format!("/sys/class/net/{INTERFACE}/carrier")])).succeeded().stdout == "1\n"
+}
+
+/// On a star an unplugged station loses its carrier (802.3, 14.2.1.7), and keeps its addresses. Log and record have one
+/// deed each time, no port is lost, and what the host drops meanwhile is counted, not offered.
+#[test]
+fn the_carrier_goes_with_the_cable_on_a_star() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let record = folder.path().join("run.record");
+    let mut lab = Lab::up(&["--stations", "3", "--record", record.to_str().expect("plain")]);
+    let addresses = || {
+        let told = run(lab.exec("st2", &["ip", "-o", "address", "show", "dev", INTERFACE])).succeeded().stdout;
+        told.split_whitespace().filter(|word| word.contains('/')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let before = addresses();
+    assert!(before.len() >= 2, "{before:?}");
+    let link = |results: &serde_json::Value, key: &str| {
+        let links = results["emulator"]["links"].as_array().expect("links");
+        number(links.iter().find(|link| link["station"] == "st2").expect("a link"), key)
+    };
+    for _ in 0..5 {
+        run(lab.ethbus("unplug", &["st2"])).succeeded();
+        assert!(!has_carrier(&lab, "st2"));
+        run(lab.ethbus("plug", &["st2"])).succeeded();
+        assert!(has_carrier(&lab, "st2"));
+        lab.ping("st2", &lab.ipv4("st1"));
+    }
+    run(lab.ethbus("unplug", &["st2"])).succeeded();
+    let unplugged = lab.settled_stats();
+    run(lab.ethbus("send", &["--from", "st2", "--to", "st1", "--rate", "200/s", "--count", "20"])).succeeded();
+    let after = lab.settled_stats();
+    assert!(link(&after, "without_carrier") - link(&unplugged, "without_carrier") >= 20, "{after}");
+    assert_eq!(link(&after, "lost_from_station"), 0, "{after}");
+    assert_eq!(grown(&unplugged, &after, "st2", "offered"), 0, "{after}");
+    run(lab.ethbus("set", &["link=always"])).succeeded();
+    assert!(has_carrier(&lab, "st2"));
+    run(lab.ethbus("set", &["link=follows"])).succeeded();
+    assert!(!has_carrier(&lab, "st2"));
+    run(lab.ethbus("plug", &["st2"])).succeeded();
+    lab.ping("st2", &lab.ipv4("st1"));
+    assert_eq!(addresses(), before);
+    let results = lab.settled_stats();
+    check(&results);
+    assert_eq!(emulator(&results, "ports_lost") + emulator(&results, "link_changes_missed"), 0, "{results}");
+    lab.down();
+    check_record(&record, &["unplug", "plug"].repeat(6));
+}
+
+/// A coaxial cable has no link test.
+#[test]
+fn the_carrier_stays_on_a_bus() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let lab = Lab::up(&["--stations", "2", "--topology", "bus:100m"]);
+    run(lab.ethbus("unplug", &["st2"])).succeeded();
+    assert!(has_carrier(&lab, "st2"));
+    run(lab.ethbus("set", &["link=follows"])).succeeded();
+    assert!(!has_carrier(&lab, "st2"));
+    run(lab.ethbus("plug", &["st2"])).succeeded();
+    lab.ping("st2", &lab.ipv4("st1"));
+}
+
+/// A station that is detached while the bus runs is off the medium until it is attached again. With `--link always` its
+/// link stays up, the frames that it offers are counted, and a record has all of it.
 #[test]
 fn a_station_is_detached_and_attached_while_the_bus_runs() {
     if skipped(&["ip", "ping"]) {
@@ -205,7 +276,8 @@ fn a_station_is_detached_and_attached_while_the_bus_runs() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let record = folder.path().join("run.record");
-    let mut lab = Lab::up(&["--stations", "3", "--record", record.to_str().expect("plain")]);
+    let record_file = record.to_str().expect("plain");
+    let mut lab = Lab::up(&["--stations", "3", "--link", "always", "--record", record_file]);
     lab.ping("st1", &lab.ipv4("st2"));
     run(lab.ethbus("detach", &["st2"])).succeeded();
     let before = lab.stats();

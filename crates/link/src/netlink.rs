@@ -283,6 +283,13 @@ impl Netlink {
         })
     }
 
+    /// Gives an interface its carrier, or takes it, where its driver lets a user do so: that of TAP devices does.
+    pub fn set_carrier<'a>(&mut self, interface: impl Into<Interface<'a>>, carrier: bool) -> Result<(), LinkError> {
+        self.set(interface.into(), "setting the carrier of", |link| {
+            link.attributes.push(LinkAttribute::Carrier(carrier.into()));
+        })
+    }
+
     /// Sets an interface's largest payload, in octets without the Ethernet header.
     pub fn set_mtu<'a>(&mut self, interface: impl Into<Interface<'a>>, mtu: u32) -> Result<(), LinkError> {
         self.set(interface.into(), "setting the MTU of", |link| {

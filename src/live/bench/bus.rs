@@ -327,7 +327,7 @@ impl Bus {
                 recv(context.interrupts) -> _ => return Err(BenchError::Interrupted),
                 recv(told) -> told => match told {
                     // The results will report everything that matters.
-                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Queues(_) | Told::Clock(_) | Told::Left | Told::Seen(_) | Told::Discards(_) | Told::Results(_) | Told::Kept(_) | Told::Trouble(_)
+                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Queues(_) | Told::Clock(_) | Told::Left | Told::Off(_) | Told::Seen(_) | Told::Discards(_) | Told::Results(_) | Told::Kept(_) | Told::Trouble(_)
                         | Told::Overload { .. } | Told::Port { .. } | Told::Gone(_)) => {}
                     Err(_) => return Err(self.plane.died().into()),
                 },

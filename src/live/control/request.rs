@@ -347,7 +347,7 @@ mod tests {
         let keys = ["name", "mac", "kind", "interface", "netns", "bridge", "remote", "local", "vni", "port", "fault"];
         let more = ["ipv4", "ipv6", "position", "segment", "arrivals", "frame_size", "destination"];
         let added = keys.into_iter().chain(more).map(|key| (key.to_owned(), json!("a"))).collect();
-        let keys = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "until"];
+        let keys = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "link", "until"];
         let set = keys.map(|key| (key.to_owned(), json!("a"))).into_iter().collect();
         let wanted = Wanted { stations: vec![station()], kinds: vec!["collision".to_owned()] };
         let filter = "collisions,station=a-name-of-15.oc,address=02:eb:00:00:00:01".to_owned();

@@ -87,7 +87,7 @@ impl Offering {
                     Ok(Told::Results(results)) => (look.show)(&results),
                     Ok(Told::Port { station, state }) => say_port(&station, state),
                     // The results will report overload; here a message would only break a live line.
-                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Queues(_) | Told::Clock(_) | Told::Left | Told::Seen(_) | Told::Discards(_) | Told::Kept(_) | Told::Overload { .. } | Told::Gone(_)) => {}
+                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Queues(_) | Told::Clock(_) | Told::Left | Told::Off(_) | Told::Seen(_) | Told::Discards(_) | Told::Kept(_) | Told::Overload { .. } | Told::Gone(_)) => {}
                     Ok(Told::Trouble(what)) => say_trouble(&what),
                     Err(_) => return Err(plane.died()),
                 },

@@ -12,7 +12,7 @@ use sim::files::event_log::Header;
 use sim::files::keep::Triggers;
 use sim::windows::capture::Wish;
 use sim::windows::{Known, WindowKind};
-use sim::words::choices::{FilterChoice, Pace, PortState};
+use sim::words::choices::{FilterChoice, LinkChoice, Pace, PortState};
 use sim::words::configuration::WrittenConfig;
 
 /// The first message, with the descriptors.
@@ -221,6 +221,8 @@ pub enum Request {
     Step(Option<u64>),
     /// Frames are copied to these stations from now on.
     Filter(FilterChoice),
+    /// The supervisor has interfaces of stations that are off the medium lose their carrier from now on, or keep it.
+    Link(LinkChoice),
     /// What a station offers is another thing from now on, as it is written; for record, log and results alone.
     Traffic(u16, String),
 }
@@ -269,6 +271,8 @@ pub enum Told {
     },
     /// The interface of a station is no more; its name.
     Gone(String),
+    /// A station that a user takes off the medium is off it; its name.
+    Off(String),
 }
 
 impl Told {
@@ -277,7 +281,9 @@ impl Told {
         let told: Told = serde_json::from_slice(line).ok()?;
         let believable = match &told {
             Told::Results(results) => results.check().is_ok(),
-            Told::Trouble(text) | Told::Port { station: text, .. } | Told::Gone(text) => is_plain(text),
+            Told::Trouble(text) | Told::Port { station: text, .. } | Told::Gone(text) | Told::Off(text) => {
+                is_plain(text)
+            }
             Told::Kept(kept) => [&kept.why, &kept.failed].into_iter().flatten().all(|text| is_plain(text)),
             Told::Ready
             | Told::Restarted

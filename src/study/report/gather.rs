@@ -221,7 +221,7 @@ impl Observer for Told {
             EmulatorKind::RecordSkipped { .. } | EmulatorKind::LinkChangesMissed { .. } => {}
             EmulatorKind::Port { .. } | EmulatorKind::Steal { .. } => {}
             EmulatorKind::CpuWait { .. } | EmulatorKind::ClockStep { .. } => {}
-            EmulatorKind::Filter { .. } | EmulatorKind::Traffic { .. } => {}
+            EmulatorKind::Filter { .. } | EmulatorKind::Link { .. } | EmulatorKind::Traffic { .. } => {}
         }
         Ok(())
     }

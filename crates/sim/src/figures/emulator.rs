@@ -449,6 +449,13 @@ pub const LINKS: &[Link] = &[
         value: |link| Some(link.lost_from_station),
     },
     Link {
+        name: "without_carrier",
+        help: "Frames that the host dropped for want of carrier",
+        about: "frames that the station's host dropped while the station was off the medium and its interface without carrier ([live.md](live.md#links))",
+        place: "",
+        value: |link| Some(link.without_carrier),
+    },
+    Link {
         name: "lost_to_station",
         help: "Copies that it dropped on the way to the station",
         about: "copies that it dropped in between, likewise",

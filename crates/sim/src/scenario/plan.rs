@@ -45,7 +45,7 @@ use crate::settings::overrides::option_at;
 use crate::settings::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Capture, FurtherTraffic, Recorded, TrafficSpec};
 use crate::words::MacAddr;
-use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
+use crate::words::choices::{FanOutChoice, FilterChoice, LinkChoice, Pace};
 use crate::words::configuration::slot;
 use crate::words::interface::Address;
 use crate::words::units::many;
@@ -94,6 +94,8 @@ pub struct Plan {
     pub even_default_route: bool,
     /// The stations that they are copied to.
     pub filter: FilterChoice,
+    /// Whether their interfaces show that they are off the medium.
+    pub link: LinkChoice,
     /// How long a read of the clock lasts in a virtual lab.
     pub clock_cost: Duration,
     /// What is allowed, and perhaps not meant.
@@ -539,14 +541,14 @@ impl<'a> Planner<'a> {
         let in_order = |cuts: Vec<CutPlan>| self.deeds_in_order(&stations, &traffic, &further, &medium, &cuts);
         let changes = cuts.and_then(|cuts| self.if_sound(&["at"]).and_then(|()| self.keep(in_order(cuts))));
         let replays = self.keep(self.replays(&sections, &traffic, &further, &stations, &medium))?;
-        let mut warnings = warnings(&medium, &names, &traffic, &further, &replays);
-        warnings.extend(self.unread_plca(&sections, &medium.method));
+        let told = warnings(&medium, &names, &traffic, &further, &replays).into_iter();
         let (endless, changes) = (Endless::of(&medium, &traffic, &further).is_some(), changes?);
         let end = self.check_end(&run, endless, &traffic, &further);
         self.keep(end.and_then(|()| self.check_endless(endless, &changes)))?;
         let run = self.keep(self.with_end(run, &changes, medium.rate))?;
         Some(Plan {
             run_warnings: run_warnings(&run, &medium, &traffic, &further, &changes, &replays),
+            warnings: told.chain(self.unread_plca(&sections, &medium.method)).collect(),
             name,
             stations,
             joiners: joiners.into_iter().map(|(name, _)| name).collect(),
@@ -560,10 +562,10 @@ impl<'a> Planner<'a> {
             pace,
             fan_out: value(&self.scenario.emulator.fan_out).unwrap_or_default(),
             filter: value(&self.scenario.emulator.filter).unwrap_or_default(),
+            link: value(&self.scenario.emulator.link).unwrap_or_else(|| LinkChoice::of(&medium.topology)),
             medium,
             clock_cost: self.keep(self.clock_cost())?,
             even_default_route: self.overrides.even_default_route,
-            warnings,
             has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
             host_change: self.place(self.host_change()),

@@ -7,7 +7,7 @@ use super::values::{
     PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText,
     SpiClockText, TopologyText, UntilText, WindowText,
 };
-use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
+use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, LinkChoice, OnOverload};
 use crate::words::program::Program;
 use crate::words::{plca, units};
 use std::str::FromStr;

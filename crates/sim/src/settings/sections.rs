@@ -8,7 +8,7 @@ use super::values::{
     PhyText, PlaceText, PopulationChoice, PortKind, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText,
     SpeedText, SpiClockText, TopologyText, UntilText, WindowText,
 };
-use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
+use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, LinkChoice, OnOverload};
 use medium::Parameters;
 use serde::Deserialize;
 use std::collections::BTreeMap;

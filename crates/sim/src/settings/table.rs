@@ -551,6 +551,15 @@ macro_rules! settings {
                 /// whom a frame is copied to: `"none"` filters nothing, `"address"` filters by address
                 filter: Given<FilterChoice>, Choice(FilterChoice::WORDS), "`filter = \"none\"` or `\"address\"`",
                     default "`\"none\"`";
+                /// whether a station that is off the medium has no carrier: `"follows"` or `"always"` (always carrier)
+                link: Given<LinkChoice>, Choice(LinkChoice::WORDS), "`link = \"follows\"` or `\"always\"`",
+                    default "`\"follows\"` on a star, else `\"always\"`",
+                    option Opt {
+                        long: "link", value: "LINK", words: &["follows", "always"], place: 255, on: UP,
+                        help: "Carrier: `follows` or `always` [default: by topology]",
+                        more: "With `follows`, the default on a star, an unplugged station's interface has no carrier.",
+                        ..Opt::NEW
+                    };
             }
 
             /// `[kernel]`
@@ -656,6 +665,9 @@ macro_rules! settings {
                     default "none";
                 /// *live*: whom a frame is copied to from then on
                 filter: Given<FilterChoice>, Choice(FilterChoice::WORDS), "`filter = \"none\"` or `\"address\"`",
+                    default "none";
+                /// *live*: whether stations that are off the medium have carrier from then on
+                link: Given<LinkChoice>, Choice(LinkChoice::WORDS), "`link = \"follows\"` or `\"always\"`",
                     default "none";
                 /// when the lab or the run ends, since the medium's time began
                 until: Given<InstantText>, Text(text::<InstantText>),

@@ -2,7 +2,7 @@
 //!
 //! They stand here and not in the data plane, so that whatever reads and writes files does not depend on it.
 
-use medium::BitRate;
+use medium::{BitRate, Topology};
 use serde::{Deserialize, Serialize};
 
 /// An enum whose variants each have a word: how scenarios, results and event logs spell it.
@@ -128,6 +128,26 @@ choice! {
         None = "none",
         /// Those that it can mean anything to.
         Address = "address",
+    }
+}
+
+choice! {
+    /// Whether a station's interface shows that the station is off the medium.
+    pub enum LinkChoice {
+        /// It loses its carrier, as by the link test of twisted pair (802.3, 14.2.1.7).
+        Follows = "follows",
+        /// It keeps its carrier, as on a coaxial cable, which has no link test.
+        Always = "always",
+    }
+}
+
+impl LinkChoice {
+    /// What cables of this topology do.
+    pub fn of(topology: &Topology) -> LinkChoice {
+        match topology {
+            Topology::Star { .. } => LinkChoice::Follows,
+            Topology::Bus { .. } | Topology::Segments(_) => LinkChoice::Always,
+        }
     }
 }
 

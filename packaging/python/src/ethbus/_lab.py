@@ -429,7 +429,7 @@ class Lab(Mapping[str, Station]):
         return station
 
     def set(self, **settings: Any) -> Results:
-        """Sets `arrivals` of all stations together, the `queue` limit, the `filter`, or `until`, the lab's end."""
+        """Sets `arrivals` of all stations together, the `queue` limit, the `filter`, the `link`, or `until`, the lab's end."""
         return self._changed("set", **settings)
 
     def cut(self, one: str, other: str) -> Results:

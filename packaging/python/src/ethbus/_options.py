@@ -72,6 +72,9 @@ class UpOptions(TypedDict, total=False):
     latency: Value
     """How punctual: `normal` or `low` [default: normal]"""
 
+    link: Value
+    """Carrier: `follows` or `always` [default: by topology]"""
+
     seed: Value
     """Seed of every draw [default: drawn, and printed]"""
 

@@ -452,6 +452,10 @@ class LinkResults(Record):
     lost_from_station: int
     """frames that the kernel dropped in between: its backlog was full, or the other end was down"""
 
+    without_carrier: int
+    """frames that the station's host dropped while the station was off the medium and its interface without
+    carrier (live.md)"""
+
     lost_to_station: int
     """copies that it dropped in between, likewise"""
 

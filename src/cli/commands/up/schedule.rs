@@ -162,6 +162,7 @@ fn done(deed: &LabDeed, course: &Course) -> Option<String> {
             Some(format!("the traffic of {} is `{}` from now on", course.station(*station).name, spec.arrivals))
         }
         LabDeed::Filter(filter) => Some(format!("the filter is `{}` from now on", filter.word())),
+        LabDeed::Link(link) => Some(format!("links are `{}` from now on", link.word())),
         LabDeed::Until(_) => None,
     }
 }
@@ -230,7 +231,7 @@ impl Serving<'_> {
                 if let Deed::Queue { limit } = deed {
                     self.offers.limit(*limit as u64);
                 }
-                self.plane.ask(Request::Deed(*deed))?;
+                self.ask_deed(*deed)?;
                 Ok(())
             }
             LabDeed::Join(joining) => self.join(joining)?,
@@ -250,6 +251,12 @@ impl Serving<'_> {
                 "the stations' interfaces are not watched, so it cannot be known what to filter: bring the lab up with `filter = \"address\"` in `[emulator]`, or with an `[[at]]` section that sets it"
                     .to_owned(),
             ),
+            LabDeed::Link(_) if self.is_virtual => Err("its stations have no interfaces in this kernel".to_owned()),
+            LabDeed::Link(link) => {
+                self.links.choose(*link, self.record);
+                self.plane.ask(Request::Link(*link))?;
+                Ok(())
+            }
             LabDeed::Until(until) => {
                 self.schedule.until = Some(*until);
                 Ok(())
@@ -259,6 +266,14 @@ impl Serving<'_> {
             self.stations.course.take(&deed);
         }
         Ok(outcome)
+    }
+
+    /// Has the data plane do something to the bus. A station that comes back has its carrier before.
+    pub(super) fn ask_deed(&mut self, deed: Deed) -> Result<(), SupervisorError> {
+        if let Deed::Plug { station } = deed {
+            self.links.plug(&self.stations.course.station(station.index()).name, true, self.record);
+        }
+        self.plane.ask(Request::Deed(deed))
     }
 
     /// Has a station's host offer something else from now on; or says why it cannot.

@@ -179,6 +179,7 @@ impl Serving<'_> {
                 self.plane.keeper().iter().for_each(|keeper| keeper.told(kept.clone()));
             }
             Told::Gone(station) => self.lose(&station),
+            Told::Off(station) => self.links.plug(&station, false, self.record),
             Told::Results(mut results) => {
                 self.plane.keeper().iter().for_each(|keeper| keeper.add_to(&mut results));
                 self.planned.iter_mut().for_each(|planned| planned.judge(&mut results));
@@ -291,7 +292,7 @@ impl Serving<'_> {
     fn change(&mut self, name: &str, deed: impl Fn(StationId) -> Deed, answer: Answer) -> Result<(), SupervisorError> {
         match self.stations.position(name) {
             Some(station) => {
-                self.plane.ask(Request::Deed(deed(StationId::new(station as u16))))?;
+                self.ask_deed(deed(StationId::new(station as u16)))?;
                 self.ask(Asker::Client(answer))
             }
             None => {

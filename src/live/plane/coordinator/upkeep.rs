@@ -197,7 +197,11 @@ impl Coordinator {
         );
         match deed {
             Deed::Plug { station } => self.change_port(station, PortState::Attached),
-            Deed::Unplug { station } => self.change_port(station, PortState::Detached),
+            Deed::Unplug { station } => {
+                self.change_port(station, PortState::Detached);
+                // Its link may be taken down from now on, which is then no news.
+                self.tell(Report::Told(Told::Off(self.wires.ports.name(station).to_owned())));
+            }
             Deed::Remove { station } => {
                 self.wires.ports.leave(station);
                 self.apply(deed);
@@ -270,11 +274,21 @@ impl Coordinator {
         let is_last = request == Request::Stop;
         match request {
             Request::Restart => self.restart(now)?,
-            Request::Deed(deed) => self.act(deed),
+            Request::Deed(deed) => {
+                if let Deed::Plug { .. } = deed {
+                    // The supervisor has given the station its carrier back, which is no news of its own.
+                    self.watch_links()?;
+                }
+                self.act(deed);
+            }
             Request::Join { station, port, place } => {
                 self.join(StationId::new(station), port, place)?;
             }
             Request::Filter(choice) => self.filter(choice),
+            Request::Link(choice) => {
+                self.emulator.changed("", format!("link {}", choice.word()), RealtimeNanos::now().0);
+                self.note(EmulatorKind::Link { choice });
+            }
             Request::Traffic(station, arrivals) => self.traffic(StationId::new(station), &arrivals),
             Request::Watch(watched) => self.seen.watch(watched),
             Request::Discards(station, listens) => {

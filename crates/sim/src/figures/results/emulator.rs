@@ -256,6 +256,9 @@ pub struct LinkResults {
     pub to_station: u64,
     /// Frames from the station that the kernel dropped on the way to the bus's end.
     pub lost_from_station: u64,
+    /// Frames that the station's host dropped since the station was off the medium, and its interface without carrier.
+    #[serde(default)]
+    pub without_carrier: u64,
     /// Copies that it dropped on the way to the station's end.
     pub lost_to_station: u64,
     /// Frames that it dropped at the station's TAP device, in either direction: the program did not read in time, or

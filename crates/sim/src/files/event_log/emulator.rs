@@ -4,7 +4,7 @@
 use super::Names;
 use super::text::Line;
 use crate::files::columns::{key, number, string};
-use crate::words::choices::{FilterChoice, PortState};
+use crate::words::choices::{FilterChoice, LinkChoice, PortState};
 use crate::words::prose::push_number;
 use medium::{BitInstant, FrameId, StationId};
 
@@ -111,6 +111,11 @@ pub enum EmulatorKind {
         /// To which.
         choice: FilterChoice,
     },
+    /// A user had interfaces of stations that are off the medium lose their carrier from then on, or keep it.
+    Link {
+        /// Which.
+        choice: LinkChoice,
+    },
     /// A user had a station's host offer something else from then on.
     Traffic {
         /// Whose.
@@ -119,7 +124,7 @@ pub enum EmulatorKind {
 }
 
 /// The names of all kinds, in the order of docs/trace.md.
-pub const EMULATOR_KINDS: [&str; 21] = [
+pub const EMULATOR_KINDS: [&str; 23] = [
     "slip",
     "late_arrival",
     "late_delivery",
@@ -140,6 +145,8 @@ pub const EMULATOR_KINDS: [&str; 21] = [
     "clock_step",
     "filter_none",
     "filter_address",
+    "link_follows",
+    "link_always",
     "traffic",
 ];
 
@@ -163,7 +170,9 @@ impl EmulatorKind {
             EmulatorKind::ClockStep { .. } => 17,
             EmulatorKind::Filter { choice: FilterChoice::None } => 18,
             EmulatorKind::Filter { choice: FilterChoice::Address } => 19,
-            EmulatorKind::Traffic { .. } => 20,
+            EmulatorKind::Link { choice: LinkChoice::Follows } => 20,
+            EmulatorKind::Link { choice: LinkChoice::Always } => 21,
+            EmulatorKind::Traffic { .. } => 22,
         }]
     }
 
@@ -184,6 +193,7 @@ impl EmulatorKind {
             | EmulatorKind::CpuWait { .. }
             | EmulatorKind::ClockStep { .. }
             | EmulatorKind::Filter { .. }
+            | EmulatorKind::Link { .. }
             | EmulatorKind::Traffic { .. } => None,
         }
     }
@@ -230,7 +240,7 @@ pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
         EmulatorKind::LinkChangesMissed { count } => {
             number(line, "count", count);
         }
-        EmulatorKind::Filter { .. } => {}
+        EmulatorKind::Filter { .. } | EmulatorKind::Link { .. } => {}
         EmulatorKind::Port { station, .. } | EmulatorKind::Traffic { station } => {
             string(line, "station", names.escaped(station));
         }
@@ -302,6 +312,8 @@ fn take_kind(line: &mut Line<'_>, names: &Names) -> Result<EmulatorKind, String>
         "clock_step" => EmulatorKind::ClockStep { ns: take!(ns) },
         "filter_none" => EmulatorKind::Filter { choice: FilterChoice::None },
         "filter_address" => EmulatorKind::Filter { choice: FilterChoice::Address },
+        "link_follows" => EmulatorKind::Link { choice: LinkChoice::Follows },
+        "link_always" => EmulatorKind::Link { choice: LinkChoice::Always },
         "traffic" => EmulatorKind::Traffic { station: line.take_station(names)? },
         port => {
             let states = [PortState::Up, PortState::Down, PortState::Gone, PortState::Attached, PortState::Detached];
@@ -343,6 +355,8 @@ pub(super) mod tests {
             EmulatorKind::ClockStep { ns: -3_600_000_000_000 },
             EmulatorKind::Filter { choice: FilterChoice::None },
             EmulatorKind::Filter { choice: FilterChoice::Address },
+            EmulatorKind::Link { choice: LinkChoice::Follows },
+            EmulatorKind::Link { choice: LinkChoice::Always },
             EmulatorKind::Traffic { station },
         ];
         kinds.extend(states.map(|state| EmulatorKind::Port { station, state }));
@@ -353,7 +367,7 @@ pub(super) mod tests {
                 EmulatorKind::ReportsSkipped { .. } | EmulatorKind::RecordSkipped { .. } => {}
                 EmulatorKind::LinkChangesMissed { .. } | EmulatorKind::Port { .. } | EmulatorKind::Steal { .. } => {}
                 EmulatorKind::CpuWait { .. } | EmulatorKind::ClockStep { .. } => {}
-                EmulatorKind::Filter { .. } | EmulatorKind::Traffic { .. } => {}
+                EmulatorKind::Filter { .. } | EmulatorKind::Link { .. } | EmulatorKind::Traffic { .. } => {}
             }
         }
         let events = (100..).zip(kinds);

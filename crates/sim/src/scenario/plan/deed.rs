@@ -8,7 +8,7 @@ use crate::scenario::file::{AtSection, SourceSection, StationSection, value};
 use crate::settings::values::FaultText;
 use crate::traffic::{Arrivals, LaterTraffic, TrafficError, TrafficSpec};
 use crate::words::cable;
-use crate::words::choices::FilterChoice;
+use crate::words::choices::{FilterChoice, LinkChoice};
 use medium::{BitInstant, Config, Deed, Fault, Joiner, Place, StationId};
 use toml::Spanned;
 
@@ -23,6 +23,8 @@ pub enum LabDeed {
     Traffic(LaterTraffic),
     /// *live*: which stations a frame is copied to.
     Filter(FilterChoice),
+    /// *live*: whether interfaces of stations that are off the medium have carrier.
+    Link(LinkChoice),
     /// The lab, or the run, ends at this instant of the medium's time.
     Until(BitInstant),
 }
@@ -33,7 +35,7 @@ impl LabDeed {
         match self {
             LabDeed::Bus(deed) => Some(*deed),
             LabDeed::Join(joining) => Some(joining.deed()),
-            LabDeed::Traffic(_) | LabDeed::Filter(_) | LabDeed::Until(_) => None,
+            LabDeed::Traffic(_) | LabDeed::Filter(_) | LabDeed::Link(_) | LabDeed::Until(_) => None,
         }
     }
 
@@ -43,7 +45,7 @@ impl LabDeed {
             LabDeed::Bus(deed) => deed.station(),
             LabDeed::Join(joining) => Some(joining.seat),
             LabDeed::Traffic(traffic) => Some(StationId::new(traffic.station as u16)),
-            LabDeed::Filter(_) | LabDeed::Until(_) => None,
+            LabDeed::Filter(_) | LabDeed::Link(_) | LabDeed::Until(_) => None,
         }
     }
 
@@ -52,7 +54,7 @@ impl LabDeed {
         match self {
             LabDeed::Join(joining) => Some(&joining.traffic),
             LabDeed::Traffic(traffic) => Some(traffic),
-            LabDeed::Bus(_) | LabDeed::Filter(_) | LabDeed::Until(_) => None,
+            LabDeed::Bus(_) | LabDeed::Filter(_) | LabDeed::Link(_) | LabDeed::Until(_) => None,
         }
     }
 }
@@ -155,7 +157,7 @@ impl Course {
         match deed {
             LabDeed::Bus(Deed::Remove { station }) => self.seats[station.index()].is_there = false,
             LabDeed::Bus(Deed::Cut(cut)) => self.is_cut = cut.is_some(),
-            LabDeed::Bus(_) | LabDeed::Filter(_) | LabDeed::Until(_) => {}
+            LabDeed::Bus(_) | LabDeed::Filter(_) | LabDeed::Link(_) | LabDeed::Until(_) => {}
             LabDeed::Join(joining) => {
                 let Joining { seat, station, traffic, .. } = &**joining;
                 let (station, offers, sources) = (station.clone(), traffic.spec.clone(), traffic.number + 1);
@@ -174,7 +176,7 @@ impl Course {
 }
 
 /// The keys that say what is done, for messages.
-const DONE: &str = "`add`, `remove`, `plug`, `unplug`, `fault`, `plca`, `cut`, `mend = true`, `arrivals`, `queue`, `filter` and `until`";
+const DONE: &str = "`add`, `remove`, `plug`, `unplug`, `fault`, `plca`, `cut`, `mend = true`, `arrivals`, `queue`, `filter`, `link` and `until`";
 
 impl Planner<'_> {
     /// What a section does, at `at`, to the stations of `course`.
@@ -219,6 +221,8 @@ impl Planner<'_> {
             Deed::Queue { limit }
         } else if let Some(filter) = value(&given.filter) {
             return Ok(vec![LabDeed::Filter(filter)]);
+        } else if let Some(link) = value(&given.link) {
+            return Ok(vec![LabDeed::Link(link)]);
         } else if let Some(until) = value(&given.until) {
             return Ok(vec![LabDeed::Until(until.on_medium(medium.rate))]);
         } else {
@@ -233,9 +237,10 @@ impl Planner<'_> {
         let given = section.get_ref();
         let mends = given.mend.as_ref().is_some_and(|mend| *mend.get_ref());
         let stations = [&given.plug, &given.unplug, &given.remove].map(Option::is_some);
-        let settings = [given.arrivals.is_some(), given.queue.is_some(), given.filter.is_some(), given.until.is_some()];
+        let settings = [given.arrivals.is_some(), given.queue.is_some(), given.until.is_some()];
+        let of_hosts = [given.filter.is_some(), given.link.is_some()];
         let others = [given.fault.is_some(), given.cut.is_some(), mends, given.plca.is_some(), given.add.is_some()];
-        let all = stations.into_iter().chain(settings).chain(others);
+        let all = stations.into_iter().chain(settings).chain(of_hosts).chain(others);
         let size = given.frame_size.as_ref().map(|size| ("frame_size", size.span()));
         let to = given.destination.as_ref().map(|to| ("destination", to.span()));
         if let Some((key, span)) = size.or(to).filter(|_| given.arrivals.is_none()) {

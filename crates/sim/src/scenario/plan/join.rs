@@ -22,7 +22,7 @@ const ADDED: [&str; 18] = [
     "ipv4", "ipv6", "position", "segment", "arrivals", "frame_size", "destination",
 ];
 /// The keys of `[[at]]` that can be set while a lab is up. Of its other keys there are commands of their own.
-pub const SET: [&str; 7] = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "until"];
+pub const SET: [&str; 8] = ["station", "arrivals", "frame_size", "destination", "queue", "filter", "link", "until"];
 
 impl Plan {
     /// The plan of a lab that stations can join: 64 more, unless the scenario says otherwise.
