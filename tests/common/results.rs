@@ -63,7 +63,7 @@ pub fn check(results: &Value) {
     check_medium(results);
 }
 
-/// One results schema serves every command: DESIGN.md, "Events".
+/// One results schema serves every command (docs/results.md).
 #[track_caller]
 fn check_schema(results: &Value) {
     let keys: Vec<&str> = results.as_object().expect("an object").keys().map(String::as_str).collect();

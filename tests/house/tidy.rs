@@ -185,6 +185,32 @@ fn the_engine_is_compiled_for_the_simulator_alone() {
     assert_eq!(allowed, 2, "the simulator has both calls, once each");
 }
 
+/// The map of the house names no room that is not there. `NAME` is a placeholder.
+#[test]
+fn the_map_names_what_is_there() {
+    let sources: Vec<String> = ["src", "crates", "tests", "benches"]
+        .iter()
+        .flat_map(|folder| files(folder, "rs"))
+        .map(|path| place(&path, 0))
+        .collect();
+    let map = text(&root().join("ARCHITECTURE.md"));
+    let named = map.split('`').skip(1).step_by(2).map(|name| name.trim_end_matches("/*"));
+    let is_path = |name: &&str| name.contains('/') && !name.contains([' ', '*', '=', ':']) && !name.starts_with('/');
+    let is_there =
+        |name: &str| root().join(name).exists() || sources.iter().any(|source| source.contains(&format!("/{name}")));
+    let missing: Vec<String> =
+        named.filter(is_path).filter(|name| !name.contains("NAME") && !is_there(name)).map(str::to_owned).collect();
+    assert_none("ARCHITECTURE.md names what is not there", &missing);
+}
+
+/// Words of the documents: this number only falls.
+#[test]
+fn the_documents_are_short() {
+    const MOST: usize = 85_300;
+    let words: usize = files("docs", "md").iter().map(|path| text(path).split_whitespace().count()).sum();
+    assert!(words <= MOST, "{words} words: {MOST} is the most");
+}
+
 /// Tables, code and addresses cannot be wrapped; all else is wrapped at 100 columns.
 #[test]
 fn prose_is_wrapped() {

@@ -100,7 +100,7 @@ fn four_saturated_stations_with_minimum_frames_lose_nothing_in_the_emulator() {
     });
 }
 
-/// Repeating a run needs its seed: a live bus draws one and prints it (DESIGN.md, "Formats").
+/// Repeating a run needs its seed: a live bus draws one and prints it.
 #[test]
 fn the_seed_that_is_printed_is_the_one_in_the_results() {
     if skipped(&[]) {
@@ -242,7 +242,7 @@ fn a_killed_demonstration_leaves_nothing() {
     traces.assert_gone();
 }
 
-/// If the data plane dies, the demonstration reports it, fails, and leaves nothing (DESIGN.md, "Coordinator").
+/// If the data plane dies, the demonstration reports it, fails, and leaves nothing.
 #[test]
 fn a_demonstration_whose_data_plane_dies_says_so_and_fails() {
     if skipped(&[]) {

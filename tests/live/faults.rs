@@ -121,7 +121,7 @@ fn up_refuses_a_namespace_name_that_somebody_else_has() {
     crate::common::lab::assert_nothing_of(&unused.0);
 }
 
-/// If the data plane dies in any way, the supervisor reports it, cleans up, and fails (DESIGN.md, "Coordinator").
+/// If the data plane dies in any way, the supervisor reports it, cleans up, and fails.
 #[test]
 fn a_data_plane_that_dies_takes_the_lab_down_and_is_reported() {
     if skipped(&[]) {

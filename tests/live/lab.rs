@@ -132,7 +132,7 @@ fn a_station_asks_for_a_router_three_times() {
     assert_eq!(run(lab.exec("st2", &["cat", &setting])).succeeded().stdout, "3\n");
 }
 
-/// `stats` conserves frames, in the one schema (DESIGN.md), and as a table.
+/// `stats` conserves frames, in the one schema, and as a table.
 #[test]
 fn stats_add_up_while_the_lab_runs() {
     if skipped(&["ping"]) {

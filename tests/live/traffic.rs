@@ -409,7 +409,7 @@ fn a_frame_above_the_maximum_is_counted_and_not_delivered() {
     assert_eq!(grown, [sizes.len() as u64; 3], "{after}");
 }
 
-/// The same for a station that is configured for jumbo frames and uses them: nothing is lost silently (DESIGN.md).
+/// The same for a station that is configured for jumbo frames and uses them: nothing is lost silently.
 #[test]
 fn a_jumbo_frame_is_counted_and_not_delivered() {
     if skipped(&["ip", "ping"]) {

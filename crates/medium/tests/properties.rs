@@ -142,7 +142,7 @@ fn no_frame_is_lost_or_made() {
     });
 }
 
-/// DESIGN.md, Events: counters are a fold of the events.
+/// ARCHITECTURE.md, invariants: counters are a fold of the events.
 #[test]
 fn the_tally_is_a_fold_of_the_events() {
     always(|scenario| {
@@ -164,7 +164,7 @@ fn events_never_go_back_in_time() {
     });
 }
 
-/// DESIGN.md, contract 1: the same configuration, seed and inputs give the same events, however often the medium is
+/// ARCHITECTURE.md, invariants: the same configuration, seed and inputs give the same events, however often the medium is
 /// called, and whether or not events and outputs are kept.
 #[test]
 fn the_rhythm_of_calls_changes_no_event() {
@@ -186,7 +186,7 @@ fn the_rhythm_of_calls_changes_no_event() {
     });
 }
 
-/// DESIGN.md, contract 1: one generator stream a station, so that adding one does not reshuffle the others.
+/// ARCHITECTURE.md, invariants: one generator stream a station, so that adding one does not reshuffle the others.
 #[test]
 fn one_more_silent_station_changes_nothing_for_the_others() {
     let star = (1..=6_usize, 0..=600_u64).prop_map(|(stations, distance)| Topology::star(stations, distance));
@@ -225,7 +225,7 @@ fn a_star_is_a_hub_and_its_segments() {
     });
 }
 
-/// DESIGN.md, contract 5: an input that comes late is applied at the engine's now, and breaks nothing.
+/// ARCHITECTURE.md, invariants: an input that comes late is applied at the engine's now, and breaks nothing.
 #[test]
 fn late_arrivals_are_taken_at_the_engines_now() {
     always_in((cut_scenario(any_medium()), any::<u64>(), 0..3_000_u64), |(scenario, seed, late)| {

@@ -78,7 +78,7 @@ fn check_with(mut runner: TestRunner, scenarios: impl Strategy<Value = Scenario>
     }
 }
 
-/// DESIGN.md, the engine's contract with time; 802.3, 4.2.3.2 and 4.2.8.
+/// ARCHITECTURE.md, invariants; 802.3, 4.2.3.2 and 4.2.8.
 #[test]
 fn engine_and_model_agree_whatever_the_parameters() {
     let causes = ["excessive_collisions", "detached", "too_long", "too_short"];
@@ -257,7 +257,7 @@ fn the_last_attempt_of_a_detached_station_ends_as_it_would() {
     assert_eq!(discards(&events), [(96, Cause::ExcessiveCollisions, 1)], "{}", trace(&events));
 }
 
-/// DESIGN.md, ties: ends of timers, then arrivals, see the medium as it was just before the instant.
+/// ARCHITECTURE.md, invariants: ends of timers, then arrivals, see the medium as it was just before the instant.
 ///
 /// Station 1's own transmission ends at 576, so its gap ends at 672 regardless of carrier. Station 0's signal is on
 /// from 600 at station 1's place, so a frame that arrives at 672 finds the medium busy.

@@ -42,7 +42,7 @@ fn a_lone_station_sends_back_to_back() {
     check("lone_station.txt", star(2, 0), &[offer(0, 0, 1, 64), offer(0, 0, 1, 64), offer(0, 0, 1, 1518)]);
 }
 
-/// Decisions come before signals, so stations that start in the same bit time collide (DESIGN.md, ties).
+/// Decisions come before signals, so stations that start in the same bit time collide (ARCHITECTURE.md, invariants).
 #[test]
 fn two_stations_that_start_together_collide() {
     for distance in [0, 1, 50, 231] {
