@@ -379,18 +379,31 @@ fn refuse_one_file_for_two(outputs: &[(&str, Option<&Path>)]) -> Result<(), Plan
     Ok(())
 }
 
-/// The lab that is meant: the one that was named, else the one called `ethbus`, else the only one that is up.
+/// The lab that is meant: the one that was named, by an option or in the shell's environment; else the only one of this person,
+/// or the one called `ethbus` of several. Says which, if it has another name.
 fn running_lab(given: Option<&str>) -> Result<String, CommandError> {
-    if let Some(given) = given {
-        return Ok(given.to_owned());
+    let lab = lab_meant(given)?;
+    if given.is_none() && lab != DEFAULT_NAME && std::env::var_os(LAB).is_none() {
+        say(&format!("lab {lab}:\n"));
     }
-    let mut up = Inventory::names_up();
-    match (up.iter().any(|name| name == DEFAULT_NAME), up.len()) {
-        (false, 1) => Ok(up.remove(0)),
-        (false, 2..) => Err(CommandError::WhichLab { labs: up }),
+    Ok(lab)
+}
+
+/// The same without a word.
+fn lab_meant(given: Option<&str>) -> Result<String, CommandError> {
+    if let Some(named) = given.map(str::to_owned).or_else(|| std::env::var(LAB).ok()) {
+        return Ok(named);
+    }
+    let mut meant = Inventory::names_meant();
+    match (meant.iter().any(|name| name == DEFAULT_NAME), meant.len()) {
+        (false, 1) => Ok(meant.remove(0)),
+        (false, 2..) => Err(CommandError::WhichLab { labs: meant }),
         (true, _) | (false, 0) => Ok(DEFAULT_NAME.to_owned()),
     }
 }
+
+/// The variable that `ethbus exec` sets, and that names the lab for a shell.
+const LAB: &str = "ETHBUS_LAB";
 
 /// What a command ends with, if it did not fail.
 pub type Outcome = Result<ExitCode, CommandError>;

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Which lab.
 #[derive(Args, Clone, Debug)]
 pub struct LabArgs {
-    /// The lab's name [default: the only one, or ethbus]
+    /// The lab's name [default: your only one, or ethbus]
     #[arg(long, value_name = "LAB", value_parser = lab_name)]
     pub name: Option<String>,
 }
@@ -20,7 +20,7 @@ pub struct LabArgs {
 /// Which lab, with or without `--name`.
 #[derive(Args, Clone, Debug)]
 pub struct NamedLabArgs {
-    /// The lab's name [default: the only one, or ethbus]
+    /// The lab's name [default: your only one, or ethbus]
     #[arg(value_name = "LAB", value_parser = lab_name, conflicts_with = "name")]
     pub lab: Option<String>,
     /// Another way to say LAB
@@ -194,7 +194,7 @@ pub struct StatsArgs {
 /// Options of `watch`.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
-    /// The lab [default: the only one that is up]; or an event log
+    /// The lab [default: your only one, or `ethbus`]; or an event log
     #[arg(value_name = "LAB|LOG")]
     pub lab: Option<String>,
     /// Show the log from this bit time on

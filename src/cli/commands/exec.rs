@@ -2,7 +2,7 @@
 //! signals and the exit code pass through.
 
 use super::rights::station;
-use super::{CommandError, Outcome, running_lab};
+use super::{CommandError, LAB, Outcome, running_lab};
 use crate::cli::args::ExecArgs;
 use crate::live::control::{self, Begun, CommandEnded, Notification, Output};
 use crate::live::lab::inventory::{Content, Inventory};
@@ -53,7 +53,7 @@ pub fn exec(args: &ExecArgs) -> Outcome {
         }
         None => shell_of(&lab, name),
     };
-    program.env("ETHBUS_LAB", &lab).env("ETHBUS_STATION", name).envs(discards.map(|path| ("ETHBUS_DISCARDS", path)));
+    program.env(LAB, &lab).env("ETHBUS_STATION", name).envs(discards.map(|path| ("ETHBUS_DISCARDS", path)));
     // It ends at a limit on files, as it would without this program.
     let error = link::signals::unblock(&mut program).exec();
     Ok(ExitCode::from(match (error.kind(), command) {

@@ -4,7 +4,7 @@
 
 mod values;
 
-use super::{Outcome, print, running_lab, station_names};
+use super::{Outcome, lab_meant, print, station_names};
 use crate::cli::args::{Cli, NamesArgs};
 use crate::live::lab::inventory::Inventory;
 use clap::{Arg, ArgAction, Command, CommandFactory};
@@ -168,7 +168,7 @@ fn kind_of(command: &Command, argument: &Arg, first: &str) -> Option<Kind> {
 
 fn candidates(wanted: &Wanted) -> Vec<String> {
     let stations = || {
-        let lab = running_lab(wanted.lab).and_then(|lab| Ok(Inventory::of_running(&lab)?));
+        let lab = lab_meant(wanted.lab).and_then(|lab| Ok(Inventory::of_running(&lab)?));
         lab.map(|content| station_names(&content)).unwrap_or_default()
     };
     let mut names = match &wanted.kind {

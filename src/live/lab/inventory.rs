@@ -17,6 +17,7 @@
 
 mod content;
 mod error;
+mod meant;
 mod removal;
 
 pub use self::content::{Claim, Content};
@@ -205,6 +206,14 @@ impl Inventory {
         labs.filter(|lab| lab.state == State::Up).map(|lab| lab.name).collect()
     }
 
+    /// The labs that are up and that a command without a name may mean: those that the same person brought up; for the user of
+    /// `sudo` without any, root's own.
+    pub fn names_meant() -> Vec<String> {
+        let Ok(owner) = Owner::own() else { return Vec::new() };
+        let up = Inventory::all().unwrap_or_default().into_iter().filter(|lab| lab.state == State::Up);
+        meant::meant(up.map(|lab| (lab.name, lab.content.person)).collect(), owner.person())
+    }
+
     /// Where the lab takes requests.
     ///
     /// # Errors
@@ -382,6 +391,7 @@ impl Inventory {
     pub fn up(&mut self, stations: &[Port], rate: u64) -> Result<(), InventoryError> {
         self.content.stations = stations.to_vec();
         self.content.rate = rate;
+        self.content.person = Owner::own()?.person();
         self.write()
     }
 

@@ -46,6 +46,14 @@ impl Owner {
         Ok(Owner::User { user })
     }
 
+    /// Who runs this process: a user, or the user of `sudo`. Nothing for root alone, like systemd's and Docker's labs.
+    pub fn person(&self) -> Option<u32> {
+        match *self {
+            Owner::Root => std::env::var("SUDO_UID").ok()?.parse().ok().filter(|&user| user != 0),
+            Owner::User { user } => Some(user),
+        }
+    }
+
     /// The folder of all its labs.
     pub fn folder(&self) -> PathBuf {
         match self {

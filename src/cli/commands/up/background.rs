@@ -42,7 +42,7 @@ pub fn with_absolute_paths(args: &UpArgs) -> UpArgs {
 }
 
 /// What a lab needs of its caller's environment: to find programs, folders and container engines, and to write for a terminal.
-const ENVIRONMENT: [&str; 19] = [
+const ENVIRONMENT: [&str; 20] = [
     "PATH",
     "HOME",
     "TMPDIR",
@@ -54,6 +54,7 @@ const ENVIRONMENT: [&str; 19] = [
     "DOCKER_CONTEXT",
     "DOCKER_HOST",
     "CONTAINER_HOST",
+    "SUDO_UID",
     "SUDO_USER",
     "LANG",
     "LC_ALL",

@@ -20,6 +20,9 @@ pub struct Content {
     /// The addresses of each station, once the lab is up.
     #[serde(default)]
     pub addresses: Vec<(String, Vec<String>)>,
+    /// Who brought it up, as [`Owner::person`](super::super::owner::Owner::person) has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<u32>,
     /// The medium's rate in bits per second.
     pub rate: u64,
     /// The lab is being taken down: programs in its stations are ended, and no command may start another.
