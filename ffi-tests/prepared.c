@@ -50,12 +50,12 @@ static struct backoff_policy some_policy(void)
 static void every_policy_gives_the_same_delays_prepared(void)
 {
     static struct backoff_prepared prepared;
-    struct backoff_retry one, other;
+    struct backoff_retry one, other, third;
     int run, step;
     for (run = 0; run < 20000; run++) {
         struct backoff_policy policy = some_policy();
         backoff_status status = backoff_policy_prepare(&policy, &prepared);
-        uint64_t delay = 7, expected = 7;
+        uint64_t delay = 7, expected = 7, in_place;
         if (status != BACKOFF_STATUS_OK) {
             CHECK(backoff_policy_draw(&policy, 1, 0, 0, &delay) == status);
             continue;
@@ -63,14 +63,17 @@ static void every_policy_gives_the_same_delays_prepared(void)
         CHECK(backoff_retry_init(&one, 3, (uint64_t)run, 5) == BACKOFF_STATUS_OK);
         if (run % 4 == 0)
             one.failures = (uint32_t)some();
-        other = one;
+        third = other = one;
         for (step = 0; step < 60; step++) {
             uint64_t now = some(), hint = some(), random = word(), previous = some(), number = (uint64_t)step;
             if (run % 2 == 0)
                 now = hint = 0;
             status = backoff_retry_fail_any(&one, &policy, now, hint, &expected);
+            in_place = delay;
             CHECK(backoff_prepared_fail(&other, &prepared, now, hint, &delay) == status);
             CHECK(delay == expected && memcmp(&one, &other, sizeof one) == 0);
+            CHECK(backoff_prepared_fail_inline(&third, &prepared, now, hint, &in_place) == status);
+            CHECK(in_place == expected && memcmp(&one, &third, sizeof one) == 0);
             status = backoff_policy_draw(&policy, number, previous, random, &expected);
             CHECK(backoff_prepared_draw(&prepared, number, previous, random, &delay) == status);
             CHECK(delay == expected);
@@ -101,6 +104,11 @@ static void null_and_zeroed_memory_are_refused(void)
     CHECK(backoff_prepared_fail(&retry, &prepared, 3, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_prepared_fail(&none, &prepared, 3, 0, &delay) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_prepared_fail(&retry, &zeroed, 3, 0, &delay) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_prepared_fail_inline(NULL, &prepared, 3, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_prepared_fail_inline(&retry, NULL, 3, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_prepared_fail_inline(&retry, &prepared, 3, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_prepared_fail_inline(&none, &prepared, 3, 0, &delay) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_prepared_fail_inline(&retry, &zeroed, 3, 0, &delay) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_prepared_draw(NULL, 1, 0, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_prepared_draw(&prepared, 1, 0, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_prepared_draw(&zeroed, 1, 0, 0, &delay) == BACKOFF_STATUS_NOT_INITIALISED);

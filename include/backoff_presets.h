@@ -154,7 +154,7 @@ struct backoff_prepared_law {
 struct backoff_prepared {
     /** Tells it from memory that is none. */
     uint32_t mark;
-    /** How many of the laws count. */
+    /** How many of the laws count: no more than there are delays. */
     uint32_t count;
     /** Not 0: later failures have the last law. */
     uint32_t stays;
@@ -552,6 +552,38 @@ backoff_status backoff_policy_draws(const struct backoff_policy *policy, uint64_
 #ifdef __cplusplus
 }
 #endif
+
+/**
+ * backoff_prepared_fail without the call: the same delays, states and statuses. It draws in place where the law is uniform,
+ * and nothing was said of a hint or of how long the operation may last; else, and without integers of 128 bits, it calls
+ * the library. Contract and safety are those of backoff_prepared_fail.
+ */
+BACKOFF_CHECKED
+static inline backoff_status backoff_prepared_fail_inline(struct backoff_retry *retry,
+                                                          const struct backoff_prepared *prepared,
+                                                          uint64_t now_ns, uint64_t hint_ns, uint64_t *delay_ns)
+{
+#ifdef __SIZEOF_INT128__
+    if (retry && prepared && delay_ns && retry->mark == UINT32_C(0x6261636B) && prepared->mark == UINT32_C(0x72656164) &&
+        retry->failures < prepared->count && prepared->elapsed_limit_ns == UINT64_MAX && !hint_ns) {
+        const struct backoff_prepared_law *law = &prepared->laws[retry->failures];
+        uint64_t counter = retry->generator + UINT64_C(0x9E3779B97F4A7C15), word = counter;
+        __extension__ unsigned __int128 product;
+        word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+        word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);
+        product = word ^ (word >> 31);
+        product *= law->top + 1;
+        if ((uint64_t)product > law->top) { /* no word that would favour some delays, and not a range of 2^64 */
+            retry->generator = counter;
+            retry->failures++;
+            retry->previous_ns = law->first_ns + law->step_ns * (uint64_t)(product >> 64);
+            *delay_ns = retry->previous_ns;
+            return BACKOFF_STATUS_OK;
+        }
+    }
+#endif
+    return backoff_prepared_fail(retry, prepared, now_ns, hint_ns, delay_ns);
+}
 
 BACKOFF_ASSERT(sizeof(struct backoff_prepared) == 1192 && offsetof(struct backoff_prepared, laws) == 56)
 BACKOFF_ASSERT(sizeof(struct backoff_bounds) == 16 && sizeof(struct backoff_moments) == 16)

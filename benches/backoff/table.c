@@ -194,6 +194,20 @@ static void prepared_fail(void)
     sink += sum;
 }
 
+static void prepared_fail_inline(void)
+{
+    uint64_t delay = 0, sum = 0;
+    int i, n;
+    for (i = 0; i < OPERATIONS; i += 8) {
+        retry.failures = 0;
+        for (n = 0; n < 8; n++) {
+            backoff_prepared_fail_inline(&retry, &prepared, 0, 0, &delay);
+            sum += delay;
+        }
+    }
+    sink += sum;
+}
+
 static void prepared_draw(void)
 {
     uint64_t delay = 0, sum = 0;
@@ -392,7 +406,7 @@ static const struct {
     {"empty_call", empty_call},       {"collide", collide},
     {"collide_inline", collide_inline}, {"draws", draws},
     {"collide_each", collide_each},   {"retry_fail", retry_fail},
-    {"prepared_fail", prepared_fail}, {"policy_draw", policy_draw},
+    {"prepared_fail", prepared_fail}, {"prepared_fail_inline", prepared_fail_inline}, {"policy_draw", policy_draw},
     {"prepared_draw", prepared_draw}, {"rate_act", rate_act},
     {"schedule", schedule_turn},
     {"ideal_collide", ideal_collides}, {"ideal_each", ideal_eachs},

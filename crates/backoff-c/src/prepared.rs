@@ -34,7 +34,7 @@ pub struct PreparedLaw {
 pub struct Prepared {
     /// Tells it from memory that is none.
     mark: u32,
-    /// How many of the laws count.
+    /// How many of the laws count: no more than there are delays.
     count: u32,
     /// Not 0: later failures have the last law.
     stays: u32,
@@ -124,8 +124,8 @@ fn prepare(prepared: &mut Prepared) -> Result<(), Status> {
         for (failures, law) in (1..).zip(laws.iter_mut()) {
             let Uniform { first, step, top } = policy.uniform(row, failures, 0);
             *law = PreparedLaw { first_ns: first, step_ns: step, top };
-            *count += 1;
         }
+        *count = (*attempt_limit - 1).min(BACKOFF_PREPARED_LAWS as u64) as u32;
         // Every growth rises, or stays.
         let late = policy.uniform(row, u64::MAX, 0);
         *stays = laws.last().is_some_and(|last| last.uniform() == late).into();
@@ -257,7 +257,6 @@ pub unsafe extern "C" fn backoff_prepared_draw(
     }
     let before = failures.wrapping_sub(1);
     if before < u64::from(read.count)
-        && failures < read.attempt_limit
         && let Some(law) = read.laws.get(before as usize)
     {
         let delay = law.uniform().at_ns(word);
@@ -292,11 +291,11 @@ impl Prepared {
     /// The law of the failure after this number of failures; `None`: the caller has to ask the policy.
     #[inline(always)]
     fn law(&self, failures: u32, previous: u64) -> Option<Uniform> {
-        if u64::from(failures) + 1 >= self.attempt_limit || failures == u32::MAX {
-            return None;
-        }
         if failures < self.count {
             return self.laws.get(failures as usize).map(PreparedLaw::uniform);
+        }
+        if u64::from(failures) + 1 >= self.attempt_limit || failures == u32::MAX {
+            return None;
         }
         if self.stays != 0 {
             return self.laws.last().map(PreparedLaw::uniform);
