@@ -5,8 +5,8 @@
 
 use core::hint::black_box;
 
-use backoff_core::Jitter as CoreJitter;
 use backoff_core::internals::{Around, Hint, Uniform, parts};
+use backoff_core::{Generator, Jitter as CoreJitter};
 
 use crate::Status;
 use crate::laws::{BASE, COUNT, FLAGS, MOST_PERCENT, NONE, SLOT};
@@ -56,20 +56,49 @@ const FIBONACCI: u32 = Kind::Fibonacci as u32;
 const SLOTS: u32 = Kind::SlotExponential as u32;
 
 impl Policy {
+    /// Whether it is one of the four kinds that double or stay, with nothing but a base, a ceiling, a cap and limits.
+    #[inline(always)]
+    fn is_straight(&self) -> bool {
+        // By pairs of fields, each of which is one load; in boxes, and so not by way of vector registers, which interrupt
+        // handlers may not touch.
+        let pair = |one: u32, other: u32| u64::from(one) | u64::from(other) << 32;
+        let growth = pair(self.multiplier_percent, self.priority_percent) | pair(self.jitter, self.jitter_amount);
+        let counts = pair(self.slot_base, self.slot_limit) | pair(self.intervals_count, self.reserved);
+        let later = pair(self.multiplier_millionths, self.flags);
+        let others = black_box(growth | later) | black_box(counts);
+        self.kind < LINEAR
+            && self.kind != DECORRELATED
+            && (others | self.increment_ns | self.slot_ns | u64::from(self.intervals[0])) == 0
+    }
+
+    /// A draw of a straight policy without a hint, and the generator behind it. `None`: it is not so plain, or this word would
+    /// favour some delays.
+    #[inline(always)]
+    pub(crate) fn straight_draw(&self, before: u32, mut generator: Generator) -> Option<(u64, Generator)> {
+        // A limit, a ceiling or a cap of 0, less 1, is above all others.
+        if !self.is_straight() || self.attempt_limit.wrapping_sub(1) <= before.into() {
+            return None;
+        }
+        let doublings = if self.kind == CONSTANT { 0 } else { before.into() };
+        let grown = parts::shifted(self.structure_base(), doublings);
+        let delay = (grown - 1).min(self.ceiling_ns.wrapping_sub(1)) + 1;
+        let first = match self.kind {
+            FULL => 0,
+            EQUAL => delay / 2,
+            _ => delay,
+        };
+        let mut law = Uniform::between(first, delay);
+        if delay > self.cap_ns && self.cap_ns != 0 {
+            law = law.capped(self.cap_ns);
+        }
+        let product = u128::from(generator.next_u64()) * u128::from(law.top.wrapping_add(1));
+        let is_fair = product as u64 > law.top;
+        is_fair.then_some((law.first + (product >> 64) as u64, generator))
+    }
+
     /// Refuses a policy that `backoff_retry_fail` does not take.
     #[inline(always)]
     pub(crate) fn check_structure(&self) -> Result<(), Status> {
-        let others = self.multiplier_percent | self.multiplier_millionths | self.priority_percent | self.jitter;
-        let counts = self.slot_base | self.slot_limit | self.intervals_count | self.intervals[0] | self.jitter_amount;
-        let unused = self.increment_ns | self.slot_ns | u64::from(counts);
-        let plain = self.kind < LINEAR || is_structure(self.kind) && (self.kind < SLOTS || self.base_ns == 0);
-        let plain = plain && unused == 0;
-        if plain && (others | self.flags | self.reserved) == 0 { Ok(()) } else { self.check_closely() }
-    }
-
-    /// The same of a policy that has more than times and limits, or a kind that asks for more.
-    #[inline(never)]
-    fn check_closely(&self) -> Result<(), Status> {
         let bad = (self.reserved | self.flags & !FLAGS) != 0
             || self.kind as usize >= COUNT
             || self.jitter as usize >= Jitter::COUNT
@@ -118,20 +147,6 @@ impl Policy {
     pub(crate) fn by_structure(&self, failures: u64, previous: u64) -> Uniform {
         let ceiling = if self.ceiling_ns == 0 { NONE } else { self.ceiling_ns };
         let cap = if self.cap_ns == 0 { NONE } else { self.cap_ns };
-        let (doublings, from_d, from_half) = match self.kind {
-            FULL => (1, 0, 0),
-            EQUAL => (1, 0, -1),
-            EXPONENTIAL => (1, -1, 0),
-            CONSTANT => (0, -1, 0),
-            _ => return self.by_other_structure(ceiling, cap, failures, previous),
-        };
-        let straight = Straight { open: true, doublings, from_d, from_half };
-        straight.law(failures, self.structure_base(), ceiling, cap)
-    }
-
-    /// The same of the kinds that do not double.
-    #[inline(never)]
-    fn by_other_structure(&self, ceiling: u64, cap: u64, failures: u64, previous: u64) -> Uniform {
         let around = Around { ceiling, cap, priority: 100 };
         let base = self.structure_base();
         let law = match self.kind {
@@ -141,11 +156,15 @@ impl Policy {
                 around.timed(base.saturating_add(increment.saturating_mul(failures - 1)), CoreJitter::None, base, 0)
             }
             FIBONACCI => around.timed(base.saturating_mul(fibonacci(failures)), CoreJitter::None, base, 0),
-            _ => {
+            SLOTS => {
                 let limit = if self.slot_limit == 0 { 10 } else { self.slot_limit };
                 let slots = 1_u64.checked_shl(failures.min(limit.into()).min(64) as u32).unwrap_or(NONE);
                 around.slotted(slots, if self.slot_ns == 0 { SLOT.into() } else { self.slot_ns }, true)
             }
+            FULL => around.timed(parts::shifted(base, failures - 1), CoreJitter::Full, base, 0),
+            EQUAL => around.timed(parts::shifted(base, failures - 1), CoreJitter::Equal, base, 0),
+            EXPONENTIAL => around.timed(parts::shifted(base, failures - 1), CoreJitter::None, base, 0),
+            _ => around.timed(base, CoreJitter::None, base, 0),
         };
         law.capped(cap)
     }

@@ -342,6 +342,37 @@ pub unsafe extern "C" fn backoff_retry_fail(
         Ok(retry) => retry,
         Err(status) => return status,
     };
+    // SAFETY: by the contract above, `policy` is valid for its size, and no thread writes to it meanwhile. Only the size is
+    // read first.
+    if hint_ns == 0 && unsafe { policy.cast::<u32>().read() } as usize == size_of::<Policy>() {
+        // SAFETY: as above; it is as large as it must be.
+        let policy = unsafe { &*policy };
+        if let Some(counted) = retry.failures.checked_add(1)
+            && let Some((drawn, generator)) = policy.straight_draw(retry.failures, Generator::new(retry.generator))
+            && (policy.elapsed_limit_ns == 0 || !retry.ends_after(policy.elapsed_limit_ns, now_ns, drawn))
+        {
+            (retry.failures, retry.generator, retry.previous_ns) = (counted, generator.state(), drawn);
+            // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
+            unsafe { delay_ns.write(drawn) };
+            return Status::Ok;
+        }
+    }
+    // SAFETY: by the contract above.
+    unsafe { fail_closely(retry, policy, now_ns, hint_ns, delay_ns) }
+}
+
+/// What backoff_retry_fail does where there is no shorter way.
+///
+/// # Safety
+/// As that function says, and no pointer is NULL.
+#[inline(never)]
+unsafe fn fail_closely(
+    retry: &mut Retry,
+    policy: *const Policy,
+    now_ns: u64,
+    hint_ns: u64,
+    delay_ns: *mut u64,
+) -> Status {
     // SAFETY: by the contract above, `policy` is valid for its size, and no thread writes to it meanwhile.
     let delay = unsafe { read(policy, |policy| retry.fail_by_structure(policy, now_ns, hint_ns)) };
     // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
