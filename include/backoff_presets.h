@@ -166,8 +166,8 @@ struct backoff_prepared {
     uint64_t elapsed_limit_ns;
     /**
      * Of decorrelated jitter the base and the ceiling of its range, and its cap; else 0. Of a geometric law `base_ns` is the
-     * number of its binary digits, and each of the laws has a slot as its step, the longest delay as its first one, and as
-     * its top the largest word that makes a digit a 1.
+     * number of its chances, `cap_ns` the longest delay; each of the laws has a slot as its step and a chance as its top, and
+     * the first two have as their first one the highest octets of seven chances, and the last word of the eighth octet.
      */
     uint64_t base_ns;
     uint64_t ceiling_ns;
@@ -223,8 +223,8 @@ backoff_status backoff_policy_moments(const struct backoff_policy *policy, uint6
  * Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
  *
  * 0 gives the shortest delay, UINT64_MAX the longest, and a larger word never a shorter one. Not so for ALOHA_GEOMETRIC:
- * each binary digit takes a word of its own, mixed from `word`, so that the order of the words says nothing. Nor for DHCPV6,
- * where what passes the ceiling takes another word.
+ * each octet of `word` makes a binary digit, so that the order of the words says nothing. Nor for DHCPV6, where what passes
+ * the ceiling takes another word.
  *
  * Of all words some delays have one more than others, where their number does not divide 2^64; the functions that have a
  * generator draw again instead, and are exact.

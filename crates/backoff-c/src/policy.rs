@@ -237,8 +237,8 @@ pub unsafe extern "C" fn backoff_policy_moments(
 /// Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
 ///
 /// 0 gives the shortest delay, UINT64_MAX the longest, and a larger word never a shorter one. Not so for ALOHA_GEOMETRIC:
-/// each binary digit takes a word of its own, mixed from `word`, so that the order of the words says nothing. Nor for DHCPV6,
-/// where what passes the ceiling takes another word.
+/// each octet of `word` makes a binary digit, so that the order of the words says nothing. Nor for DHCPV6, where what passes
+/// the ceiling takes another word.
 ///
 /// Of all words some delays have one more than others, where their number does not divide 2^64; the functions that have a
 /// generator draw again instead, and are exact.

@@ -3,7 +3,7 @@
 use core::mem::offset_of;
 
 use backoff_core::Generator;
-use backoff_core::internals::{Uniform, geometric_digits};
+use backoff_core::internals::{Uniform, geometric_chances};
 
 use crate::Status;
 use crate::config::read;
@@ -45,8 +45,8 @@ pub struct Prepared {
     /// How long after the start the last delay may end; UINT64_MAX: for ever.
     elapsed_limit_ns: u64,
     /// Of decorrelated jitter the base and the ceiling of its range, and its cap; else 0. Of a geometric law `base_ns` is the
-    /// number of its binary digits, and each of the laws has a slot as its step, the longest delay as its first one, and as
-    /// its top the largest word that makes a digit a 1.
+    /// number of its chances, `cap_ns` the longest delay; each of the laws has a slot as its step and a chance as its top, and
+    /// the first two have as their first one the highest octets of seven chances, and the last word of the eighth octet.
     base_ns: u64,
     ceiling_ns: u64,
     cap_ns: u64,
@@ -130,16 +130,26 @@ fn prepare(prepared: &mut Prepared) -> Result<(), Status> {
         let late = policy.uniform(row, u64::MAX, 0);
         *stays = laws.last().is_some_and(|last| last.uniform() == late).into();
     }
-    let mut digits = 0;
+    let (mut chances, mut longest) = (0, 0);
     if let Some((slots, slot, limit)) = policy.always_geometric(row) {
-        geometric_digits(slots, |largest| {
-            if let Some(law) = laws.get_mut(digits) {
-                *law = PreparedLaw { first_ns: limit, step_ns: slot, top: largest };
-                digits += 1;
+        longest = limit;
+        let (mut octets, mut more) = (0, 0);
+        geometric_chances(slots, |chance| {
+            if let Some(law) = laws.get_mut(chances) {
+                *law = PreparedLaw { first_ns: 0, step_ns: slot, top: chance };
             }
+            if chances < 7 {
+                octets |= chance >> 56 << (chances * 8);
+            } else if chances == 7 {
+                more = chance | u64::MAX >> 8;
+            }
+            chances += 1;
         });
+        (laws[0].first_ns, laws[1].first_ns) = (octets, more);
     }
-    let (base, ceiling, cap) = decorrelated.unwrap_or((digits as u64, 0, 0));
+    // A mean of 2^29 slots has more chances than there are laws: the policy is asked.
+    let chances = if chances > laws.len() { 0 } else { chances };
+    let (base, ceiling, cap) = decorrelated.unwrap_or((chances as u64, 0, longest));
     (prepared.base_ns, prepared.ceiling_ns, prepared.cap_ns) = (base, ceiling, cap);
     Ok(())
 }
@@ -279,13 +289,41 @@ impl Prepared {
     /// The geometric delay of one word; `None` where the policy has to be asked.
     #[inline(always)]
     fn geometric(&self, word: u64) -> Option<u64> {
-        let digits = self.laws.get(..self.base_ns as usize).filter(|_| self.ceiling_ns == 0)?;
-        let first = digits.first()?;
-        let mut words = Generator::new(word);
-        // From the highest bit down, so that no digit is shifted by a count of its own.
-        let drawn = digits.iter().fold(0, |drawn, law| drawn >> 1 | u64::from(words.next_u64() <= law.top) << 63);
-        let drawn = drawn >> (digits.len().wrapping_neg() & 63);
-        drawn.checked_mul(first.step_ns).filter(|delay| *delay <= first.first_ns)
+        const EACH: u64 = u64::MAX / 0xFF;
+        const HIGH: u64 = EACH << 7;
+        if self.base_ns == 0 {
+            return None;
+        }
+        let [PreparedLaw { first_ns: octets, step_ns: slot, .. }, PreparedLaw { first_ns: more, .. }, ..] = self.laws;
+        // The highest bit of an octet says where that of the word is below, and where it is no higher: chances of digits are
+        // below a half.
+        let difference = (word | HIGH) - octets;
+        let below = !(difference | word) & HIGH;
+        let decides = !((difference - EACH) | word) & HIGH == below && word > more;
+        // The highest bits of the octets side by side.
+        let digits = (below >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        let drawn = if decides { digits } else { self.geometric_closely(word) };
+        drawn.checked_mul(slot).filter(|delay| *delay <= self.cap_ns)
+    }
+
+    /// The geometric number of one word, chance by chance.
+    #[inline(never)]
+    fn geometric_closely(&self, word: u64) -> u64 {
+        let (mut words, mut octets, mut drawn) = (Generator::new(word), word, 0);
+        for (number, law) in self.laws.iter().enumerate() {
+            let first = octets << 56;
+            octets >>= 8;
+            let undecided = first < law.top && first | u64::MAX >> 8 >= law.top;
+            let word = if undecided { first | words.next_u64() >> 8 } else { first };
+            drawn += u64::from(word < law.top) << ((number - number / 8) & 63);
+            if number % 8 == 7 {
+                if word >= law.top {
+                    break;
+                }
+                octets = words.next_u64();
+            }
+        }
+        drawn
     }
 
     /// The law of the failure after this number of failures; `None`: the caller has to ask the policy.

@@ -317,7 +317,7 @@ impl Law {
     }
 
     /// The value that belongs to one word: the shortest for 0, the longest for `u64::MAX`, never a smaller one for a
-    /// larger word. Not so in the geometric law: there the word is the seed of a word for each binary digit; nor where a
+    /// larger word. Not so in the geometric law: there each octet of the word makes a binary digit; nor where a
     /// protocol draws again around a limit.
     ///
     /// One word cannot be shared out evenly among values whose number does not divide 2^64: some have one word more
@@ -419,22 +419,32 @@ pub const fn geometric_within(slots: u32, step: u64, limit: u64, word: u64) -> O
 
 /// r with P(r) in proportion to q^r, 0 ≤ r ≤ top, q = (slots − 1)/(slots + 1).
 ///
-/// The binary digits of a geometric number are independent: digit i is 1 with the chance q^(2^i) / (1 + q^(2^i)). And
-/// its remainder modulo m is distributed as the number itself, given that it is below m.
+/// The binary digits of a geometric number are independent: digit i is 1 with the chance q^(2^i) / (1 + q^(2^i)). The number
+/// passes its lowest seven digits with the chance q^128; then the rest less 1 is geometric too. And its remainder modulo m is
+/// distributed as the number itself, given that it is below m.
+///
+/// A chance is compared with a word. Eight of them share a word, an octet each: the first octets of their words. Where that
+/// octet does not decide, another word gives the rest. So the draw is exact.
 #[inline(never)]
 const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
-    let mut words = Generator::new(word);
-    // q^(2^i) in units of 2^−64.
-    let mut power = ratio(slots);
-    // The digits from the highest bit down, so that none is shifted by a count of its own; q^(2^38) is below 2^−64.
-    let (mut drawn, mut digits) = (0_u64, 0_u32);
-    while power != 0 {
+    let (mut words, mut octets) = (Generator::new(word), word);
+    // q^(2^i) in units of 2^−64; q^(2^38) is below that.
+    let (mut power, mut drawn, mut digit) = (ratio(slots), 0_u64, 0_u32);
+    loop {
         // As a number, not as a branch: a digit is as random as the word.
-        drawn = drawn >> 1 | (is_one(power, words.next_u64()) as u64) << 63;
+        let is_one = holds(power, power, octets as u8, &mut words);
+        drawn += (is_one as u64).wrapping_shl(digit);
         power = square(power);
-        digits += 1;
+        digit += 1;
+        octets >>= 8;
+        if digit.is_multiple_of(DIGITS) {
+            if !holds(power, 0, octets as u8, &mut words) {
+                break;
+            }
+            drawn += 1_u64.wrapping_shl(digit);
+            octets = words.next_u64();
+        }
     }
-    let drawn = if digits == 0 { 0 } else { drawn.wrapping_shr(digits.wrapping_neg()) };
     // Nothing to take a remainder of, as a rule; and none for all of `u64`.
     if drawn <= top {
         return drawn;
@@ -445,11 +455,22 @@ const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
     }
 }
 
-/// Whether `word` makes a digit of the chance `power` / (2^64 + `power`) a 1.
+/// How many binary digits of a geometric number share a word, with what says whether the number passes them.
+const DIGITS: u32 = 7;
+
+/// Whether a word that begins with that octet is below the chance `power` / (2^64 + `share`).
 #[inline(always)]
-const fn is_one(power: u64, word: u64) -> bool {
-    // word / 2^64 < q / (1 + q), without the division: word · 2^64 + word · power < power · 2^64.
-    let (sum, carried) = word.overflowing_add(((word as u128 * power as u128) >> 64) as u64);
+const fn holds(power: u64, share: u64, octet: u8, words: &mut Generator) -> bool {
+    let first = (octet as u64) << 56;
+    let (least, most) = (is_below(power, share, first), is_below(power, share, first | u64::MAX >> 8));
+    if least == most { least } else { is_below(power, share, first | words.next_u64() >> 8) }
+}
+
+/// Whether `word` / 2^64 is below `power` / (2^64 + `share`).
+#[inline(always)]
+const fn is_below(power: u64, share: u64, word: u64) -> bool {
+    // Without the division: word · 2^64 + word · share < power · 2^64.
+    let (sum, carried) = word.overflowing_add(((word as u128 * share as u128) >> 64) as u64);
     !carried & (sum < power)
 }
 
@@ -458,15 +479,23 @@ const fn square(power: u64) -> u64 {
     ((power as u128 * power as u128) >> 64) as u64
 }
 
-/// For each digit of the geometric law of `slots`, not 0 or 1, the largest word that makes it a 1, from the lowest digit on: what
-/// a draw without products asks for. There are at most 40.
+/// The chances that a draw of the geometric law of `slots` compares, each as the number of words that are below it: those of
+/// seven digits and of more than these, then those of the rest. The last one is 0. There are at most 48.
 #[doc(hidden)]
-pub fn geometric_digits(slots: u32, mut each: impl FnMut(u64)) {
+pub fn geometric_chances(slots: u32, mut each: impl FnMut(u64)) {
     let mut power = ratio(slots);
-    while power != 0 {
-        let bits = (0..u64::BITS).rev().map(|bit| 1 << bit);
-        each(bits.fold(0, |largest, bit| if is_one(power, largest | bit) { largest | bit } else { largest }));
-        power = square(power);
+    loop {
+        for _ in 0..DIGITS {
+            let bits = (0..u64::BITS).rev().map(|bit| 1 << bit);
+            // The largest word that is below, and one more.
+            let largest = |largest, bit| if is_below(power, power, largest | bit) { largest | bit } else { largest };
+            each(if power == 0 { 0 } else { bits.fold(0, largest) + 1 });
+            power = square(power);
+        }
+        each(power);
+        if power == 0 {
+            return;
+        }
     }
 }
 
