@@ -171,8 +171,8 @@ backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
  * pending up to there, unless that is UINT64_MAX, any slot; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
  * is accepted with pointers that are not NULL, nothing is taken and now stays.
  *
- * A call takes a time in proportion to the values that it gives, after any calls. A value that was inserted for
- * a slot far away takes some three steps for each bit of their number.
+ * A call takes a time in proportion to the values that it gives; it moves up to 64 others. A value that was inserted for a
+ * slot far away, or into a crowd of slots, takes some three steps for each bit of the number of those.
  *
  * @param schedule  the schedule
  * @param limit     the last slot

@@ -224,23 +224,22 @@ pub unsafe extern "C" fn backoff_schedule_insert(
         // SAFETY: by the contract above.
         unsafe { ticket.write(taken.into()) };
     }
-    if !queue.is_near(taken.slot) {
-        // SAFETY: by the contract above.
-        return unsafe { place_far(schedule, taken.slot, taken.node) };
+    if queue.place(&mut memory, taken.slot, taken.node) {
+        return Status::Ok;
     }
-    queue.place_near(&mut memory, taken.slot, taken.node);
-    Status::Ok
+    // SAFETY: by the contract above.
+    unsafe { place_beyond(schedule, taken.slot, taken.node) }
 }
 
-/// The rest of an insertion beyond the wheel. Apart, so that the other one saves no register.
+/// The rest of an insertion beyond the blocks. Apart, so that the other one saves no register.
 ///
 /// # Safety
 /// As that of [`backoff_schedule_insert`]; the schedule has been looked at.
 #[inline(never)]
-unsafe fn place_far(schedule: *mut Schedule, slot: u64, number: u32) -> Status {
+unsafe fn place_beyond(schedule: *mut Schedule, slot: u64, number: u32) -> Status {
     // SAFETY: by the contract above.
     let (queue, mut memory) = unsafe { lent(schedule) };
-    queue.place_far(&mut memory, slot, number);
+    queue.place_beyond(&mut memory, slot, number);
     Status::Ok
 }
 
@@ -407,8 +406,8 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
 /// pending up to there, unless that is UINT64_MAX, any slot; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
 /// is accepted with pointers that are not NULL, nothing is taken and now stays.
 ///
-/// A call takes a time in proportion to the values that it gives, after any calls. A value that was inserted for
-/// a slot far away takes some three steps for each bit of their number.
+/// A call takes a time in proportion to the values that it gives; it moves up to 64 others. A value that was inserted for a
+/// slot far away, or into a crowd of slots, takes some three steps for each bit of the number of those.
 ///
 /// @param schedule  the schedule
 /// @param limit     the last slot
@@ -434,34 +433,23 @@ pub unsafe extern "C" fn backoff_schedule_expire(
         return Status::NullPointer;
     }
     // SAFETY: by the contract above.
-    let (queue, mut memory) = match unsafe { parts(schedule) } {
-        Ok(parts) => parts,
-        Err(status) => return status,
-    };
+    if let Err(status) = unsafe { parts(schedule) } {
+        return status;
+    }
     let mut given = 0;
     while given < room {
-        let left = room - given;
+        let mut found = 0;
         // SAFETY: by the contract above there is room for `room` values.
-        let mut fill = |later: &Node<u64>, slot, value| unsafe { give(due, &mut given, later, slot, value) };
-        if queue.expire_next(&mut memory, limit, left, &mut fill).is_none() {
+        let status =
+            unsafe { backoff_schedule_expire_next(schedule, limit, room - given, due.add(given), &raw mut found) };
+        given += found;
+        if status != Status::Ok {
             break;
         }
     }
     // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
     unsafe { count.write(given) };
     Status::Ok
-}
-
-/// Writes a value that has expired behind the others. `later` will be read soon.
-///
-/// # Safety
-/// `due` is valid for a write there.
-#[inline(always)]
-unsafe fn give(due: *mut Due, given: &mut usize, later: &Node<u64>, slot: u64, value: u64) {
-    fetch((&raw const *later).cast());
-    // SAFETY: by the contract above.
-    unsafe { due.add(*given).write(Due { slot, value }) };
-    *given += 1;
 }
 
 /// Takes the values of the next slot that has any, in the order of their insertion: backoff_schedule_next and
@@ -499,15 +487,85 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
         Ok(parts) => parts,
         Err(status) => return status,
     };
+    let Some(slot) = queue.soon(memory.words, limit).filter(|_| room > 0) else {
+        // SAFETY: by the contract above.
+        return unsafe { expire_far(schedule, limit, room, due, count) };
+    };
     let mut given = 0;
-    // SAFETY: by the contract above there is room for `room` values.
-    let mut fill = |later: &Node<u64>, slot, value| unsafe { give(due, &mut given, later, slot, value) };
-    if room > 0 && queue.expire_next(&mut memory, limit, room, &mut fill).is_none() {
+    // SAFETY: by the contract above there is room for `room` values, and `count`, which is not NULL, is valid for writes and
+    // unshared.
+    unsafe {
+        let mut fill = |slot, value| {
+            due.add(given).write(Due { slot, value });
+            given += 1;
+        };
+        queue.give(&mut memory, slot, room, &mut fill, fetch);
+        count.write(given);
+    }
+    if queue.arrive(slot) {
+        // SAFETY: by the contract above.
+        unsafe { follow(schedule) };
+    }
+    Status::Ok
+}
+
+/// The rest of backoff_schedule_expire_next where the first slot is not in the wheel. Apart, as [`place_beyond`].
+///
+/// # Safety
+/// As that of [`backoff_schedule_expire_next`]; the schedule has been looked at, and the others are not NULL.
+#[inline(never)]
+unsafe fn expire_far(schedule: *mut Schedule, limit: u64, room: usize, due: *mut Due, count: *mut usize) -> Status {
+    // SAFETY: by the contract above.
+    let (queue, mut memory) = unsafe { lent(schedule) };
+    let taken = match queue.first_of_few(&memory, limit) {
+        Some((slot, number, block)) if room > 0 => {
+            queue.take_of_few(&mut memory, slot, number, block).map(|value| Due { slot, value })
+        }
+        _ => None,
+    };
+    let Some(taken) = taken else {
+        // SAFETY: by the contract above.
+        return unsafe { expire_closely(schedule, limit, room, due, count) };
+    };
+    // SAFETY: by the contract above there is room for a value, and `count` is valid for writes and unshared.
+    unsafe {
+        due.write(taken);
+        count.write(1);
+    }
+    Status::Ok
+}
+
+/// The rest of [`expire_far`] where there is no shorter way.
+///
+/// # Safety
+/// As that of [`backoff_schedule_expire_next`]; the schedule has been looked at, and the others are not NULL.
+#[inline(never)]
+unsafe fn expire_closely(schedule: *mut Schedule, limit: u64, room: usize, due: *mut Due, count: *mut usize) -> Status {
+    // SAFETY: by the contract above.
+    let (queue, mut memory) = unsafe { lent(schedule) };
+    let mut given = 0;
+    let mut fill = |slot, value| {
+        // SAFETY: by the contract above there is room for `room` values.
+        unsafe { due.add(given).write(Due { slot, value }) };
+        given += 1;
+    };
+    if room > 0 && queue.expire_closely(&mut memory, limit, room, &mut fill).is_none() {
         return Status::NotPending;
     }
     // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
     unsafe { count.write(given) };
     Status::Ok
+}
+
+/// The rest of backoff_schedule_expire_next where now has come to another block. Apart, as [`place_beyond`].
+///
+/// # Safety
+/// As that of [`backoff_schedule_expire_next`]; the schedule has been looked at.
+#[inline(never)]
+unsafe fn follow(schedule: *mut Schedule) {
+    // SAFETY: by the contract above.
+    let (queue, mut memory) = unsafe { lent(schedule) };
+    queue.follow(&mut memory);
 }
 
 /// Gives now: the first slot that can still expire. What is inserted before it counts as in it.
@@ -560,18 +618,18 @@ pub unsafe extern "C" fn backoff_schedule_pending(schedule: *mut Schedule, count
     Status::Ok
 }
 
-/// Says that the line of memory there will be read soon.
+/// Says that a node will be read soon.
 #[inline(always)]
-fn fetch(start: *const u8) {
+fn fetch(node: &Node<u64>) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint reads nothing that a program could see, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *node).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse")))]
     {
-        _ = start;
+        _ = node;
     }
 }
 

@@ -1,13 +1,13 @@
 //! Who attempts in which slot: pending values by slot, in the memory of a Rust program or of a C program.
 //!
 //! ```text
-//! now           2^10 to 2^18 slots later          2^16 to 2^23 slots later           2^64 - 1
-//! |  wheel: a list a slot  |  blocks of 32 to 256 slots: a list a block  |  tree, by slot  |
+//! now           2^10 to 2^18 slots later          2^17 to 2^23 slots later           2^64 - 1
+//! |  wheel: a list a slot  |  blocks of 32 to 1,024 slots: a list a block |  tree, by slot  |
 //! ```
 //!
 //! A block is dealt out to the wheel when now comes near, one block a call. Its list has 64 values at most: for each one more,
 //! the oldest value goes to the tree. So no call moves more than two lists of 64 values, after any calls. A value in the tree
-//! stays there.
+//! stays there. While the wheel is empty, a block of eight values or fewer is not dealt out: the first of them is looked for.
 //!
 //! The values of a slot in the tree are older than those in its block, and these are older than any that is inserted into the
 //! wheel. So the tree comes first, and the order within a slot is that of insertion.

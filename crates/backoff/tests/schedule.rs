@@ -69,7 +69,9 @@ impl Fixed {
     fn insert(&mut self, slot: u64, value: u64) -> Option<Ticket> {
         let (queue, mut memory) = self.parts();
         if let Some(ticket) = queue.take(&mut memory, slot, value) {
-            queue.place(&mut memory, ticket.slot, ticket.node);
+            if !queue.place(&mut memory, ticket.slot, ticket.node) {
+                queue.place_beyond(&mut memory, ticket.slot, ticket.node);
+            }
             return Some(ticket);
         }
         if self.nodes.len() == self.capacity {
@@ -95,7 +97,7 @@ impl Fixed {
         let mut all = Vec::new();
         loop {
             let before = all.len();
-            let slot = queue.expire_next(&mut memory, limit, room, &mut |_, slot, value| all.push((slot, value)));
+            let slot = queue.expire_next(&mut memory, limit, room, &mut |slot, value| all.push((slot, value)));
             let Some(slot) = slot else { return all };
             assert!(all.len() > before && all.len() - before <= room);
             assert!(all[before..].iter().all(|(given, _)| *given == slot), "one slot a call");
@@ -237,7 +239,7 @@ fn a_full_schedule_refuses() {
     }
     assert_eq!(schedule.insert(9, 3), None);
     let (queue, mut memory) = schedule.parts();
-    assert_eq!(queue.expire_next(&mut memory, 9, 1, &mut |_, slot, value| assert_eq!((slot, value), (9, 0))), Some(9));
+    assert_eq!(queue.expire_next(&mut memory, 9, 1, &mut |slot, value| assert_eq!((slot, value), (9, 0))), Some(9));
     assert!(schedule.insert(9, 4).is_some());
     assert_eq!(schedule.expire_all(u64::MAX, 1), [(9, 1), (9, 2), (9, 4)]);
     assert_eq!(Fixed::new(0, 0).insert(1, 1), None);

@@ -95,7 +95,9 @@ impl<T: Copy> Schedule<T> {
         loop {
             let (queue, mut memory) = self.parts();
             if let Some(ticket) = queue.take(&mut memory, slot, value) {
-                queue.place(&mut memory, ticket.slot, ticket.node);
+                if !queue.place(&mut memory, ticket.slot, ticket.node) {
+                    queue.place_beyond(&mut memory, ticket.slot, ticket.node);
+                }
                 return ticket;
             }
             self.grow(value);
@@ -133,7 +135,7 @@ impl<T: Copy> Schedule<T> {
     #[inline]
     pub fn expire_next(&mut self, limit: u64, mut expired: impl FnMut(u64, T)) -> Option<u64> {
         let (queue, mut memory) = self.parts();
-        queue.expire_next(&mut memory, limit, usize::MAX, &mut |_, slot, value| expired(slot, value))
+        queue.expire_next(&mut memory, limit, usize::MAX, &mut expired)
     }
 
     /// The same with the values in `due`, in place of what was there.
@@ -141,7 +143,7 @@ impl<T: Copy> Schedule<T> {
     pub fn take_next(&mut self, limit: u64, due: &mut Due<T>) -> Option<u64> {
         due.values.clear();
         let (queue, mut memory) = self.parts();
-        queue.expire_next(&mut memory, limit, usize::MAX, &mut |_, _, value| due.values.push(value))
+        queue.expire_next(&mut memory, limit, usize::MAX, &mut |_, value| due.values.push(value))
     }
 
     /// Expires every slot up to `limit`, in order; then now is `limit`, as for [`expire_next`](Self::expire_next).

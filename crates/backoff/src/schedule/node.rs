@@ -6,10 +6,8 @@ use core::hint::select_unpredictable;
 
 /// No node: a list without values, and what is before the first value of a list.
 pub(super) const NONE: u32 = u32::MAX;
-/// In [`Node::third`]: the value is in the tree.
+/// In [`Node::parent`]: the value is in the tree.
 pub(super) const IN_TREE: u32 = 1 << 31;
-/// One in this number of insertions lets the distance between a value and the one that it announces grow.
-const AHEAD: u32 = 8;
 
 /// A value that is pending, or a free place for one.
 #[repr(C)]
@@ -24,22 +22,21 @@ pub struct Node<V> {
     pub(super) next: u32,
     /// In a list the value before it; in the tree the right child.
     pub(super) previous: u32,
-    /// In a list a value that comes some values later, to be fetched in time; of the last one a value that came some values
-    /// earlier. In the tree the parent and [`IN_TREE`].
-    pub(super) third: u32,
+    /// In the tree the parent and [`IN_TREE`]; else 0.
+    pub(super) parent: u32,
 }
 
 impl<V> Node<V> {
     /// One without a value, `value` being anything. `serial` is even.
     #[inline]
     pub(super) const fn free(value: V, serial: u32, next: u32) -> Node<V> {
-        Node { value, slot: 0, serial, next, previous: NONE, third: 0 }
+        Node { value, slot: 0, serial, next, previous: NONE, parent: 0 }
     }
 
     /// Whether a pending value is in the tree.
     #[inline(always)]
     pub(super) const fn is_in_tree(&self) -> bool {
-        self.third & IN_TREE != 0
+        self.parent & IN_TREE != 0
     }
 }
 
@@ -48,27 +45,14 @@ impl<V> Node<V> {
 pub(super) fn push<V>(nodes: &mut [Node<V>], list: &mut u32, number: u32) {
     let last = core::mem::replace(list, number);
     let Some(node) = nodes.get_mut(number as usize) else { return };
-    (node.next, node.previous, node.third) = (number, last, number);
+    (node.next, node.previous) = (number, last);
     // Behind itself, where the list is empty. As a number, because that is as random as the slot.
     let before = select_unpredictable(last == NONE, number, last);
     let Some(node) = nodes.get_mut(before as usize) else { return };
-    let behind = node.third;
     let first = core::mem::replace(&mut node.next, number);
-    let ahead = announce(nodes, behind, first, number);
     if let Some(node) = nodes.get_mut(number as usize) {
-        (node.next, node.third) = (first, ahead);
+        node.next = first;
     }
-}
-
-/// Lets the value `behind`, some values before the last one, announce `number`; gives the one that announces the next one.
-/// Their distance grows while `first`, the first one of the list, announces. What was behind may be gone since, and be free
-/// or in the tree.
-#[inline(always)]
-fn announce<V>(nodes: &mut [Node<V>], behind: u32, first: u32, number: u32) -> u32 {
-    let Some(node) = nodes.get_mut(behind as usize).filter(|node| !node.is_in_tree()) else { return number };
-    node.third = number;
-    let ahead = select_unpredictable(behind != first || number.is_multiple_of(AHEAD), node.next, behind);
-    if ahead & IN_TREE == 0 { ahead } else { number }
 }
 
 /// Takes a node out of its list; gives whether the list is empty now.

@@ -13,7 +13,7 @@ const ROOT: u32 = !IN_TREE;
 #[repr(C)]
 #[derive(Clone, Debug)]
 pub(super) struct Root {
-    /// The first slot; anything, where the tree is empty.
+    /// The first slot; the last of all, where the tree is empty.
     pub(super) slot: u64,
     /// The first value; `NONE`: the tree is empty.
     pub(super) first: u32,
@@ -21,7 +21,7 @@ pub(super) struct Root {
 }
 
 impl Root {
-    pub(super) const EMPTY: Root = Root { slot: 0, first: NONE, top: NONE };
+    pub(super) const EMPTY: Root = Root { slot: u64::MAX, first: NONE, top: NONE };
 }
 
 /// A tree with its memory.
@@ -50,7 +50,7 @@ impl<V> Tree<'_, V> {
             (self.root.slot, self.root.first) = (slot, number);
         }
         if let Some(node) = self.nodes.get_mut(number as usize) {
-            (node.next, node.previous, node.third) = (NONE, NONE, parent | IN_TREE);
+            (node.next, node.previous, node.parent) = (NONE, NONE, parent | IN_TREE);
         }
         match self.nodes.get_mut(parent as usize) {
             Some(node) if is_right => node.previous = number,
@@ -68,8 +68,8 @@ impl<V> Tree<'_, V> {
     fn lift(&mut self, number: u32, parent: u32) -> u32 {
         let Some(&Node { next: left, previous: right, .. }) = self.nodes.get(number as usize) else { return ROOT };
         let Some(node) = self.nodes.get_mut(parent as usize) else { return ROOT };
-        let (above, is_left) = (node.third & !IN_TREE, node.next == number);
-        node.third = number | IN_TREE;
+        let (above, is_left) = (node.parent & !IN_TREE, node.next == number);
+        node.parent = number | IN_TREE;
         let moved = if is_left { right } else { left };
         *if is_left { &mut node.next } else { &mut node.previous } = moved;
         self.set_parent(moved, parent);
@@ -83,7 +83,7 @@ impl<V> Tree<'_, V> {
     #[inline(always)]
     fn set_parent(&mut self, number: u32, parent: u32) {
         if let Some(node) = self.nodes.get_mut(number as usize) {
-            node.third = parent | IN_TREE;
+            node.parent = parent | IN_TREE;
         }
     }
 
@@ -99,25 +99,29 @@ impl<V> Tree<'_, V> {
     }
 
     /// Takes a value out.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn remove(&mut self, number: u32) {
-        let Some(&Node { previous: right, third, .. }) = self.nodes.get(number as usize) else { return };
+        let Some(&Node { previous: right, parent, .. }) = self.nodes.get(number as usize) else { return };
         if number == self.root.first {
             // Nothing is to its left: what follows is the leftmost value to its right, or else its parent.
-            let mut next = if right == NONE { third & !IN_TREE } else { right };
+            let mut next = if right == NONE { parent & !IN_TREE } else { right };
             while right != NONE
                 && let Some(node) = self.nodes.get(next as usize).filter(|node| node.next != NONE)
             {
                 next = node.next;
             }
             self.root.first = if next == ROOT { NONE } else { next };
-            self.root.slot = self.nodes.get(next as usize).map_or(0, |node| node.slot);
+            self.root.slot = self.nodes.get(next as usize).map_or(u64::MAX, |node| node.slot);
         }
-        while let Some(&Node { next: left, previous: right, third, .. }) = self.nodes.get(number as usize) {
+        while let Some(&Node { next: left, previous: right, parent, .. }) = self.nodes.get(number as usize) {
             if left == NONE || right == NONE {
-                return self.replace(number, if left == NONE { right } else { left }, third & !IN_TREE);
+                self.replace(number, if left == NONE { right } else { left }, parent & !IN_TREE);
+                break;
             }
             self.lift(if rank(left) < rank(right) { right } else { left }, number);
+        }
+        if let Some(node) = self.nodes.get_mut(number as usize) {
+            node.parent = 0;
         }
     }
 }
