@@ -10,7 +10,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use harness::headers::{ALL as HEADER, INCLUDE, MADE};
-use harness::{LIBRARY, ROOT, STRICT, files_with_extension, is_there, run};
+use harness::{LIBRARY, ROOT, STRICT, built, files_with_extension, is_there, run};
 
 /// The headers in `include/` are what users read; they must be those that belong to the code. `backoff.h`, which every
 /// program includes, is short.
@@ -33,8 +33,8 @@ fn the_package_has_the_headers_of_include() {
     }
 }
 
-/// What a program compiled against an earlier header relies on. `abi/N.txt` has the functions with their types, and the
-/// fields with their places, that the last tagged version with the soname libbackoff.so.N had. Each of these lines must
+/// What a program compiled against an earlier header relies on. `abi/N.txt` has the functions with their types, the fields
+/// with their places, and the numbers, that the last tagged version with the soname libbackoff.so.N had. Each of these lines must
 /// still be true; what has come since is in no line. A tag of a version comes with a new list: `BLESS=abi`.
 #[test]
 fn the_abi_of_the_last_tagged_version_is_still_there() {
@@ -50,7 +50,30 @@ fn the_abi_of_the_last_tagged_version_is_still_there() {
     assert!(!tagged.is_empty() && gone.is_empty(), "another soname, or keep these: {gone:#?}");
 }
 
-/// Each function with its types, and each struct with its size and the place and size of its fields.
+/// The same of the binary: abidiff compares what the library was compiled to with `abi/N.abi`, which abidw made. Functions may
+/// be added; a schedule is opaque.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn abidiff_finds_the_binary_interface_of_the_last_tagged_version() {
+    if !is_there("abidiff") {
+        return;
+    }
+    let library = built("libbackoff-debug", "2").join("libbackoff.so");
+    let folder = Path::new(ROOT).join("ffi-tests/abi");
+    let (list, passed_over) = (folder.join("1.abi"), folder.join("passed-over.ini"));
+    if env::var("BLESS").is_ok_and(|what| what == "abi") {
+        let mut abidw = Command::new("abidw");
+        abidw.args(["--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-parameter-names"]);
+        abidw.args(["--type-id-style", "hash", "--suppressions"]).arg(&passed_over).arg("--out-file");
+        run(abidw.arg(&list).arg(&library));
+    }
+    let mut abidiff = Command::new("abidiff");
+    abidiff.args(["--no-added-syms", "--suppressions"]).arg(&passed_over);
+    run(abidiff.arg(&list).arg(&library));
+}
+
+/// Each function with its types, each struct with its size and the place and size of its fields, each number of an
+/// enumeration and each flag.
 fn abi() -> BTreeSet<String> {
     let mut prints = String::new();
     let mut lines: BTreeSet<String> = BTreeSet::new();
@@ -66,6 +89,12 @@ fn abi() -> BTreeSet<String> {
                 field.split('[').next().and_then(|field| field.split([' ', '*']).next_back()).unwrap_or_default();
             let parts = format!("offsetof(struct {body}, {name}), (unsigned)sizeof(((struct {body} *)0)->{name})");
             prints += &format!("    printf(\"field {body}.{name} at %u, %u\\n\", (unsigned){parts});\n");
+        } else if let Some((name, number)) = line.trim_end_matches(',').split_once(" = ").filter(|_| body.is_empty())
+            && let Some(name) = name.strip_prefix("    BACKOFF_")
+        {
+            lines.insert(format!("number BACKOFF_{name} {number}"));
+        } else if let Some(flag) = line.strip_prefix("#define BACKOFF_FLAG_") {
+            lines.insert(format!("number BACKOFF_FLAG_{flag}"));
         } else if !declaration.is_empty() || functions(line).len() == 1 {
             declaration += " ";
             declaration += line.trim();

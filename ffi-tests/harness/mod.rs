@@ -21,20 +21,25 @@ pub const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Wredundant-decls", "-Werror
 /// The most octets of the stripped library: small enough for a device that has little else.
 pub const MOST_OCTETS: u64 = 64 * 1024;
 
-/// The folder of `libbackoff.so` and `libbackoff.a`, built once for all tests, in a target folder of its own: the
-/// cargo that runs the tests may hold the lock of the common one.
+/// The folder of `libbackoff.so` and `libbackoff.a`, built once for all tests.
 pub static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libbackoff");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--release", "--offline", "-p", "ethbus-backoff-c", "--target-dir"]).arg(&target);
-    run(cargo.current_dir(ROOT).env_remove("CARGO_BUILD_TARGET"));
-    let library = target.join("release");
+    let library = built("libbackoff", "0");
     let soname = library.join("libbackoff.so.1");
     if !soname.exists() {
         std::os::unix::fs::symlink("libbackoff.so", soname).expect("the target folder takes a link");
     }
     library
 });
+
+/// Builds the library with so much debug information, in a target folder of its own: the cargo that runs the tests may hold
+/// the lock of the common one.
+pub fn built(target: &str, debug: &str) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(target);
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--release", "--offline", "-p", "ethbus-backoff-c", "--target-dir"]).arg(&target);
+    run(cargo.current_dir(ROOT).env_remove("CARGO_BUILD_TARGET").env("CARGO_PROFILE_RELEASE_DEBUG", debug));
+    target.join("release")
+}
 
 /// Runs it to its end, which must be a success, and gives what it printed.
 pub fn run(command: &mut Command) -> String {
