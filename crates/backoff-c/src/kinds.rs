@@ -82,12 +82,7 @@ impl Policy {
         let doublings = if self.kind == CONSTANT { 0 } else { before.into() };
         let grown = parts::shifted(self.structure_base(), doublings);
         let delay = (grown - 1).min(self.ceiling_ns.wrapping_sub(1)) + 1;
-        let first = match self.kind {
-            FULL => 0,
-            EQUAL => delay / 2,
-            _ => delay,
-        };
-        let mut law = Uniform::between(first, delay);
+        let mut law = spread(self.kind, delay);
         if delay > self.cap_ns && self.cap_ns != 0 {
             law = law.capped(self.cap_ns);
         }
@@ -151,23 +146,35 @@ impl Policy {
         let base = self.structure_base();
         let law = match self.kind {
             DECORRELATED => around.timed(0, CoreJitter::Decorrelated, base, previous),
-            LINEAR => {
-                let increment = if self.increment_ns == 0 { base } else { self.increment_ns };
-                around.timed(base.saturating_add(increment.saturating_mul(failures - 1)), CoreJitter::None, base, 0)
-            }
-            FIBONACCI => around.timed(base.saturating_mul(fibonacci(failures)), CoreJitter::None, base, 0),
             SLOTS => {
                 let limit = if self.slot_limit == 0 { 10 } else { self.slot_limit };
                 let slots = 1_u64.checked_shl(failures.min(limit.into()).min(64) as u32).unwrap_or(NONE);
                 around.slotted(slots, if self.slot_ns == 0 { SLOT.into() } else { self.slot_ns }, true)
             }
-            FULL => around.timed(parts::shifted(base, failures - 1), CoreJitter::Full, base, 0),
-            EQUAL => around.timed(parts::shifted(base, failures - 1), CoreJitter::Equal, base, 0),
-            EXPONENTIAL => around.timed(parts::shifted(base, failures - 1), CoreJitter::None, base, 0),
-            _ => around.timed(base, CoreJitter::None, base, 0),
+            kind => {
+                let increment = if self.increment_ns == 0 { base } else { self.increment_ns };
+                let grown = match kind {
+                    LINEAR => base.saturating_add(increment.saturating_mul(failures - 1)),
+                    FIBONACCI => base.saturating_mul(fibonacci(failures)),
+                    CONSTANT => base,
+                    _ => parts::shifted(base, failures - 1),
+                };
+                spread(kind, grown.min(ceiling))
+            }
         };
         law.capped(cap)
     }
+}
+
+/// From where to where a delay before jitter is drawn, of a kind that is not chained and counts no slots.
+#[inline(always)]
+fn spread(kind: u32, delay: u64) -> Uniform {
+    let first = match kind {
+        FULL => 0,
+        EQUAL => delay / 2,
+        _ => delay,
+    };
+    Uniform::between(first, delay)
 }
 
 /// Whether that is the number of one of the eight kinds.
