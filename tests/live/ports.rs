@@ -309,6 +309,34 @@ fn a_station_is_detached_and_attached_while_the_bus_runs() {
     check_record(&record, &["unplug", "plug", "unplug"]);
 }
 
+/// A duplex mismatch as the field knows it, in virtual time and on a live bus alike: late collisions at the side in half
+/// duplex, wrong FCSs at the other, and frames that the side in full duplex takes for sent.
+#[test]
+fn a_duplex_mismatch_has_late_collisions_at_one_side_and_errors_at_the_other() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let scenario = folder.path().join("mismatch.toml");
+    let at = "[[at]]\ntime = '0s'\nstation = 'st1'\nfault = 'full_duplex'\n";
+    let traffic = "stations = 2\n[traffic]\narrivals = 'poisson:0.6'\nframe_size = 1518\n";
+    std::fs::write(&scenario, [traffic, at].concat()).expect("own folder");
+    let scenario = scenario.to_str().expect("plain");
+    let sim = run(ethbus(["sim", scenario, "--duration", "2s", "--warmup", "0s", "--format", "json"])).succeeded();
+    let mut lab = Lab::up(&[scenario]);
+    wait_until(PATIENCE, "collisions", || number(station(&lab.stats(), "st2"), "late_collisions") > 20);
+    for results in [serde_json::from_str(&sim.stdout).expect("JSON"), lab.stats()] {
+        let of = |name: &str, key: &str| number(station(&results, name), key);
+        assert_eq!((of("st1", "collisions"), of("st1", "late_collisions")), (0, 0), "{results}");
+        assert!(of("st2", "late_collisions") > 20, "{results}");
+        assert!(of("st1", "fcs_errors") + of("st1", "alignment_errors") > 10, "{results}");
+        assert!(of("st1", "fragments_received") > 0 && of("st2", "fcs_errors") > 10, "{results}");
+        assert!(of("st1", "frames_transmitted_ok") > of("st2", "frames_received_ok"), "{results}");
+    }
+    lab.down();
+}
+
 /// A faulty station sends frames that no host gets; repaired, it is heard again. A record has both.
 #[test]
 fn a_station_is_made_faulty_and_right_again_while_the_bus_runs() {

@@ -28,6 +28,11 @@ pub enum Fault {
     /// [`Fault::Deaf`], and receives no frame. With PLCA its node hears no BEACON, no COMMIT and no collision; without
     /// PLCA its transmitter still detects collisions.
     OneWay,
+    /// Its host's side of the link is in full duplex and the medium is not: a duplex mismatch. Under CSMA/CD it sends
+    /// whenever a frame and its own gap allow, also over signals of others, detects no collision, and receives while it
+    /// sends. So the others meet late collisions, and it receives what they cut short. Under other methods it has no
+    /// carrier sense, as with [`Fault::Deaf`].
+    FullDuplex,
     /// Bits are wrong at its place. A frame with a wrong bit has a bad FCS there, and a BEACON with one is not recognised.
     BitErrors(BitErrors),
     /// Signals of PLCA have a mishap at its place; without PLCA this has no effect.
@@ -42,14 +47,14 @@ pub enum Fault {
 impl Fault {
     /// Its station has no carrier sense.
     pub const fn is_deaf(self) -> bool {
-        matches!(self, Fault::Deaf | Fault::OneWay)
+        matches!(self, Fault::Deaf | Fault::OneWay | Fault::FullDuplex)
     }
 
     /// It changes what its station receives, and nothing that the station sends.
     pub const fn is_of_receiver(self) -> bool {
         match self {
             Fault::OneWay | Fault::BitErrors(_) | Fault::Signals { .. } => true,
-            Fault::Deaf | Fault::BadFcs | Fault::Babble => false,
+            Fault::Deaf | Fault::BadFcs | Fault::Babble | Fault::FullDuplex => false,
         }
     }
 }
@@ -70,11 +75,12 @@ enum Takes {
 }
 
 /// Every fault: its name, what it takes, an example, and a few words.
-const ALL: [(&str, Takes, &str, &str); 12] = [
+const ALL: [(&str, Takes, &str, &str); 13] = [
     ("deaf", Takes::Nothing(Fault::Deaf), "", "no carrier sense"),
     ("one_way", Takes::Nothing(Fault::OneWay), "", "it hears nothing"),
     ("bad_fcs", Takes::Nothing(Fault::BadFcs), "", ""),
     ("babble", Takes::Nothing(Fault::Babble), "", "no limit to its frames"),
+    ("full_duplex", Takes::Nothing(Fault::FullDuplex), "", "a duplex mismatch"),
     ("ber", Takes::Rate { on_line: false }, ":1e-6", "wrong bits"),
     ("burst", Takes::Burst { on_line: false }, ":1e-6:400", "wrong bits in bursts of 400"),
     ("line_ber", Takes::Rate { on_line: true }, ":1e-6", "the same wrong bits as others with it"),
@@ -112,7 +118,7 @@ impl Fault {
         match self {
             Fault::BitErrors(errors) => Ok(Fault::BitErrors(BitErrors { on_line: true, ..errors })),
             Fault::Signals { .. } => Ok(self),
-            Fault::Deaf | Fault::OneWay | Fault::BadFcs | Fault::Babble => {
+            Fault::Deaf | Fault::OneWay | Fault::BadFcs | Fault::Babble | Fault::FullDuplex => {
                 Err(format!("`{self}` is a fault of one station"))
             }
         }
@@ -133,7 +139,7 @@ impl Fault {
             Fault::BitErrors(errors) if errors.burst > 1 => format!(":{}:{}", rate(errors), errors.burst),
             Fault::BitErrors(errors) => format!(":{}", rate(errors)),
             Fault::Signals { millionths, .. } => format!(":{}%", f64::from(millionths) / 1e4),
-            Fault::Deaf | Fault::OneWay | Fault::BadFcs | Fault::Babble => String::new(),
+            Fault::Deaf | Fault::OneWay | Fault::BadFcs | Fault::Babble | Fault::FullDuplex => String::new(),
         };
         (name, more)
     }

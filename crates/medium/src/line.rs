@@ -438,7 +438,8 @@ impl Line {
         }
         self.busy[place.index()] = Busy::default();
         let deafness = &self.deafness[place.index()];
-        let heard = (self.first..).zip(&self.transmissions).filter(|(number, _)| deafness.hears(*number));
+        let all = (self.first..).zip(&self.transmissions);
+        let heard = all.filter(|(number, other)| other.is_sensed(place, *number, deafness));
         let longest = self.longest;
         let lasts = |other: &Transmission| other.known_end().is_some_and(|end| end + longest >= now);
         for (_, other) in heard.filter(|(_, other)| lasts(other) && other.reaches(place)) {
@@ -544,7 +545,9 @@ impl Line {
             let number = self.first + index as u64;
             let distance = self.way(transmission, place);
             let over = transmission.known_end().is_some_and(|end| end + distance <= now);
-            over || transmission.begin + distance > now || !deafness.hears(number) || !transmission.reaches(place)
+            over || transmission.begin + distance > now
+                || !transmission.is_sensed(place, number, deafness)
+                || !transmission.reaches(place)
         })
     }
 }

@@ -185,7 +185,9 @@ impl Noise {
         match self.at(place, begin) {
             Some(Fault::OneWay) => true,
             Some(Fault::BitErrors(errors)) => errors.hit(self.seed, place, from, to),
-            Some(Fault::Deaf | Fault::BadFcs | Fault::Babble | Fault::Signals { .. }) | None => false,
+            Some(Fault::Deaf | Fault::BadFcs | Fault::Babble | Fault::FullDuplex | Fault::Signals { .. }) | None => {
+                false
+            }
         }
     }
 
@@ -213,7 +215,12 @@ impl Noise {
                 errors.hit(self.seed, place, begin, begin + span).then_some(Sense::Carrier)
             }
             (
-                Fault::Deaf | Fault::BadFcs | Fault::Babble | Fault::Signals { .. } | Fault::BitErrors(_),
+                Fault::Deaf
+                | Fault::BadFcs
+                | Fault::Babble
+                | Fault::FullDuplex
+                | Fault::Signals { .. }
+                | Fault::BitErrors(_),
                 Sort::Beacon(_) | Sort::Commit | Sort::Frame,
             ) => None,
         }

@@ -35,9 +35,15 @@ impl Worth {
         match fault {
             _ if too_long => Worth::TooLong,
             Some(Fault::BadFcs) => Worth::BadFcs,
-            Some(Fault::Deaf | Fault::Babble | Fault::OneWay | Fault::BitErrors(_) | Fault::Signals { .. }) | None => {
-                Worth::Good
-            }
+            Some(
+                Fault::Deaf
+                | Fault::Babble
+                | Fault::OneWay
+                | Fault::FullDuplex
+                | Fault::BitErrors(_)
+                | Fault::Signals { .. },
+            )
+            | None => Worth::Good,
         }
     }
 

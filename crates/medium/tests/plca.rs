@@ -36,8 +36,9 @@ fn off(stations: usize) -> Plca {
 /// 30.16.1.1.1: with PLCA off, a node works with plain CSMA/CD.
 fn same_as_csma_cd(cases: u32, scenarios: impl Strategy<Value = Scenario>) {
     let result = runner(cases).run(&scenarios, |Scenario { mut config, mut inputs }| {
-        // PLCA ignores deafness.
-        inputs.retain(|(_, input)| !matches!(input, Input::Deed(Deed::Fault { fault: Some(Fault::Deaf), .. })));
+        // PLCA ignores deafness, and a mismatch.
+        let is_ignored = |fault: &Option<Fault>| matches!(fault, Some(Fault::Deaf | Fault::FullDuplex));
+        inputs.retain(|(_, input)| !matches!(input, Input::Deed(Deed::Fault { fault, .. }) if is_ignored(fault)));
         config.rate = BitRate::MBIT_10;
         let stations = config.topology.stations();
         let with = Config { method: Method::Plca(off(stations)), ..config.clone() };

@@ -330,6 +330,25 @@ fn the_first_bit_behind_a_frame_is_extension() {
     }
 }
 
+/// A duplex mismatch. Station 1 begins in the middle of station 0's frame: station 0 has a late collision, and its jam ends
+/// what station 1 receives. Station 1 sends on to the end, and its frame is lost; its next frame keeps the gap.
+#[test]
+fn a_station_in_full_duplex_sends_over_others_and_receives_beside() {
+    let config = Config::new(BitRate::MBIT_10, Topology::star(2, 0), 1);
+    let duplex = (0, Input::Deed(Deed::Fault { station: station(1), fault: Some(Fault::FullDuplex) }));
+    let events = agreed(config, &[duplex, offer(0, 0, 1, 500), offer(1_000, 1, 0, 500), offer(1_000, 1, 0, 64)]);
+    let at = |number: u16, wanted: fn(&Kind) -> bool| -> Vec<u64> {
+        let own = events.iter().filter(|event| event.station == station(number) && wanted(&event.kind));
+        own.map(|event| event.at.get()).collect()
+    };
+    assert_eq!(at(0, |kind| matches!(kind, Kind::Collision { late: true, .. })), [1_000], "{}", trace(&events));
+    assert!(at(1, |kind| matches!(kind, Kind::Collision { .. })).is_empty());
+    // 500 octets and 64 bits of preamble and SFD from 1,000 on, and then the gap of 96.
+    assert_eq!(at(1, |kind| matches!(kind, Kind::Attempt { .. })), [1_000, 5_064 + 96]);
+    assert_eq!(at(1, |kind| matches!(kind, Kind::Damaged { .. }))[..1], [1_032]);
+    assert_eq!(at(0, |kind| matches!(kind, Kind::Damaged { .. }))[..1], [5_064]);
+}
+
 /// On a star so wide that a station's own fragment has ended at its place before it reaches the others, that fragment
 /// is no carrier to the station when it arrives there.
 #[test]

@@ -79,6 +79,8 @@ pub(crate) struct Mac {
     pub(super) excessive_deferral: bool,
     /// When the latest attempt began; `NEVER` before the first.
     pub(super) begin: BitInstant,
+    /// It detects no collision of the latest attempt: the station was in full duplex as the attempt began.
+    pub(super) duplex: bool,
     /// When the burst in progress began.
     pub(super) burst: Option<BitInstant>,
     /// When its last frame ended: a frame that is ready by then continues the burst.
@@ -130,6 +132,7 @@ impl Access for CsmaCd {
 
     fn signals_begin<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, begun: Begun, host: &mut H) {
         match engine.station(station).mac.transmit {
+            Transmit::Transmitting if engine.station(station).mac.duplex => {}
             Transmit::Transmitting if begun.other || (begun.own && engine.core.meets_others(station)) => {
                 engine.tell_transmit(station, TransmitInput::Collision, host);
             }
@@ -236,6 +239,7 @@ impl Mac {
             deferred: false,
             excessive_deferral: false,
             begin: NEVER,
+            duplex: false,
             burst: None,
             burst_open_at: BitInstant::ZERO,
             late: false,

@@ -9,18 +9,14 @@ impl Line {
     /// `into`.
     pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
         into.clear();
-        let deafness = &self.deafness[place.index()];
         let spoke = self.spoke[place.index()];
         into.extend(spoke.map(|end| Carrier { begin: BitInstant::ZERO, end: Some(end), own: true }));
         into.extend((self.first..).zip(&self.transmissions).filter_map(|(number, transmission)| {
             let distance = self.way(transmission, place);
             let begin = transmission.begin + distance;
             let end = transmission.known_end().map(|end| end + distance);
-            (begin < now && deafness.hears(number) && transmission.reaches(place)).then_some(Carrier {
-                begin,
-                end,
-                own: transmission.source() == place,
-            })
+            (begin < now && self.senses(place, number, transmission) && transmission.reaches(place))
+                .then_some(Carrier { begin, end, own: transmission.source() == place })
         }));
         into.sort_unstable();
     }
@@ -28,6 +24,12 @@ impl Line {
     /// The station at `place` hears this transmission when it arrives.
     pub fn hears(&self, place: StationId, id: TransmissionId) -> bool {
         self.deafness[place.index()].hears(id.get())
+    }
+
+    /// The station at `place` senses transmission `number`.
+    #[inline]
+    pub(super) fn senses(&self, place: StationId, number: u64, one: &Transmission) -> bool {
+        one.is_sensed(place, number, &self.deafness[place.index()])
     }
 
     /// No station is deaf to it, and no cut keeps it from any station.
@@ -156,7 +158,7 @@ impl Line {
             let own = &self.transmissions[index];
             let (place, id) = (own.source(), self.first + index as u64);
             let is_last = self.last_of[place.index()].is_some_and(|(last, _)| last.get() == id);
-            if is_last && self.deafness[place.index()].hears(id) {
+            if is_last && self.senses(place, id, own) {
                 let end = own.known_end();
                 if std::mem::replace(&mut self.spoke[place.index()], end).is_none() {
                     self.speakers.push(place);
@@ -180,11 +182,11 @@ impl Line {
     fn follow(&self, place: StationId, end: &mut BitInstant) -> bool {
         loop {
             let (so_far, mut goes_on) = (*end, false);
-            let deafness = &self.deafness[place.index()];
             // Signals that began too late or ended too early, at any place, cannot move it.
             let touching = (self.first..).zip(&self.transmissions).take_while(|(_, other)| other.begin <= so_far);
             let touching = touching.filter(|(_, other)| !self.is_over_everywhere(other, so_far));
-            for (_, other) in touching.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {
+            let touching = touching.filter(|(number, other)| self.senses(place, *number, other));
+            for (_, other) in touching.filter(|(_, other)| other.reaches(place)) {
                 let distance = self.way(other, place);
                 if other.begin + distance <= so_far {
                     match other.known_end() {

@@ -82,7 +82,8 @@ impl Line {
 
     fn overlap_at(&self, place: StationId, packet: &Transmission, other: &Transmission) -> bool {
         let here = |one: &Transmission| one.span().after(self.way(one, place));
-        other.reaches(place) && here(packet).spoilt_by(&here(other))
+        let is_beside = other.duplex && other.source() == place;
+        !is_beside && other.reaches(place) && here(packet).spoilt_by(&here(other))
     }
 
     /// No transmission so far can meet this one anywhere: every earlier signal had ended at the source of this one

@@ -1,5 +1,6 @@
 //! One transmission: its frame, its sender, its begin, and its course.
 
+use super::deafness::Deafness;
 use crate::frame::{Addressed, FrameId, Queued, StationId, TransmissionId};
 use crate::rules::Span;
 use crate::time::{BitInstant, Octets};
@@ -48,6 +49,8 @@ pub(crate) struct Transmission {
     pub worth: Worth,
     /// Its sender had no carrier sense as it began.
     pub deaf: bool,
+    /// Its sender was in full duplex as it began: it detects no collision, and receives beside it.
+    pub duplex: bool,
     pub course: Course,
     /// The collision that it took part in.
     pub episode: Option<u64>,
@@ -75,6 +78,7 @@ impl Transmission {
             frame_end: end,
             worth,
             deaf: false,
+            duplex: false,
             course: Course::Whole { end },
             episode: None,
             settled: false,
@@ -97,6 +101,13 @@ impl Transmission {
     /// Whether the station at `place` receives it: it is an addressee, and not the sender.
     pub fn is_for(&self, place: StationId) -> bool {
         self.source() != place && self.destination.is_for(place)
+    }
+
+    /// The station at `place`, with this `deafness`, senses it: it has this `number`. A station in full duplex senses its
+    /// own transmission, and leaves a gap after it.
+    #[inline]
+    pub fn is_sensed(&self, place: StationId, number: u64, deafness: &Deafness) -> bool {
+        deafness.hears(number) || (self.duplex && self.source() == place)
     }
 
     /// Its signal reaches `place`.

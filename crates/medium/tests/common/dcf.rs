@@ -439,7 +439,11 @@ impl Model {
             end: now + lasts,
             reserves,
             reaches,
-            unheard: self.stations.iter().map(|it| matches!(it.fault, Some(Fault::Deaf | Fault::OneWay))).collect(),
+            unheard: self
+                .stations
+                .iter()
+                .map(|it| matches!(it.fault, Some(Fault::Deaf | Fault::OneWay | Fault::FullDuplex)))
+                .collect(),
             faults: vec![None; self.stations.len()],
             episode: None,
         });

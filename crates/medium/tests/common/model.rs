@@ -74,6 +74,8 @@ struct Station {
     /// When its last frame was transmitted.
     sent_at: Option<u64>,
     late_collision: bool,
+    /// What it sends, or sent last, it began in full duplex.
+    in_full_duplex: bool,
     fault: Option<Fault>,
     generator: Generator,
     deference: Deference,
@@ -115,6 +117,7 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
         bursting: None,
         sent_at: None,
         late_collision: false,
+        in_full_duplex: false,
         fault: None,
         generator: Generator::stream(config.seed, number as u64),
         deference: Deference::Free,
@@ -255,7 +258,10 @@ impl Model<'_> {
         // The MAU cuts off stations that babble; others never reach this limit.
         let longest = (p.jabber_limit.get() - PREAMBLE_AND_SFD) / 8;
         let size = head.size.min(Octets::new(longest as u32));
-        let deaf = |station: &Station| station.fault == Some(Fault::Deaf);
+        let senses_nothing = |station: &Station| matches!(station.fault, Some(Fault::Deaf | Fault::FullDuplex));
+        let mut unheard: Vec<bool> = self.stations.iter().map(senses_nothing).collect();
+        // A MAC in full duplex leaves a gap after its own frame.
+        unheard[station] &= this.fault == Some(Fault::Deaf);
         let late = lateness(self.config, station, now);
         self.signals.push(Signal {
             station,
@@ -264,7 +270,7 @@ impl Model<'_> {
             destination: head.destination,
             too_long: head.too_long,
             bad_fcs: this.fault == Some(Fault::BadFcs),
-            no_carrier: deaf(this),
+            no_carrier: this.fault == Some(Fault::Deaf),
             begin: now,
             packet,
             end: packet + PREAMBLE_AND_SFD + size.bit_times().get().max(shortest),
@@ -278,9 +284,10 @@ impl Model<'_> {
                 .collect(),
             spoilt: vec![false; places],
             spoken_over: vec![false; places],
-            unheard: self.stations.iter().map(deaf).collect(),
+            unheard,
             reaches: same_side(&self.config.topology, station, self.cut),
         });
+        self.stations[station].in_full_duplex = self.stations[station].fault == Some(Fault::FullDuplex);
     }
 
     /// The last bit has gone out, and no collision was detected before it had.
@@ -508,18 +515,23 @@ impl Model<'_> {
 
     fn signals_begin(&mut self) {
         for station in 0..self.stations.len() {
-            let heard = self.signals.iter().filter(|signal| signal.is_on(station, self.now)).count();
-            if heard > 1 {
+            if self.heard_at(station).len() > 1 {
                 self.overlap(station);
             }
             self.watch_carrier(station);
         }
     }
 
+    /// The signals that its receiver hears. In full duplex its own is on wires of its own.
+    fn heard_at(&self, station: usize) -> Vec<usize> {
+        let is_apart = |signal: &Signal| signal.station == station && self.stations[station].in_full_duplex;
+        let is_on = |&index: &usize| self.signals[index].is_on(station, self.now) && !is_apart(&self.signals[index]);
+        (0..self.signals.len()).filter(is_on).collect()
+    }
+
     /// More than one signal is heard at the place of `station`.
     fn overlap(&mut self, station: usize) {
-        let signals = 0..self.signals.len();
-        let heard: Vec<usize> = signals.filter(|&index| self.signals[index].is_on(station, self.now)).collect();
+        let heard = self.heard_at(station);
         let sends = heard.iter().any(|&index| self.signals[index].station == station);
         for &index in &heard {
             let signal = &mut self.signals[index];
@@ -527,7 +539,7 @@ impl Model<'_> {
             signal.spoilt[station] |= packet;
             signal.spoken_over[station] |= packet && sends;
         }
-        if self.stations[station].transmit == Transmit::Transmitting {
+        if self.stations[station].transmit == Transmit::Transmitting && !self.stations[station].in_full_duplex {
             self.collision(station, &heard);
         }
     }

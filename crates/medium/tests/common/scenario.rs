@@ -384,6 +384,7 @@ fn any_fault() -> impl Strategy<Value = Drawn> {
         2 => Just(None),
         2 => Just(Some(Fault::Deaf)),
         1 => Just(Some(Fault::BadFcs)),
+        1 => Just(Some(Fault::FullDuplex)),
         2 => Just(Some(Fault::Babble)),
     ];
     drawn(fault.prop_map(What::SetFault))

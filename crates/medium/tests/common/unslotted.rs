@@ -366,7 +366,7 @@ impl Model {
             begin: now,
             end: now + 64 + 8 * u64::from(size),
             reaches: same_side(&self.config.topology, from, self.cut),
-            unheard: self.faults.iter().map(|fault| *fault == Some(Fault::Deaf)).collect(),
+            unheard: self.faults.iter().map(|fault| matches!(fault, Some(Fault::Deaf | Fault::FullDuplex))).collect(),
             episode: None,
         };
         self.sounds.push(sound);

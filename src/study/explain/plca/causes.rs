@@ -113,7 +113,7 @@ impl Cause {
             Cause::Noise { noise } => match noise.fault {
                 Fault::BitErrors(_) => 18,
                 Fault::OneWay => 19,
-                Fault::Signals { .. } | Fault::Deaf | Fault::BadFcs | Fault::Babble => 20,
+                Fault::Signals { .. } | Fault::Deaf | Fault::BadFcs | Fault::Babble | Fault::FullDuplex => 20,
             },
             Cause::Dynamic { .. } => 21,
             Cause::SkipsTurns { .. } => 22,

@@ -118,6 +118,9 @@ impl Words<'_> {
             Input::Deed(Deed::Fault { station, fault }) => {
                 let fault = match fault {
                     Some(Fault::Deaf) => "gets the fault `deaf`: it hears no signal that begins from now on",
+                    Some(Fault::FullDuplex) => {
+                        "gets the fault `full_duplex`: it defers to no signal that begins from now on"
+                    }
                     Some(Fault::OneWay) => "gets the fault `one_way`: it hears and receives nothing from now on",
                     Some(Fault::BitErrors(_)) => "gets noise: frames arrive there with wrong bits from now on",
                     Some(Fault::Signals { .. }) => "gets a fault of PLCA's signals, which it does not use",

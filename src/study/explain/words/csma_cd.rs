@@ -154,6 +154,10 @@ impl Words<'_> {
             Some(Fault::BadFcs) => format!(" {station} has the fault `bad_fcs`."),
             Some(Fault::Babble) => format!(" {station} has the fault `babble`: its MAC takes frames of any length."),
             Some(Fault::OneWay) => format!(" {station} has the fault `one_way`: it hears nothing."),
+            Some(Fault::FullDuplex) => format!(
+                " {station} is in full duplex on a medium that is not (fault `full_duplex`): it defers to no signal, and \
+                 takes a frame for sent that met others."
+            ),
             // Noise changes what it receives, and not what it sends.
             Some(Fault::BitErrors(_) | Fault::Signals { .. }) | None => String::new(),
         };
@@ -198,6 +202,10 @@ impl Words<'_> {
                         "{whose} gets the fault `babble`: its MAC takes frames of any length, and its MAU cuts them off \
                          at {} (8.2.1.5).",
                         self.span(self.config.parameters.jabber_limit)
+                    ),
+                    Some(Fault::FullDuplex) => format!(
+                        "{whose} gets the fault `full_duplex`, a duplex mismatch: it defers to no signal that begins from \
+                         now on, detects no collision, and receives while it sends."
                     ),
                     Some(Fault::OneWay) => format!(
                         "{whose} gets the fault `one_way`: it hears nothing that begins from now on, defers to nothing \

@@ -51,7 +51,9 @@ pub(super) fn sentences(segment: &Segment, noise: &Noise) -> [String; 3] {
                 "Compare BCNCNT of all nodes: the one that counts fewer has the noise. Look at its tap and its stub.",
             )
         }
-        Fault::Deaf | Fault::BadFcs | Fault::Babble => (format!("{node} has the fault `{name}`."), "", ""),
+        Fault::Deaf | Fault::BadFcs | Fault::Babble | Fault::FullDuplex => {
+            (format!("{node} has the fault `{name}`."), "", "")
+        }
     };
     let fell = noise.fell.map(|at| format!("plca_status fell there at t = {}", group(at.get())));
     let count = |count: u64, what: &str| (count > 0).then(|| format!("{what}: {}", group(count)));

@@ -154,6 +154,8 @@ impl Engine<CsmaCd> {
         let excessive_deferral = this.mac.starts_late(now, parameters.max_defer_time);
         this.mac.transmit = Transmit::Transmitting;
         this.mac.begin = now;
+        let duplex = this.fault == Some(Fault::FullDuplex);
+        this.mac.duplex = duplex;
         let burst = this.mac.burst.is_some();
         if parameters.burst_limit > BitTimes::ZERO {
             this.mac.burst.get_or_insert(now);
@@ -178,7 +180,8 @@ impl Engine<CsmaCd> {
             preamble: Some(preamble),
             frame_end,
             worth,
-            deaf: fault.is_some_and(Fault::is_deaf),
+            deaf: matches!(fault, Some(Fault::Deaf | Fault::OneWay)),
+            duplex,
             course: Course::OnAir { end },
             episode: None,
             settled: false,

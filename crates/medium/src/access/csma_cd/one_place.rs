@@ -433,6 +433,7 @@ impl Engine<CsmaCd> {
             frame_end,
             worth,
             deaf: false,
+            duplex: false,
             course: if cut { Course::Cut { end } } else { Course::OnAir { end } },
             episode: cut.then(|| self.core.line.last_episode()),
             settled: false,
