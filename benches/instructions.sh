@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Counts instructions of saturated runs, of the start of a command, and the memory of a small run, and compares them with
-# instructions.txt. Ends with 1 if a row is above by more than a hundredth and compiler and valgrind are those of the file; with
+# Counts instructions of saturated runs, of libbackoff from C, of the start of a command, and the memory of a small run, and
+# compares them with instructions.txt. Ends with 1 if a row is above by more than a hundredth and compiler and valgrind are those of the file; with
 # others it prints the rows only. Takes a minute of a processor.
 #
 #   cargo build --release -p ethbus-sim --example measured && cargo build && benches/instructions.sh
@@ -48,6 +48,24 @@ slope() {
     awk '{ cost = $1 - cost; frames = $2 - frames } END { printf "%.0f\n", cost / frames }' "$1.short" "$1.long"
 }
 
+# Instructions of one operation of each row of `table count`: what the shared library and the loop around it take. Each call of
+# the function `measured` is a file of its own.
+decisions() {
+    cargo build --quiet --release --locked -p ethbus-backoff-c
+    cp "$target/release/libbackoff.so" "$scratch/libbackoff.so.1"
+    cc -std=c11 -O2 -I include benches/backoff/table.c "$scratch/libbackoff.so.1" -lm -o "$scratch/table"
+    LD_LIBRARY_PATH=$scratch valgrind --tool=callgrind --zero-before=measured --dump-after=measured \
+        --callgrind-out-file="$scratch/table.%p" "$scratch/table" count 2> "$scratch/table.log" > "$scratch/table.rows"
+    awk -v "files=$(ls -v "$scratch"/table.[0-9]*.[0-9]* | tr '\n' ' ')" '
+        BEGIN { split(files, file, " ") }
+        {
+            # A schedule is turned once before its row.
+            dump += /^(pair|cancel)_/ ? 2 : 1
+            while ((getline line < file[dump]) > 0) if (line ~ /^(totals|summary): /) { split(line, cost, " ") }
+            printf "%10.0f  C, %s: instructions an operation\n", cost[2] / $2, $1
+        }' "$scratch/table.rows"
+}
+
 # The most memory that a command has.
 resident() {
     python3 -c 'import resource, subprocess, sys
@@ -66,6 +84,7 @@ wait
     for number in "${!rows[@]}"; do
         printf '%10s  %s: instructions a frame\n' "$(cat "$scratch/$number.slope")" "${rows[number]%%|*}"
     done
+    decisions
     printf '%10s  start of a command: instructions\n' "$(counted "$ethbus" --version | cut -d' ' -f1)"
     printf '%10s  ten stations for a second: KiB of memory\n' "$(resident "$measured" "$scratch/0" 1s)"
 } > "$scratch/now"

@@ -1,5 +1,5 @@
 //! What the functions of libbackoff cost from C, through the shared library: the rows of `table.c`, which runs beside this and
-//! is asked for one row at a time.
+//! is asked for one row at a time. Yardsticks in C are rows there too.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -35,8 +35,20 @@ impl Table {
         let mut compiler = Command::new("cc");
         compiler.args(["-std=c11", "-O2", "-I"]).arg(root.join("include")).arg(here.join("table.c"));
         run(compiler.arg(library.join("libbackoff.so")).arg("-lm").arg("-o").arg(&program));
-        let mut command = Command::new(program);
-        command.arg("serve").env("LD_LIBRARY_PATH", library).stdin(Stdio::piped()).stdout(Stdio::piped());
+        Table::serve(Command::new(program).env("LD_LIBRARY_PATH", library))
+    }
+
+    /// The pairs of libuv and libevent; `None` without their headers.
+    pub fn of_loops() -> Option<Table> {
+        let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("loops");
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=c11", "-O2"]).arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("table_loops.c"));
+        compiler.args(["-luv", "-levent_core", "-o"]).arg(&program).stderr(Stdio::null());
+        compiler.status().is_ok_and(|status| status.success()).then(|| Table::serve(&mut Command::new(program)))
+    }
+
+    fn serve(command: &mut Command) -> Table {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("it has just been built");
         let (ask, answers) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
         Table { _child: child, ask, answers: BufReader::new(answers) }
@@ -45,17 +57,18 @@ impl Table {
     /// Times one operation of a row.
     pub fn row(&mut self, bencher: &mut Bencher<'_, Nanoseconds>, row: &str) {
         bencher.iter_custom(|times| {
-            let rounds = times.div_ceil(OPERATIONS);
-            Nanoseconds::share(self.time(row, rounds), times, rounds * OPERATIONS)
+            let (took, operations) = self.time(row, times.div_ceil(OPERATIONS));
+            Nanoseconds::share(took, times, operations)
         });
     }
 
-    /// How long this number of rounds of a row takes.
-    fn time(&mut self, row: &str, rounds: u64) -> Duration {
+    /// How long this number of rounds of a row takes, and how many operations they have.
+    pub fn time(&mut self, row: &str, rounds: u64) -> (Duration, u64) {
         writeln!(self.ask, "{row} {rounds}").expect("it listens");
         let mut answer = String::new();
         self.answers.read_line(&mut answer).expect("it answers");
-        Duration::from_nanos(answer.trim().parse().expect("a number"))
+        let (took, operations) = answer.trim().split_once(' ').unwrap_or_else(|| panic!("no row {row}: {answer}"));
+        (Duration::from_nanos(took.parse().expect("a number")), operations.parse().expect("a number"))
     }
 }
 

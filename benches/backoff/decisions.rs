@@ -1,17 +1,19 @@
-//! One decision of libbackoff in nanoseconds, in Rust and through the shared library from C, beside the yardsticks of the same
-//! run (an empty loop, an empty call, the generator alone) and beside peers.
+//! One decision of libbackoff in nanoseconds, in Rust and through the shared library from C, beside yardsticks.
 //!
-//! `cargo bench --bench backoff`; with `-- --quick` in less than two minutes.
+//! `cargo bench --bench backoff` interleaves each row with its yardstick and prints their ratio, which a busy machine changes
+//! little: see `ratios.rs`. With `-- --quick` it takes less than a minute. With `-- --save-baseline NAME` or `-- --baseline NAME`
+//! criterion times one row after another, peers too, to compare two versions.
 
 mod c;
 mod nanoseconds;
+mod ratios;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use backoff::{Backoff, Generator, Jitter, Limits, Policy, Retry};
 use c::Table;
-use criterion::{Bencher, Criterion, criterion_group, criterion_main};
+use criterion::{Bencher, Criterion, criterion_group};
 use nanoseconds::Nanoseconds;
 
 /// The delays of an operation that fails as often.
@@ -184,4 +186,12 @@ criterion_group! {
     config = Criterion::default().with_measurement(Nanoseconds);
     targets = yardsticks, slots, policies, peers
 }
-criterion_main!(decisions);
+
+fn main() {
+    if std::env::args().any(|argument| argument.contains("baseline")) {
+        decisions();
+        Criterion::default().configure_from_args().final_summary();
+    } else {
+        ratios::print(std::env::args().any(|argument| argument == "--quick"));
+    }
+}

@@ -1,22 +1,18 @@
-//! The slot schedule: one expiry and one insertion in nanoseconds, with N values pending all the time; in Rust, and from C
-//! through the shared library.
+//! The slot schedule in Rust: one expiry and one insertion in nanoseconds, with N values pending all the time. `backoff` has
+//! it from C too, beside yardsticks.
 //!
 //! `cargo bench --bench schedule`
 
-mod c;
 mod nanoseconds;
 
 use std::hint::black_box;
 
 use backoff::{Due, Generator, Schedule};
-use c::Table;
 use criterion::{Criterion, criterion_group, criterion_main};
 use nanoseconds::Nanoseconds;
 
 fn schedule(criterion: &mut Criterion<Nanoseconds>) {
     let mut group = criterion.benchmark_group("schedule");
-    let mut table = Table::start();
-    group.bench_function("C, delays below 2^20, 100000 pending", |bencher| table.row(bencher, "schedule"));
     for delay_bits in [10, 20] {
         for pending in [1_000_u64, 100_000, 1_000_000] {
             let mut generator = Generator::stream(1, 2);

@@ -1,11 +1,9 @@
 /*
- * What libbackoff costs from C, through the shared library: for each row the fastest sample and the 10th percentile, in
- * nanoseconds for one operation. A sample is 4,096 operations, short enough to be let alone on a busy machine.
- * table.sh builds and runs it, beside the Rust rows of table.rs. Output: name, fastest, 10th percentile, by tabs.
+ * What libbackoff costs from C, through the shared library, beside its yardsticks in C: rows of 4,096 operations or some more.
  *
- * `table serve` is for c.rs, by which criterion measures the same: it reads
- * lines of a row's name and a number of rounds, and answers each with the
- * nanoseconds that this number of rounds of 4,096 operations took.
+ * `table` is for ratios.rs and c.rs: it reads lines of a row's name and a number of rounds, and answers each with the
+ * nanoseconds that these took and with the number of operations that they had. `table count` runs the rows of
+ * instructions.sh once each, in the function `measured`, and prints the name and the number of operations of each.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -28,53 +26,12 @@
 
 static struct backoff states[STATES];
 static uint64_t sink, delays[1024];
-static int samples = 4000;
 
 static double now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static int by_size(const void *one, const void *other)
-{
-    double difference = *(const double *)one - *(const double *)other;
-    return (difference > 0) - (difference < 0);
-}
-
-/* What happens after each sample, and is not measured; NULL: nothing. */
-static void (*between)(void);
-
-/* Of each sample `turned` says how many operations it had; NULL: 4,096. */
-static void measure_turns(const char *name, void (*run)(void), const size_t *turned, int count)
-{
-    double *times = malloc(sizeof *times * (size_t)count);
-    int i;
-    if (!times)
-        exit(1);
-    run();
-    for (i = 0; i < count; i++) {
-        double start = now_ns();
-        run();
-        times[i] = (now_ns() - start) / (turned ? (double)*turned : OPERATIONS);
-        if (between)
-            between();
-    }
-    qsort(times, (size_t)count, sizeof times[0], by_size);
-    printf("%s\t%.2f\t%.2f\n", name, times[0], times[count / 10]);
-    fflush(stdout);
-    free(times);
-}
-
-static void measure_many(const char *name, void (*run)(void), int count)
-{
-    measure_turns(name, run, NULL, count);
-}
-
-static void measure(const char *name, void (*run)(void))
-{
-    measure_many(name, run, samples);
 }
 
 static void empty_call(void)
@@ -164,15 +121,32 @@ static void retry_fail(void)
     sink += sum;
 }
 
-/* The same of a policy that is not of the eight kinds. */
-static void retry_fail_any(void)
+/* A geometric delay of slotted ALOHA, of a policy that is read at each call, and of a prepared one. */
+static struct backoff_policy geometric_policy;
+static struct backoff_prepared geometric_prepared;
+
+static void geometric_any(void)
 {
     uint64_t delay = 0, sum = 0;
     int i, n;
     for (i = 0; i < OPERATIONS; i += 8) {
         retry.failures = 0;
         for (n = 0; n < 8; n++) {
-            backoff_retry_fail_any(&retry, &policy, 0, 0, &delay);
+            backoff_retry_fail_any(&retry, &geometric_policy, 0, 0, &delay);
+            sum += delay;
+        }
+    }
+    sink += sum;
+}
+
+static void geometric(void)
+{
+    uint64_t delay = 0, sum = 0;
+    int i, n;
+    for (i = 0; i < OPERATIONS; i += 8) {
+        retry.failures = 0;
+        for (n = 0; n < 8; n++) {
+            backoff_prepared_fail(&retry, &geometric_prepared, 0, 0, &delay);
             sum += delay;
         }
     }
@@ -336,65 +310,15 @@ static void ideal_geometrics(void)
     sink += sum;
 }
 
-static void policies(void)
+/* How many operations a round has had. */
+static size_t turned_values;
+
+/* One round of a row; gives how many operations it had. */
+static __attribute__((noinline)) size_t measured(void (*run)(void))
 {
-#define OF_KIND(kind) BACKOFF_PRESET_OF(kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-    static const struct {
-        const char *name;
-        struct backoff_policy policy;
-    } kinds[] = {
-        {"full jitter", OF_KIND(BACKOFF_KIND_FULL_JITTER)},
-        {"equal jitter", OF_KIND(BACKOFF_KIND_EQUAL_JITTER)},
-        {"decorrelated jitter", OF_KIND(BACKOFF_KIND_DECORRELATED_JITTER)},
-        {"exponential", OF_KIND(BACKOFF_KIND_EXPONENTIAL)},
-        {"constant", OF_KIND(BACKOFF_KIND_CONSTANT)},
-        {"linear", OF_KIND(BACKOFF_KIND_LINEAR)},
-        {"Fibonacci", OF_KIND(BACKOFF_KIND_FIBONACCI)},
-        {"802.3", BACKOFF_PRESET_IEEE8023},
-        {"slot exponential", OF_KIND(BACKOFF_KIND_SLOT_EXPONENTIAL)},
-        {"RCP", OF_KIND(BACKOFF_LAW_RCP)},
-        {"RCP multipliers", OF_KIND(BACKOFF_LAW_RCP_MULTIPLIERS)},
-        {"ALOHA uniform", OF_KIND(BACKOFF_LAW_ALOHA_UNIFORM)},
-        {"ALOHA geometric", OF_KIND(BACKOFF_LAW_ALOHA_GEOMETRIC)},
-        {"SIP timer E", BACKOFF_PRESET_SIP_TIMER_E},
-        {"Google HTTP", BACKOFF_PRESET_GOOGLE_HTTP},
-        {"Google Drive", BACKOFF_PRESET_GOOGLE_DRIVE},
-        {"SimpleDB", BACKOFF_PRESET_AMAZON_SIMPLEDB},
-    };
-#undef OF_KIND
-    size_t i;
-    char name[64];
-    for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        uint64_t delay;
-        int takes_any;
-        policy = kinds[i].policy;
-        if (policy.kind == BACKOFF_LAW_ALOHA_UNIFORM || policy.kind == BACKOFF_LAW_ALOHA_GEOMETRIC) {
-            policy.intervals[0] = policy.kind == BACKOFF_LAW_ALOHA_GEOMETRIC ? 16 : 10;
-        } else if (policy.kind == BACKOFF_LAW_RCP || policy.kind == BACKOFF_LAW_RCP_MULTIPLIERS) {
-            policy.intervals[0] = 10;
-            policy.intervals[1] = 100;
-            policy.intervals[2] = 200;
-            policy.intervals_count = 3;
-        }
-        policy.attempt_limit = UINT64_MAX;
-        if (policy.kind == BACKOFF_KIND_FULL_JITTER)
-            policy.cap_ns = UINT64_C(20000000000);
-        backoff_retry_init(&retry, 1, 1, 0);
-        if (backoff_policy_prepare(&policy, &prepared) != BACKOFF_STATUS_OK) {
-            fprintf(stderr, "%s: the policy is refused\n", kinds[i].name);
-            exit(1);
-        }
-        snprintf(name, sizeof name, "retry, %s", kinds[i].name);
-        measure(name, prepared_fail);
-        snprintf(name, sizeof name, "policy read at each call: retry, %s", kinds[i].name);
-        takes_any = backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_NEEDS_ANY;
-        backoff_retry_init(&retry, 1, 1, 0);
-        measure(name, takes_any ? retry_fail_any : retry_fail);
-        if (i == 0) {
-            measure("policy draw, full jitter", prepared_draw);
-            measure("policy read at each call: policy draw, full jitter", policy_draw);
-        }
-    }
+    turned_values = OPERATIONS;
+    run();
+    return turned_values;
 }
 
 #include "table_schedule.h"
@@ -402,68 +326,86 @@ static void policies(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} served[] = {
-    {"empty_call", empty_call},       {"collide", collide},
-    {"collide_inline", collide_inline}, {"draws", draws},
-    {"collide_each", collide_each},   {"retry_fail", retry_fail},
-    {"prepared_fail", prepared_fail}, {"prepared_fail_inline", prepared_fail_inline}, {"policy_draw", policy_draw},
-    {"prepared_draw", prepared_draw}, {"rate_act", rate_act},
-    {"schedule", schedule_turn},
-    {"ideal_collide", ideal_collides}, {"ideal_each", ideal_eachs},
+} decisions[] = {
+    {"empty_call", empty_call},
+    {"generator", generator},
+    {"collide", collide},
+    {"collide_inline", collide_inline},
+    {"draws", draws},
+    {"collide_each", collide_each},
+    {"retry_fail", retry_fail},
+    {"prepared_fail", prepared_fail},
+    {"prepared_fail_inline", prepared_fail_inline},
+    {"policy_draw", policy_draw},
+    {"prepared_draw", prepared_draw},
+    {"geometric_any", geometric_any},
+    {"geometric", geometric},
+    {"rate_act", rate_act},
+    {"ideal_collide", ideal_collides},
+    {"ideal_each", ideal_eachs},
     {"ideal_retry", ideal_retries},
+    {"ideal_geometric", ideal_geometrics},
 };
 
-static int serve(void)
-{
-    struct backoff_policy fresh = BACKOFF_POLICY_INIT;
-    char name[32];
-    unsigned long rounds, round;
-    policy = fresh;
-    policy.cap_ns = UINT64_C(20000000000);
-    backoff_retry_init(&retry, 1, 1, 0);
-    backoff_policy_prepare(&policy, &prepared);
-    fill_schedule(100000, 20);
-    while (scanf("%31s %lu", name, &rounds) == 2) {
-        size_t i = 0;
-        double start;
-        while (i < sizeof served / sizeof served[0] && strcmp(served[i].name, name) != 0)
-            i++;
-        if (i == sizeof served / sizeof served[0])
-            return 1;
-        start = now_ns();
-        for (round = 0; round < rounds; round++)
-            served[i].run();
-        printf("%.0f\n", now_ns() - start);
-        fflush(stdout);
-    }
-    return 0;
-}
-
-int main(int argc, char **argv)
+static void prepare(void)
 {
     struct backoff_config config = BACKOFF_CONFIG_INIT;
+    struct backoff_policy fresh = BACKOFF_POLICY_INIT;
     uint64_t i, slots;
-    if (argc > 1 && strcmp(argv[1], "serve") != 0)
-        samples = atoi(argv[1]);
     for (i = 0; i < STATES; i++)
         backoff_init(&states[i], &config, 1, i);
     for (i = 0; i < 10; i++)
         backoff_collide(&states[1], &slots);
     backoff_rate_init(&rate);
-    if (argc > 1 && strcmp(argv[1], "serve") == 0)
-        return serve();
-    measure("yardstick: empty call", empty_call);
-    measure("yardstick: generator", generator);
-    measure("collide", collide);
-    measure("collide inline", collide_inline);
-    measure("draws of 1,024", draws);
-    measure("collide each of 256", collide_each);
-    measure("ideal: collide", ideal_collides);
-    measure("ideal: collide each of 256", ideal_eachs);
-    measure("ideal: retry, full jitter", ideal_retries);
-    measure("ideal: retry, ALOHA geometric", ideal_geometrics);
-    policies();
-    measure("rate", rate_act);
-    schedules();
+    backoff_retry_init(&retry, 1, 1, 0);
+    policy = geometric_policy = fresh;
+    policy.cap_ns = UINT64_C(20000000000);
+    geometric_policy.kind = BACKOFF_LAW_ALOHA_GEOMETRIC;
+    geometric_policy.intervals[0] = 16;
+    if (backoff_policy_prepare(&policy, &prepared) != BACKOFF_STATUS_OK ||
+        backoff_policy_prepare(&geometric_policy, &geometric_prepared) != BACKOFF_STATUS_OK)
+        exit(1);
+}
+
+/* The row of that name, ready to run; NULL: there is none. */
+static void (*row(const char *name))(void)
+{
+    size_t i;
+    for (i = 0; i < sizeof decisions / sizeof decisions[0]; i++)
+        if (strcmp(decisions[i].name, name) == 0)
+            return decisions[i].run;
+    return schedule_row(name);
+}
+
+static int count(void)
+{
+    static const char *const names[] = {
+        "collide", "retry_fail", "prepared_fail", "prepared_fail_inline", "geometric", "pair_10_1000", "pair_10_100000",
+        "pair_20_1000", "pair_20_100000", "cancel_10_1000", "cancel_20_1000",
+    };
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        printf("%s %zu\n", names[i], measured(row(names[i])));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    char name[32];
+    unsigned long rounds, round;
+    prepare();
+    if (argc > 1 && strcmp(argv[1], "count") == 0)
+        return count();
+    while (scanf("%31s %lu", name, &rounds) == 2) {
+        void (*run)(void) = row(name);
+        size_t operations = 0;
+        double start = now_ns();
+        if (!run)
+            return 1;
+        for (round = 0; round < rounds; round++)
+            operations += measured(run);
+        printf("%.0f %zu\n", now_ns() - start, operations);
+        fflush(stdout);
+    }
     return sink == 0;
 }

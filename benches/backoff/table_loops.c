@@ -1,14 +1,13 @@
 /*
- * The job of the schedule with the timers of libuv and libevent: rows for the
- * table that table.sh makes. Both read a clock of this program, which moves on
- * until 64 values or more are due. Each turn of the loop has its system call.
+ * The pairs of table_schedule.h with the timers of libuv and libevent: answers lines of `libuv_BITS_PENDING` or
+ * `libevent_BITS_PENDING` and a number of rounds, as table.c does. Both read a clock of this program, which moves on until 64
+ * values or more are due. Each turn of the loop has its system call.
  */
 
 #define _GNU_SOURCE
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
-#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,6 @@
 
 static uint64_t virtual_ms = 1000, mask;
 static size_t turned;
-static int samples = 4000;
 
 /* In place of that of the C library, for both loops. */
 int clock_gettime(clockid_t clock, struct timespec *now)
@@ -74,11 +72,6 @@ static void libuv_set(size_t i)
     uv_timer_start(&handles[i], libuv_due, delay(), 0);
 }
 
-static void libuv_cancel(size_t i)
-{
-    uv_timer_stop(&handles[i]);
-}
-
 static void libuv_turn(void)
 {
     uv_run(loop, UV_RUN_NOWAIT);
@@ -122,11 +115,6 @@ static void libevent_begin(size_t count)
         evtimer_assign(&events[i], base, libevent_due, &events[i]);
 }
 
-static void libevent_cancel(size_t i)
-{
-    evtimer_del(&events[i]);
-}
-
 static void libevent_turn(void)
 {
     event_base_loop(base, EVLOOP_NONBLOCK);
@@ -145,12 +133,11 @@ static const struct peer {
     const char *name;
     void (*begin)(size_t count);
     void (*set)(size_t i);
-    void (*cancel)(size_t i);
     void (*turn)(void);
     void (*end)(size_t count);
 } peers[] = {
-    {"libuv", libuv_begin, libuv_set, libuv_cancel, libuv_turn, libuv_end},
-    {"libevent", libevent_begin, libevent_set, libevent_cancel, libevent_turn, libevent_end},
+    {"libuv", libuv_begin, libuv_set, libuv_turn, libuv_end},
+    {"libevent", libevent_begin, libevent_set, libevent_turn, libevent_end},
 };
 
 static const struct peer *peer;
@@ -166,76 +153,36 @@ static void turn(void)
     }
 }
 
-/* The last handles are these timers. */
-static void set_and_cancel(void)
+int main(void)
 {
-    size_t i;
-    for (i = 0; i < OPERATIONS; i++) {
-        peer->cancel(values + i % TIMERS);
-        peer->set(values + i % TIMERS);
-    }
-    turned = OPERATIONS;
-}
-
-/* Either library takes a timer that is set. */
-static void reschedule(void)
-{
-    size_t i;
-    for (i = 0; i < OPERATIONS; i++)
-        peer->set(values + i % TIMERS);
-    turned = OPERATIONS;
-}
-
-static int by_size(const void *one, const void *other)
-{
-    double difference = *(const double *)one - *(const double *)other;
-    return (difference > 0) - (difference < 0);
-}
-
-static void measure(const char *job, int bits, void (*run)(void), int between)
-{
-    double *times = malloc(sizeof *times * (size_t)samples);
-    int i;
-    for (i = 0; i < samples; i++) {
-        double start = now_ns();
-        run();
-        times[i] = (now_ns() - start) / (double)turned;
-        if (between)
+    char name[32], last[32] = "", library[16];
+    unsigned long rounds, round, pending;
+    unsigned bits;
+    while (scanf("%31s %lu", name, &rounds) == 2) {
+        size_t operations = 0, i;
+        double start;
+        if (strcmp(name, last) != 0) {
+            if (peer)
+                peer->end(values);
+            if (sscanf(name, "%15[a-z]_%u_%lu", library, &bits, &pending) != 3)
+                return 1;
+            peer = &peers[strcmp(library, "libuv") != 0];
+            values = pending;
+            mask = (UINT64_C(1) << bits) - 1;
+            peer->begin(values);
+            for (i = 0; i < values; i++)
+                peer->set(i);
+            for (i = 0; i < values / OPERATIONS / 2 + 10; i++)
+                turn();
+            strcpy(last, name);
+        }
+        start = now_ns();
+        for (round = 0; round < rounds; round++) {
             turn();
+            operations += turned;
+        }
+        printf("%.0f %zu\n", now_ns() - start, operations);
+        fflush(stdout);
     }
-    qsort(times, (size_t)samples, sizeof times[0], by_size);
-    printf("%s|%s, %zu pending, delays below 2^%d\t%.2f\t%.2f\n", peer->name, job, values, bits, times[0],
-           times[samples / 10]);
-    fflush(stdout);
-    free(times);
-}
-
-int main(int argc, char **argv)
-{
-    static const size_t pending[] = {1000, 100000, 1000000};
-    static const int bits[] = {10, 20};
-    size_t which, range, i, k;
-    if (argc > 1)
-        samples = atoi(argv[1]);
-    fprintf(stderr, "libuv %s, libevent %s\n", uv_version_string(), event_get_version());
-    for (which = 0; which < sizeof peers / sizeof peers[0]; which++)
-        for (range = 0; range < 2; range++)
-            for (i = 0; i < 3; i++) {
-                size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-                peer = &peers[which];
-                values = pending[i];
-                mask = (UINT64_C(1) << bits[range]) - 1;
-                peer->begin(values + TIMERS);
-                for (k = 0; k < values; k++)
-                    peer->set(k);
-                for (k = 0; k < values / OPERATIONS / 2 + 10; k++)
-                    turn();
-                printf("%s|octets a value, %zu pending, delays below 2^%d\t%.0f\t\n", peer->name, values, bits[range],
-                       (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / (double)values);
-                measure("schedule", bits[range], turn, 0);
-                measure("set and cancel", bits[range], set_and_cancel, 1);
-                measure("reschedule", bits[range], reschedule, 1);
-                peer->end(values + TIMERS);
-            }
     return 0;
 }

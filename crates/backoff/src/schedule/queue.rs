@@ -11,11 +11,11 @@ use super::tree::{Root, Tree};
 const FEW: u32 = 32;
 /// A wheel has at least this number of slots.
 const LEAST_WHEEL: usize = 1 << 10;
-/// And so many blocks follow.
+/// At least this number of blocks follows.
 const LEAST_BLOCKS: usize = 1 << 8;
 /// A block has no more values in its list; older ones are in the tree. So a call deals out at most two times as many.
 const MOST_OF_A_BLOCK: u8 = 64;
-/// With so few values a block gives them one by one, and is not dealt out.
+/// With this number of values or fewer a block gives them one by one, and is not dealt out.
 const FEW_OF_A_BLOCK: u8 = 8;
 
 /// How large the wheel of a schedule is, and how many blocks follow.
@@ -423,7 +423,7 @@ impl Queue {
         behind.wrapping_add((blocks as u64) << self.bits)
     }
 
-    /// Whether a block has so few values that it is not dealt out.
+    /// Whether a block has too few values to be dealt out.
     #[inline(always)]
     fn has_few(counts: &[u8], block: usize) -> bool {
         counts.get(block).is_some_and(|count| *count <= FEW_OF_A_BLOCK)
