@@ -299,8 +299,17 @@ pub unsafe extern "C" fn backoff_schedule_insert_each(
     for index in 0..count {
         // SAFETY: by the contract above, both have `count` entries.
         let (slot, value) = unsafe { (*slots.add(index), (*due.add(index)).value) };
-        // SAFETY: by the contract above. There is room.
-        unsafe { _ = backoff_schedule_insert(schedule, slot, value, core::ptr::null_mut()) };
+        // SAFETY: by the contract above, and the schedule has been looked at.
+        let (queue, mut memory) = unsafe { lent(schedule) };
+        let Some(taken) = queue.take(&mut memory, slot, value) else {
+            // SAFETY: by the contract above. There is room.
+            unsafe { _ = insert_new(schedule, slot, value, core::ptr::null_mut()) };
+            continue;
+        };
+        if !queue.place(&mut memory, taken.slot, taken.node) {
+            // SAFETY: by the contract above.
+            unsafe { _ = place_beyond(schedule, taken.slot, taken.node) };
+        }
     }
     Status::Ok
 }
