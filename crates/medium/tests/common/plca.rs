@@ -156,6 +156,8 @@ struct Search {
     state: Assigning,
     /// The ages in which each turn was last claimed: ages are numbered, and a claim counts in its own age and the next.
     claims: Vec<Option<u64>>,
+    /// The same of turns in which the node received, be it a claim or several signals at once.
+    received: Vec<Option<u64>>,
     age: u64,
     cycles: u64,
     aging: bool,
@@ -188,9 +190,10 @@ enum Assigning {
 impl Search {
     fn new(draws: u64) -> Search {
         let state = Assigning::Off;
-        let claims = vec![None; 256];
+        let (claims, received) = (vec![None; 256], vec![None; 256]);
         let (aging, claim, gave_up) = (false, false, false);
-        Search { state, claims, age: 0, cycles: 0, aging, claim, turns: 8, last_turn: 0, draws, gave_up, safe: 7 }
+        let (age, cycles, turns, last_turn, safe) = (0, 0, 8, 0, 7);
+        Search { state, claims, received, age, cycles, aging, claim, turns, last_turn, draws, gave_up, safe }
     }
 
     /// Begins anew after it sent BEACONs.
@@ -202,10 +205,15 @@ impl Search {
         self.claims[id].is_some_and(|age| age + 1 >= self.age)
     }
 
-    /// The highest that is claimed, or was in the `ages` before.
-    fn highest(&self, ages: u64) -> usize {
-        let is_claimed = |id: &usize| self.claims[*id].is_some_and(|age| age + 1 + ages >= self.age);
-        (0..256).filter(is_claimed).max().unwrap_or(0)
+    /// The highest that is claimed.
+    fn highest(&self) -> usize {
+        (0..256).rfind(|&id| self.is_claimed(id)).unwrap_or(0)
+    }
+
+    /// The number of turns that leaves one free after those in which the node received in this age or the four before.
+    fn turns(&self) -> usize {
+        let is_recent = |id: &usize| self.received[*id].is_some_and(|age| age + 4 >= self.age);
+        (0..256).rfind(is_recent).unwrap_or(0) + 2
     }
 }
 
@@ -816,14 +824,14 @@ impl Model<'_> {
             Control::Next => {
                 let turn = node.cur_id;
                 (node.cur_id, node.committed) = (turn.wrapping_add(1), false);
-                self.turn_over(station, turn);
+                self.turn_over(station, turn, from == Control::Receive);
             }
             _ => {}
         }
     }
 
-    /// A turn is over: what was claimed in it is noted, and a node with D-PLCA acts on it.
-    fn turn_over(&mut self, station: usize, turn: u8) {
+    /// A turn is over: what was claimed and `received` in it is noted, and a node with D-PLCA acts on it.
+    fn turn_over(&mut self, station: usize, turn: u8, received: bool) {
         let Some(own) = self.nodes[station].own.dynamic else { return };
         let search = &mut self.nodes[station].search;
         if !search.aging {
@@ -836,7 +844,10 @@ impl Model<'_> {
             search.cycles += 1;
         }
         if turn == 0 {
-            search.safe = 7.max(search.highest(0) + 1);
+            search.safe = 7.max(search.highest() + 1);
+        }
+        if received {
+            search.received[usize::from(turn)] = Some(search.age);
         }
         if search.claim {
             search.claims[usize::from(turn)] = Some(search.age);
@@ -882,7 +893,7 @@ impl Model<'_> {
             Assigning::Coordinator if is_over && search.is_claimed(0) => self.give_up(station),
             Assigning::Coordinator if new_age && last_used && count < 255 => self.take(station, 0, count + 1),
             Assigning::Coordinator if new_age && !last_used && count > 8 => {
-                let turns = (search.highest(3) + 2).clamp(8, count.into());
+                let turns = search.turns().clamp(8, count.into());
                 self.take(station, 0, turns as u8);
             }
             Assigning::Learning | Assigning::Follower if !ok => {
@@ -895,7 +906,7 @@ impl Model<'_> {
             }
             Assigning::Follower if is_over => {
                 let beyond = search.last_turn == 0 && search.turns <= id;
-                if search.is_claimed(id.into()) || beyond || (new_age && usize::from(id) > search.highest(0)) {
+                if search.is_claimed(id.into()) || beyond || (new_age && usize::from(id) > search.highest()) {
                     self.pick(station);
                 }
                 return false;
@@ -939,7 +950,7 @@ impl Model<'_> {
     /// takes away, or else none.
     fn pick(&mut self, station: usize) {
         let search = &self.nodes[station].search;
-        let (highest, turns, safe) = (search.highest(0), usize::from(search.turns).max(2), search.safe);
+        let (highest, turns, safe) = (search.highest(), usize::from(search.turns).max(2), search.safe);
         let free: Vec<usize> = (1..turns).filter(|&id| !search.is_claimed(id)).collect();
         let PlcaSettings { node_id: present, node_count: count, .. } = self.nodes[station].own.settings;
         let (below, behind): (Vec<usize>, Vec<usize>) = free.iter().partition(|&&id| id <= highest);

@@ -30,8 +30,8 @@ pub(super) struct Dynamic {
     /// txop_claim_table, whose highest id is MAX_CLAIM, and txop_claim_table_new.
     claimed: Ids,
     claimed_anew: Ids,
-    /// MAX_CLAIM as each of the last three ages ended.
-    highest_before: [u8; 3],
+    /// The last turn in which the node received, in this age and in each of the four before.
+    last_received: [u8; 5],
     /// The last turn that no coordinator takes away in this cycle: it may have taken turns away as turn 0 ended.
     safe: u8,
     /// The node has sent BEACONs and stopped, and no BEACON has come since.
@@ -63,7 +63,7 @@ impl Dynamic {
             aging: false,
             claimed: Ids::NONE,
             claimed_anew: Ids::NONE,
-            highest_before: [0; 3],
+            last_received: [0; 5],
             safe: Dplca::LEAST_TURNS - 1,
             gave_up: false,
             cycles: 0,
@@ -87,8 +87,8 @@ impl Dynamic {
         draw(self.seed, DPLCA + self.station.index() as u64, self.drawn, range)
     }
 
-    /// TXOP_END to NOTIFY of the aging machine: `turn` is over.
-    fn turn_ends(&mut self, turn: u8) {
+    /// TXOP_END to NOTIFY of the aging machine: `turn` is over, in which the node perhaps `received`.
+    fn turn_ends(&mut self, turn: u8, received: bool) {
         let claim = std::mem::take(&mut self.claim);
         if !self.aging {
             return;
@@ -99,12 +99,15 @@ impl Dynamic {
             self.cycles = if self.new_age { 0 } else { self.cycles + 1 };
         }
         if self.new_age {
-            let [last, before, _] = self.highest_before;
-            self.highest_before = [self.claimed.highest(), last, before];
+            self.last_received.rotate_right(1);
+            self.last_received[0] = 0;
             self.claimed = std::mem::take(&mut self.claimed_anew);
         }
         if turn == 0 {
             self.safe = self.claimed.highest().saturating_add(1).max(Dplca::LEAST_TURNS - 1);
+        }
+        if received {
+            self.last_received[0] = self.last_received[0].max(turn);
         }
         if claim {
             self.claimed.insert(turn);
@@ -131,18 +134,19 @@ impl Dynamic {
         all[self.draw(0..=all.len() as u64 - 1) as usize]
     }
 
-    /// The number of turns of a coordinator whose last turn is free: one turn after the last that was claimed in the last
-    /// four ages. A follower's turn is at most one after the last claim that the follower remembers, which is younger
-    /// than that, so no follower loses the turn that it has.
-    fn turns_after_claims(&self) -> u8 {
-        let highest = self.highest_before.iter().fold(self.claimed.highest(), |highest, &before| highest.max(before));
-        highest.saturating_add(2).max(Dplca::LEAST_TURNS)
+    /// The number of turns of a coordinator whose last turn is free: one turn after the last in which the coordinator
+    /// received in the last four ages. A follower's turn is at most one after the last claim that the follower remembers,
+    /// which is younger than that, so no follower loses the turn that it has. Where two nodes send in one turn, a follower
+    /// may hear one of them first, and a claim, while both begin at once at the coordinator: it received, and noted none.
+    fn turns_after_received(&self) -> u8 {
+        let last = self.last_received.iter().fold(0, |last, &turn| last.max(turn));
+        last.saturating_add(2).max(Dplca::LEAST_TURNS)
     }
 
     /// Nothing is claimed, and more cycles without traffic leave it so.
     fn is_steady(&self, settings: &PlcaSettings) -> bool {
-        let claimed = self.claimed != Ids::NONE || self.claimed_anew != Ids::NONE || self.highest_before != [0; 3];
-        let nothing = !claimed && !self.claim;
+        let claimed = self.claimed != Ids::NONE || self.claimed_anew != Ids::NONE;
+        let nothing = !claimed && !self.claim && self.last_received == [0; 5];
         let stays = match self.state {
             Assignment::Coordinator => settings.node_count == Dplca::LEAST_TURNS,
             Assignment::Follower => settings.node_id < self.turns,
@@ -196,10 +200,10 @@ impl Node {
         }
     }
 
-    /// The turn `turn` is over: the table has it, and the machine acts on it before the next turn begins.
-    pub fn end_claims(&mut self, turn: u8, seen: &Seen, now: BitInstant) {
+    /// The turn `turn` is over, in which the node perhaps `received`: the table has it, and the machine acts on it before the next turn begins.
+    pub fn end_claims(&mut self, turn: u8, received: bool, seen: &Seen, now: BitInstant) {
         if let Some(dynamic) = &mut self.dynamic {
-            dynamic.turn_ends(turn);
+            dynamic.turn_ends(turn, received);
             while let Some(to) = self.next_assignment(now, seen) {
                 self.enter_assignment(to, now);
             }
@@ -265,7 +269,7 @@ impl Node {
                 (0, count)
             }
             Assignment::IncreaseNodeCount => (0, count + 1),
-            Assignment::ReduceNodeCount => (0, dynamic.turns_after_claims().min(count)),
+            Assignment::ReduceNodeCount => (0, dynamic.turns_after_received().min(count)),
             Assignment::Learning => {
                 (dynamic.aging, dynamic.timer_end) = (true, NEVER);
                 (Dplca::SEEKING, count)

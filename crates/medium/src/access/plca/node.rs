@@ -452,7 +452,7 @@ impl Node {
                 self.counts_on = matches!(from, Control::WaitTo | Control::Yield);
                 let turns = BitTimes::new((self.counted + 1) * self.to());
                 self.drift = self.counts_on.then(|| (now, self.own.on_medium_from(self.behind, turns).1));
-                self.end_claims(turn, seen, now);
+                self.end_claims(turn, from == Control::Receive, seen, now);
             }
         }
     }
