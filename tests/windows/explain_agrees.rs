@@ -2,7 +2,8 @@
 //! the begin, the end and the hearers that the reference models of `crates/medium` give it, and the models' numbers in its
 //! words: which attempt of how many, slots drawn, and when a wait is over.
 
-use crate::case::{self, Case, Signals, about, differs, name};
+use crate::case::{self, Case, Signals, differs, key, name};
+use crate::causes;
 use ethbus::study::explain::{Story, ToldStep, Wanted, data, find};
 use medium::{BitInstant, Event, Kind, Method, StationId};
 use sim::files::event_log::EventLogReader;
@@ -18,9 +19,7 @@ fn story(case: &Case, frame: &str) -> Story {
 
 fn add(all: &mut Signals, case: &Case, one: &Signal) {
     let reaches = (0..case.stations() as u16).map(|to| one.reaches(StationId::new(to), &case.config)).collect();
-    let of = about(one.name(), name(one.frame));
-    let key = (one.source.index(), one.name().to_owned(), one.begin.get(), of);
-    all.insert(key, (one.end.map_or(u64::MAX, BitInstant::get), reaches));
+    all.insert(key(one), (one.end.map_or(u64::MAX, BitInstant::get), reaches));
 }
 
 /// The number after `words`.
@@ -159,9 +158,13 @@ fn lives_agree_on_csma_ca() {
     case::csma_ca(&mut hold);
 }
 
+/// The model of PLCA is the slowest, so its runs are drawn once for both.
 #[test]
-fn lives_agree_on_plca() {
-    case::plca(&mut hold);
+fn lives_and_causes_agree_on_plca() {
+    case::plca(&mut |method, case| {
+        causes::agrees(&case).unwrap_or_else(|error| panic!("{method}\n{error}\n{}", case.log));
+        hold(method, case);
+    });
 }
 
 #[test]
