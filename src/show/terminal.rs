@@ -48,6 +48,7 @@ fn in_ascii(text: &str) -> String {
         '·' | '…' => '.',
         '±' => '~',
         '×' => 'x',
+        'µ' => 'u',
         '→' => '>',
         other => other,
     };
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn signs_have_ascii_letters_of_the_same_width() {
-        let (signs, ascii) = ("0.951 ± 0.003  –  █··", "0.951 +-0.003  -  #..");
+        let (signs, ascii) = ("0.951 ± 0.003  –  █·· 86µs", "0.951 +-0.003  -  #.. 86us");
         assert_eq!(in_ascii(signs), ascii);
         assert_eq!(signs.chars().count(), ascii.len());
         assert_eq!(in_ascii("é 50–60"), "é 50-60");

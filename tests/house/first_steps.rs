@@ -143,6 +143,22 @@ fn log(folder: &Path, options: &[&str]) -> String {
     log
 }
 
+/// A table for people has the letters of the locale, of one bus and of several. Data stay as they are.
+#[test]
+fn tables_have_the_letters_of_the_locale() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let scenario = folder.path().join("two.toml");
+    std::fs::write(&scenario, "[run]\nduration = \"20ms\"\n[bus.a]\nstations = 3\n[bus.b]\nstations = 3\n")
+        .expect("writable");
+    let scenario = scenario.to_str().expect("plain");
+    for arguments in [["sim", scenario], ["sim", "--duration=20ms"]] {
+        let mut command = ethbus(arguments);
+        command.env("LC_ALL", "C");
+        let table = run(command).succeeded().stdout;
+        assert!(table.contains("+-") && table.is_ascii(), "{table}");
+    }
+}
+
 /// The life of a frame fits a terminal of 80 columns, with no line broken within a word, and is read in a pager.
 #[test]
 fn explain_fits_the_terminal_and_is_read_in_a_pager() {

@@ -3,6 +3,7 @@
 use super::{CommandError, Outcome, print};
 use crate::cli::args::{PlanArgs, SimFormat};
 use crate::show::say;
+use crate::show::terminal::in_locale;
 use crate::study::plan::bound::{Analysis, longest_backlog};
 use crate::study::plan::search::search;
 use crate::study::plan::simulate::{SimulateError, simulate};
@@ -46,7 +47,7 @@ pub fn plan(args: &PlanArgs) -> Outcome {
         .into_iter()
         .fold(planned, |planned, (table, searched)| planned.found(table, searched));
     let text = match args.format {
-        SimFormat::Table => planned.text(),
+        SimFormat::Table => in_locale(planned.text()),
         SimFormat::Json => serde_json::to_string_pretty(&planned).expect("numbers and names") + "\n",
         SimFormat::Csv => planned.csv().map_err(|error| CommandError::Output(error.into()))?,
     };

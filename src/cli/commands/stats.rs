@@ -6,6 +6,7 @@ use crate::cli::args::StatsArgs;
 use crate::live::control::request::Control;
 use crate::live::lab::inventory::{Content, Inventory};
 use crate::show::refresh::{Ending, refresh};
+use crate::show::terminal::in_locale;
 use crate::show::watch::screened::is_there;
 use crate::show::{fitted, plain_table, table};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -77,7 +78,8 @@ fn watch(name: &str) -> Outcome {
         return watch_on_terminal(name, &interrupts);
     }
     loop {
-        print(&format!("lab {name}, every second; Ctrl-C ends\n{}\n", table(&ask(name, &Control::Stats)?)))?;
+        let figures = table(&ask(name, &Control::Stats)?);
+        print(&in_locale(format!("lab {name}, every second; Ctrl-C ends\n{figures}\n")))?;
         match interrupts.recv_timeout(EVERY) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(ExitCode::from(INTERRUPTED)),
@@ -87,11 +89,12 @@ fn watch(name: &str) -> Outcome {
 
 fn watch_on_terminal(name: &str, interrupts: &Receiver<Signal>) -> Outcome {
     let title = format!("lab {name}, every second; q ends");
-    let page = |columns, lines| Ok::<_, CommandError>(fitted(&title, &ask(name, &Control::Stats)?, columns, lines));
+    let page =
+        |columns, lines| Ok::<_, CommandError>(in_locale(fitted(&title, &ask(name, &Control::Stats)?, columns, lines)));
     let broken = |source| CommandError::System { what: "draw on the terminal", source };
     let (last, ending) = refresh(EVERY, page, || !interrupts.is_empty(), broken)?;
     // The terminal shows again what it did before; the last figures stay below that.
-    print(&format!("{last}\n"))?;
+    print(&in_locale(format!("{last}\n")))?;
     Ok(match ending {
         Some(Ending::Quit) => ExitCode::SUCCESS,
         Some(Ending::Interrupted) | None => ExitCode::from(INTERRUPTED),

@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 
 /// Columns that a line has at most, and those that it may have on the narrowest terminal.
 const WIDTH: usize = 110;
-const LEAST_WIDTH: usize = 72;
+const LEAST_WIDTH: usize = 48;
 /// Columns that instant, time since the first step, and the same in seconds have at least.
 const COLUMNS: [usize; 3] = [16, 12, 8];
 

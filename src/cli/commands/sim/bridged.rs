@@ -4,6 +4,7 @@ use super::{check_files, ended, observers, outputs, replicas, timing};
 use crate::cli::args::{SimArgs, SimFormat};
 use crate::cli::commands::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print};
 use crate::cli::windows;
+use crate::show::terminal::in_locale;
 use crate::show::{bridges, progress, say, table};
 use crate::study::runaway::warnings;
 use crossbeam_channel::Receiver;
@@ -51,7 +52,7 @@ pub fn sim(bridged: &Bridged, args: &SimArgs) -> Outcome {
     let text = match args.format {
         SimFormat::Json => serde_json::to_string_pretty(&results).expect("numbers and names") + "\n",
         SimFormat::Csv => csv_of_buses(&results.buses).map_err(|error| CommandError::Output(error.into()))?,
-        SimFormat::Table => tables(&results),
+        SimFormat::Table => in_locale(tables(&results)),
     };
     print(&text)?;
     if whole && done == bridged.run.replications {
