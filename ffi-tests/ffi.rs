@@ -58,7 +58,7 @@ fn abidiff_finds_the_binary_interface_of_the_last_tagged_version() {
     if !is_there("abidiff") {
         return;
     }
-    let library = built("libbackoff-debug", "2").join("libbackoff.so");
+    let library = built("libbackoff-debug", &[("CARGO_PROFILE_RELEASE_DEBUG", "2")]).join("libbackoff.so");
     let folder = Path::new(ROOT).join("ffi-tests/abi");
     let (list, passed_over) = (folder.join("1.abi"), folder.join("passed-over.ini"));
     if env::var("BLESS").is_ok_and(|what| what == "abi") {

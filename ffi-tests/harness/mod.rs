@@ -23,7 +23,7 @@ pub const MOST_OCTETS: u64 = 64 * 1024;
 
 /// The folder of `libbackoff.so` and `libbackoff.a`, built once for all tests.
 pub static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
-    let library = built("libbackoff", "0");
+    let library = built("libbackoff", &[]);
     let soname = library.join("libbackoff.so.1");
     if !soname.exists() {
         std::os::unix::fs::symlink("libbackoff.so", soname).expect("the target folder takes a link");
@@ -31,13 +31,13 @@ pub static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
     library
 });
 
-/// Builds the library with so much debug information, in a target folder of its own: the cargo that runs the tests may hold
-/// the lock of the common one.
-pub fn built(target: &str, debug: &str) -> PathBuf {
+/// Builds the library with these variables, in a target folder of its own: the cargo that runs the tests may hold the lock of
+/// the common one.
+pub fn built(target: &str, variables: &[(&str, &str)]) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(target);
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--release", "--offline", "-p", "ethbus-backoff-c", "--target-dir"]).arg(&target);
-    run(cargo.current_dir(ROOT).env_remove("CARGO_BUILD_TARGET").env("CARGO_PROFILE_RELEASE_DEBUG", debug));
+    run(cargo.current_dir(ROOT).env_remove("CARGO_BUILD_TARGET").envs(variables.iter().copied()));
     target.join("release")
 }
 
