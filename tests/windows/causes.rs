@@ -267,8 +267,11 @@ pub(crate) fn agrees(case: &Case) -> Result<(), String> {
     explain_agrees(case, &failed)
 }
 
+/// What gives runs of a method, one by one.
+type Runs = fn(&mut dyn FnMut(&str, Case));
+
 /// Holds the runs of one method, with at `least` so many receptions that fail.
-fn hold(least: u64, runs: fn(&mut dyn FnMut(&str, Case))) {
+fn hold(least: u64, runs: Runs) {
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     runs(&mut |method, case| {
         failed(&case).iter().for_each(|one| *kinds.entry(one.event.kind.name()).or_default() += 1);
