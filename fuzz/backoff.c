@@ -166,10 +166,11 @@ static uint64_t next_number(void *input)
 /* Two lives in one memory, beside a model: tickets of the first one are among those of the second. */
 static void schedules(struct input *input)
 {
-    static uint64_t memory[600];
+    static uint64_t memory[1100];
     static const uint32_t capacities[] = {1, 4, 32, 33};
     struct known_ticket tickets[MODEL_TICKETS];
     int life;
+    PROMISE(backoff_schedule_octets(33) <= sizeof memory);
     memset(tickets, 0, sizeof tickets);
     for (life = 0; life < 2; life++)
         model_life(next_number, input, capacities[number(input) & 3], 24, memory, tickets);
