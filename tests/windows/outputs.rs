@@ -30,7 +30,7 @@ const OUTPUTS: [(&str, &str, Takes); 24] = [
     ("replay IN/a.record --events FILE", ".events", Takes::Stream),
     ("explain IN/a.events --pick collisions=1 --svg FILE", ".svg", Takes::Whole),
     ("sweep --set stations=2,3 --duration 10ms --warmup 0s --out FILE", ".csv", Takes::Stream),
-    ("merge --out FILE IN/1.csv IN/2.csv", ".csv", Takes::Whole),
+    ("sweep merge --out FILE IN/1.csv IN/2.csv", ".csv", Takes::Whole),
     ("plot IN/1.csv --x stations --y utilization_total --out FILE", ".svg", Takes::Whole),
     ("plot IN/1.csv --x stations --y utilization_total --out FILE", ".png", Takes::Whole),
     ("story --quick --only Doubling: -o FILE", ".html", Takes::Whole),
@@ -443,7 +443,7 @@ fn no_input_without_an_end_is_read_to_it() {
         "convert /dev/zero --to csv -o FILE",
         "report /dev/zero -o FILE",
         "plot /dev/zero --x stations --y fairness --out FILE.svg",
-        "merge --out FILE /dev/zero",
+        "sweep merge --out FILE /dev/zero",
     ] {
         let place = tempfile::tempdir().expect("a folder for temporary files");
         let ended = run(ethbus(words(command, place.path(), &place.path().join("file"))));
