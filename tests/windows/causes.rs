@@ -270,7 +270,7 @@ pub(crate) fn agrees(case: &Case) -> Result<(), String> {
 /// What gives runs of a method, one by one.
 type Runs = fn(&mut dyn FnMut(&str, Case));
 
-/// Holds the runs of one method, with at `least` so many receptions that fail.
+/// Holds the runs of one method, in which at `least` that number of receptions fails.
 fn hold(least: u64, runs: Runs) {
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     runs(&mut |method, case| {

@@ -423,7 +423,7 @@ fn hold(method: &str, scenarios: impl Strategy<Value = Scenario>, until: u64, ea
     hold_cases(CASES, method, scenarios, until, each);
 }
 
-/// The same with so many cases, unless said otherwise.
+/// The same with as many cases as `usual` says, unless the environment does.
 fn hold_cases(
     usual: u32,
     method: &str,
