@@ -198,7 +198,7 @@ impl PcapNg {
             return Err(Problem::damaged(begin + 8, what));
         };
         let [high, low, captured, original] = [12, 16, 20, 24].map(|at| self.order.u32(&record[at..]));
-        let end = 28 + captured.next_multiple_of(4) as usize;
+        let end = 28 + (captured as usize).next_multiple_of(4);
         let Some(octets) = record[..record.len() - 4].get(end..) else {
             let what = format!("{captured} octets of a frame in {name} of {}: expected room for them", record.len());
             return Err(Problem::damaged(begin + 20, what));

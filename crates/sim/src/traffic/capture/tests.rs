@@ -313,6 +313,7 @@ fn what_is_damaged_is_named_with_what_was_expected() {
         (with(good.clone(), good.len() - 4, &[64]), at, "and 64 at its end"),
         (with(good.clone(), at + 8, &[1]), at + 8, "a packet of interface 1: expected one of the 1"),
         (with(good.clone(), at + 20, &[60]), at + 20, "60 octets of a frame"),
+        (with(good.clone(), at + 20, &[255; 4]), at + 20, "4294967295 octets of a frame"),
         (packet(writer.block(3, &[0; 64])), at, "no time stamp"),
         (
             [head.clone(), writer.interface(228, &[]), writer.packet(1, 0, &frame(B, A), &[])].concat(),
