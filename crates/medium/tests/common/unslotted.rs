@@ -284,14 +284,10 @@ impl Model {
         while u128::from(self.generators[station].next_u64()) * 1_000_000 / (1 << 64) >= u128::from(millionths) {
             slots += 1;
         }
-        match slots {
-            0 => self.send(now, index),
-            slots => {
-                let present = self.slot_of(now, station, self.line_slot).expect("a slot begins");
-                let at = instant_of(&self.config, station, (present + slots) * self.line_slot);
-                self.packets[index].phase = Phase::Counting(at);
-            }
-        }
+        let present = self.slot_of(now, station, self.line_slot).expect("a slot begins");
+        let at = instant_of(&self.config, station, (present + slots) * self.line_slot);
+        // By a clock that is fast two slots of a bit time may begin in one bit time.
+        if at == now { self.send(now, index) } else { self.packets[index].phase = Phase::Counting(at) }
     }
 
     fn defer(&mut self, now: u64, index: usize) {
