@@ -167,7 +167,7 @@ pub enum Command {
         after_help = "Examples:\n  ethbus stats\n  ethbus stats --watch\n  ethbus stats --station st1\n  ethbus stats coax --format json"
     )]
     Stats(StatsArgs),
-    /// Serve labs to another program: figures to Prometheus, networks to Docker
+    /// Serve figures to Prometheus, or networks to Docker
     #[command(subcommand, after_help = "Examples:\n  ethbus serve prometheus\n  sudo ethbus serve docker")]
     Serve(ServeCommand),
     /// Show a lab's bus as it is, drawn on the terminal
@@ -207,10 +207,10 @@ pub enum Command {
     /// What it sends is discarded and counted, and it hears nothing, until `ethbus plug`.
     #[command(alias = "detach", after_help = "Example:\n  ethbus unplug st3")]
     Unplug(PortArgs),
-    /// Set a station's traffic, or the queues, filter, links or end of a lab
+    /// Change a lab that is up, by key or by verb: add, unplug, fault …
     ///
     /// The keys and values are those of `[[at]]` in a scenario: `arrivals`, `frame_size` and `destination` of a station, or
-    /// without one of all together; `queue`, `filter` and `until` of the lab.
+    /// without one of all together; `queue`, `filter`, `link` and `until` of the lab. `--help` lists the verbs.
     #[command(
         after_help = "Examples:\n  ethbus set st1 arrivals=poisson:0.4 frame_size=200\n  ethbus set queue=50\n  ethbus set until=60s"
     )]

@@ -279,11 +279,12 @@ pub struct PortArgs {
 }
 
 /// Faults as they are completed; `medium::Fault` reads them.
-pub const FAULTS: [&str; 13] = [
+pub const FAULTS: [&str; 14] = [
     "deaf",
     "one_way",
     "bad_fcs",
     "babble",
+    "full_duplex",
     "ber:1e-6",
     "burst:1e-6:400",
     "line_ber:1e-6",

@@ -6,8 +6,8 @@ use sim::words::units::number;
 
 /// Options of `theory`.
 #[derive(Args, Clone, Debug)]
-// Without an empty line after the first, so that the list of theories fits a terminal.
-#[command(help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}{after-help}")]
+// Without empty lines before the list of theories, so that it fits a terminal.
+#[command(help_template = "{about-with-newline}{usage-heading} {usage}\n{all-args}{after-help}")]
 pub struct TheoryArgs {
     /// What to do.
     #[command(subcommand)]
