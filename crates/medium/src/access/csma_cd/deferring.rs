@@ -67,9 +67,10 @@ impl Deferring {
     #[inline]
     pub fn after(before: Option<Carrier>, last: Option<Carrier>, now: BitInstant, gap: Gap<'_>) -> Deferring {
         let Some(Carrier { begin, end, own }) = last else { return Deferring::FREE };
-        // A gap that carrier did not stop, because it was in part 2 or followed the station's own transmission.
+        // A gap that carrier did not stop, because it was in part 2 or followed the station's own transmission. A station that
+        // has sent since then was free to: its gap was over.
         let unstoppable = || {
-            let since = before?.end?;
+            let since = before?.end.filter(|_| !own)?;
             let (part_1_end, gap_end) = gap.ends(since);
             let restarts = !before?.own && begin < part_1_end;
             (!restarts && begin < gap_end).then_some((since, gap_end))
