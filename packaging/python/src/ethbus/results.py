@@ -317,7 +317,8 @@ class EmulatorResults(Record):
     whole"""
 
     files_kept: int
-    """how many files have the last seconds before a trigger of `--on`, or before `ethbus capture --last` (seeing.md)"""
+    """how many files have the last seconds before a trigger of `--on`, or before `ethbus capture --last`
+    (seeing.md)"""
 
     kept_files: list[str]
     """the names of these files; not there if there are none"""
