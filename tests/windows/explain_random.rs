@@ -106,7 +106,13 @@ fn signals(config: &Config, lines: &[Value]) -> Vec<Signal> {
                 let (own, begin) = (station(text(line, "station")), number(line, "t"));
                 let burst = line["burst"] == true;
                 let reaches: Vec<bool> = far.iter().map(|side| *side == far[own]).collect();
-                let hears = |at: usize| reaches[at] && faults[at].as_deref() != Some("deaf");
+                let is_deaf = |at: usize| match faults[at].as_deref() {
+                    Some("deaf") => true,
+                    // It senses its own signals, and no others.
+                    Some("full_duplex") => at != own,
+                    Some(_) | None => false,
+                };
+                let hears = |at: usize| reaches[at] && !is_deaf(at);
                 signals.push(Signal {
                     frame: text(line, "frame").to_owned(),
                     station: own,

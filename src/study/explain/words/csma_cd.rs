@@ -155,8 +155,8 @@ impl Words<'_> {
             Some(Fault::Babble) => format!(" {station} has the fault `babble`: its MAC takes frames of any length."),
             Some(Fault::OneWay) => format!(" {station} has the fault `one_way`: it hears nothing."),
             Some(Fault::FullDuplex) => format!(
-                " {station} is in full duplex on a medium that is not (fault `full_duplex`): it defers to no signal, and \
-                 takes a frame for sent that met others."
+                " {station} has the fault `full_duplex`, on a medium that is not: it defers to no signal, and takes a \
+                 frame for sent that met others."
             ),
             // Noise changes what it receives, and not what it sends.
             Some(Fault::BitErrors(_) | Fault::Signals { .. }) | None => String::new(),
