@@ -21,7 +21,7 @@ use crate::files::beside::{Beside, Note, Worker};
 use crate::files::event_log::{EmulatorEvent, Header};
 use crate::files::json_lines::WriteError;
 use crate::files::observer::Observer;
-use crate::files::output;
+use crate::files::output::{self, OutputError};
 use crate::files::record::End;
 use crate::files::table::Form;
 use crate::scenario::plan::default_mac;
@@ -31,8 +31,11 @@ use perfetto::Perfetto;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
+use std::io::{self, PipeReader};
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use table::EventTable;
 use vcd::Vcd;
 
@@ -41,10 +44,6 @@ use vcd::Vcd;
 pub struct Trailing(JoinHandle<Result<(), WriteError>>);
 
 impl Trailing {
-    fn new(thread: JoinHandle<Result<(), WriteError>>) -> Trailing {
-        Trailing(thread)
-    }
-
     /// Waits until the thread has ended. The writer of the capture has ended before.
     ///
     /// # Errors
@@ -52,6 +51,19 @@ impl Trailing {
     pub fn finish(self) -> Result<(), WriteError> {
         self.0.join().expect("a panic ends the process")
     }
+}
+
+/// Starts a thread that makes the files at `path` from a capture: the capture is to be written to the file that comes back.
+fn between(
+    path: &Path,
+    name: &str,
+    work: impl FnOnce(PipeReader) -> Result<(), WriteError> + Send + 'static,
+) -> Result<(File, Trailing), WriteError> {
+    let system = |call| move |source| OutputError::System { call, path: path.to_owned(), source };
+    let (reader, writer) = io::pipe().map_err(system("make a pipe for"))?;
+    let thread = Builder::new().name(name.to_owned()).spawn(move || work(reader));
+    let thread = thread.map_err(system("start a thread for"))?;
+    Ok((File::from(OwnedFd::from(writer)), Trailing(thread)))
 }
 
 /// What every window knows of the run.

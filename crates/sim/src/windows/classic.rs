@@ -8,14 +8,10 @@
 //! its FCS, and a frame with a wrong FCS is left out.
 
 use super::passing::{Sink, pass_all};
-use super::{Trailing, packing, pcapng};
+use super::{Trailing, between, packing, pcapng};
 use crate::files::json_lines::{LineWriter, WriteError};
-use crate::files::output::OutputError;
 use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::thread::Builder;
 
 /// What a file begins with; native order, which every reader knows by it (draft-ietf-opsawg-pcap, 4).
 const MAGIC: u32 = 0xa1b2_3c4d;
@@ -27,8 +23,7 @@ const RECORD_HEADER: usize = 16;
 
 /// Whether a capture of this name is classic pcap, compressed or not.
 pub fn is_named(path: &Path) -> bool {
-    let unpacked = if packing::is_named(path) { path.with_extension("") } else { path.to_owned() };
-    unpacked.extension().is_some_and(|ending| ending == "pcap")
+    packing::unpacked(path).extension().is_some_and(|ending| ending == "pcap")
 }
 
 /// Starts to make classic pcap in `file`, which was opened at `path`: the capture is to be written to the file that comes
@@ -37,16 +32,12 @@ pub fn is_named(path: &Path) -> bool {
 /// # Errors
 /// The system gives no pipe or thread.
 pub fn begin(path: &Path, file: File) -> Result<(File, Trailing), WriteError> {
-    let system = |call| move |source| OutputError::System { call, path: path.to_owned(), source };
-    let (reader, writer) = io::pipe().map_err(system("make a pipe for"))?;
     let (mut records, own) = (Records(output(file, path.display().to_string())), path.to_owned());
-    let work = move || {
+    between(path, "pcap", move |capture| {
         records.0.unit(|into| into.extend_from_slice(&file_header()))?;
         records.flush()?;
-        pass_all(reader, &own, &mut records)
-    };
-    let thread = Builder::new().name("pcap".to_owned()).spawn(work).map_err(system("start a thread for"))?;
-    Ok((File::from(OwnedFd::from(writer)), Trailing::new(thread)))
+        pass_all(capture, &own, &mut records)
+    })
 }
 
 /// A file that takes a file header and records, each whole or not at all.

@@ -5,17 +5,15 @@
 //! ```
 //! The file is one frame of zstd (RFC 8878): Wireshark 4.0 loses its place in a file of several frames.
 
-use super::Trailing;
+use super::{Trailing, between};
 use crate::files::json_lines::WriteError;
 use crate::files::output::OutputError;
 use ruzstd::encoding::{CompressionLevel, compress};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, PipeReader, Read, Write};
-use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::thread::Builder;
 
 /// How the names of compressed captures end.
 const ENDING: &str = "zst";
@@ -25,21 +23,19 @@ pub fn is_named(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == ENDING)
 }
 
+/// The name of a capture without that ending.
+pub fn unpacked(path: &Path) -> PathBuf {
+    if is_named(path) { path.with_extension("") } else { path.to_owned() }
+}
+
 /// Starts to compress into `file`, which was opened at `path`: the capture is to be written to the file that comes back.
 ///
 /// # Errors
 /// The system gives no pipe or thread.
 pub fn pack(path: &Path, file: File) -> Result<(File, Trailing), WriteError> {
-    let path = path.to_owned();
-    let system = |call| {
-        let path = path.clone();
-        move |source| OutputError::System { call, path, source }
-    };
-    let (reader, writer) = io::pipe().map_err(system("make a pipe for"))?;
-    let write = system("write");
-    let work = move || Ok(pack_all(reader, file).map_err(write)?);
-    let thread = Builder::new().name("packing".to_owned()).spawn(work).map_err(system("start a thread for"))?;
-    Ok((File::from(OwnedFd::from(writer)), Trailing::new(thread)))
+    let own = path.to_owned();
+    let write = |source| OutputError::System { call: "write", path: own, source };
+    between(path, "packing", move |capture| Ok(pack_all(capture, file).map_err(write)?))
 }
 
 fn pack_all(capture: PipeReader, file: File) -> io::Result<()> {

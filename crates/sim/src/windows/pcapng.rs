@@ -206,18 +206,21 @@ pub(super) fn block_length(text: &[u8]) -> Option<usize> {
     Some(u32::from_ne_bytes(length) as usize).filter(|length| *length >= 12)
 }
 
+/// The number of 32 bits at a place of a block.
+fn word(block: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(block.get(at..at + 4)?.try_into().ok()?))
+}
+
 /// Whether a whole block is a packet, and its stamp, if so.
 pub(super) fn stamp(block: &[u8]) -> Option<u64> {
-    let word = |at: usize| Some(u32::from_ne_bytes(block.get(at..at + 4)?.try_into().ok()?));
-    (word(0)? == ENHANCED_PACKET).then_some(u64::from(word(12)?) << 32 | u64::from(word(16)?))
+    (word(block, 0)? == ENHANCED_PACKET).then_some(u64::from(word(block, 12)?) << 32 | u64::from(word(block, 16)?))
 }
 
 /// The stamp and the frame, without its FCS, of a block that is the packet of a frame whose FCS is right.
 pub(super) fn right_frame(block: &[u8]) -> Option<(u64, &[u8])> {
-    let word = |at: usize| Some(u32::from_ne_bytes(block.get(at..at + 4)?.try_into().ok()?));
-    let (nanos, length) = (stamp(block)?, word(20)? as usize);
+    let (nanos, length) = (stamp(block)?, word(block, 20)? as usize);
     // Flags are the first option of each frame's packet.
-    let flags = word(Packet::HEAD + length.next_multiple_of(4) + 4)?;
+    let flags = word(block, Packet::HEAD + length.next_multiple_of(4) + 4)?;
     let frame = block.get(Packet::HEAD..Packet::HEAD + length.checked_sub(medium::FCS.get() as usize)?)?;
     (flags & CRC_ERROR == 0).then_some((nanos, frame))
 }

@@ -1,4 +1,5 @@
-//! A capture in several files, of pcapng or classic pcap: a new one after a number of octets, or after a span of the bus's time.
+//! A capture in several files, of pcapng or classic pcap: a new one after a number of octets, or after a span of the
+//! bus's time.
 //!
 //! ```text
 //!   capture ──blocks──► pipe ──► this thread ──► run-00001.pcapng, run-00002.pcapng …
@@ -8,16 +9,13 @@
 
 use super::passing::{self, Sink, pass_all};
 use super::pcapng::stamp;
-use super::{Trailing, classic};
+use super::{Trailing, between, classic};
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::output::{self, PCAP, PCAPNG, numbered};
 use crate::words::units;
 use std::fs::File;
-use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::thread::Builder;
 
 /// When a new file begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,16 +68,11 @@ fn size(text: &str) -> Option<u64> {
 /// # Errors
 /// The first file cannot be made; the system gives no pipe or thread.
 pub fn rotate(path: &Path, rotation: Rotation) -> Result<(File, Trailing), WriteError> {
-    let system = |call| move |source| output::OutputError::System { call, path: path.to_owned(), source };
-    let (reader, writer) = io::pipe().map_err(system("make a pipe for"))?;
     let is_classic = classic::is_named(path);
     let head = if is_classic { classic::file_header().to_vec() } else { Vec::new() };
     let mut files = Files { path: path.to_owned(), rotation, is_classic, head, text: Vec::new(), made: 0, now: None };
     files.begin()?;
-    let thread =
-        Builder::new().name("rotation".to_owned()).spawn(move || pass_all(reader, &files.path.clone(), &mut files));
-    let thread = thread.map_err(system("start a thread for"))?;
-    Ok((File::from(OwnedFd::from(writer)), Trailing::new(thread)))
+    between(path, "rotation", move |capture| pass_all(capture, &files.path.clone(), &mut files))
 }
 
 /// The files so far.
