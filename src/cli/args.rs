@@ -44,7 +44,7 @@ pub use self::simulation::{
 pub use self::virtual_lab::{BesideVirtual, KernelArgs, KernelBuildArgs, KernelCommand, RunArgs};
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 
-/// Every command by whom it is for, as `--help` and docs/commands.md group them; `-h` shows the first group.
+/// Every command but the verbs, as `--help` and docs/commands.md group them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("See a collision", &["sim", "watch", "explain", "report", "story"]),
     ("A lab", &["up", "down", "list", "exec", "stats", "capture"]),
@@ -71,7 +71,7 @@ Examples:
 Exit codes: 0 success, 1 failure, 2 wrong use, 3 not to be trusted (`--strict`),
 130 interrupted; `exec` ends with the code of its program.";
 
-/// What the help of `set` says below its verbs.
+/// What the help of `set` ends with.
 const SET_EXAMPLES: &str = "\
 Examples:
   ethbus set st1 arrivals=poisson:0.4 frame_size=200
@@ -211,9 +211,7 @@ pub enum Command {
     ///
     /// The keys and values are those of `[[at]]` in a scenario: `arrivals`, `frame_size` and `destination` of a station, or
     /// without one of all together; `queue`, `filter`, `link` and `until` of the lab. `--help` lists the verbs.
-    #[command(
-        after_help = "Examples:\n  ethbus set st1 arrivals=poisson:0.4 frame_size=200\n  ethbus set queue=50\n  ethbus set until=60s"
-    )]
+    #[command(after_help = SET_EXAMPLES)]
     Set(SetArgs),
     /// Make a station faulty on purpose, or right again
     #[command(after_help = "Examples:\n  ethbus fault st2 deaf\n  ethbus fault st2 none")]

@@ -382,8 +382,11 @@ fn refuse_one_file_for_two(outputs: &[(&str, Option<&Path>)]) -> Result<(), Plan
 /// The lab that is meant: the one that was named, by an option or in the shell's environment; else the only one of this person,
 /// or the one called `ethbus` of several. Says which, if it has another name.
 fn running_lab(given: Option<&str>) -> Result<String, CommandError> {
-    let lab = lab_meant(given)?;
-    if given.is_none() && lab != DEFAULT_NAME && std::env::var_os(LAB).is_none() {
+    if let Some(named) = named(given) {
+        return Ok(named);
+    }
+    let lab = lab_of_this_person()?;
+    if lab != DEFAULT_NAME {
         say(&format!("lab {lab}:\n"));
     }
     Ok(lab)
@@ -391,9 +394,14 @@ fn running_lab(given: Option<&str>) -> Result<String, CommandError> {
 
 /// The same without a word.
 fn lab_meant(given: Option<&str>) -> Result<String, CommandError> {
-    if let Some(named) = given.map(str::to_owned).or_else(|| std::env::var(LAB).ok()) {
-        return Ok(named);
-    }
+    named(given).map_or_else(lab_of_this_person, Ok)
+}
+
+fn named(given: Option<&str>) -> Option<String> {
+    given.map(str::to_owned).or_else(|| std::env::var(LAB).ok())
+}
+
+fn lab_of_this_person() -> Result<String, CommandError> {
     let mut meant = Inventory::names_meant();
     match (meant.iter().any(|name| name == DEFAULT_NAME), meant.len()) {
         (false, 1) => Ok(meant.remove(0)),

@@ -32,8 +32,8 @@ const HABITS: [(&[&str], &str); 10] = [
     (&["protocol", "mac"], "access"),
 ];
 
-/// Commands of Mininet, docker, containerlab and others, and those of earlier versions: what to type here. The first word of what is to be typed is a
-/// command of ours; a test looks.
+/// Commands of Mininet, docker, containerlab and others, and those of earlier versions: what to type here. The first word of
+/// what is to be typed is a command of ours; a test looks.
 const OTHERS_COMMANDS: [(&[&str], &str, &str); 26] = [
     (&["deploy", "create", "start"], "up", "write `ethbus up`"),
     (&["delete", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),

@@ -103,7 +103,8 @@ pub struct UpArgs {
     pub windows: WindowArgs,
     /// Serve metrics for Prometheus: `9610` [default: none]
     ///
-    /// At http://127.0.0.1:PORT/metrics, unless an address is said, as in `0.0.0.0:9610`. `ethbus serve prometheus` serves all labs.
+    /// At http://127.0.0.1:PORT/metrics, unless an address is said, as in `0.0.0.0:9610`. `ethbus serve prometheus` serves all
+    /// labs.
     #[arg(long, value_name = "[ADDRESS:]PORT", hide_short_help = true, conflicts_with = "is_virtual")]
     pub metrics: Option<String>,
     /// Lend an interface of this machine to the lab

@@ -36,7 +36,7 @@ pub struct DoctorArgs {
     ///
     /// Beside what is asked of it, and beside a veth pair and a kernel bridge, some 30 s if no rows are named. Needs what the
     /// demonstration needs, and `iperf3` for some rows. See docs/live.md.
-    #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',', num_args = 0..=1, require_equals = false)]
+    #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',', num_args = 0..=1)]
     #[arg(default_missing_value = "echo,sixty_four,frames_100")]
     pub measure: Option<Vec<String>>,
     /// How long each measurement takes

@@ -94,7 +94,7 @@ fn watch_on_terminal(name: &str, interrupts: &Receiver<Signal>) -> Outcome {
     let broken = |source| CommandError::System { what: "draw on the terminal", source };
     let (last, ending) = refresh(EVERY, page, || !interrupts.is_empty(), broken)?;
     // The terminal shows again what it did before; the last figures stay below that.
-    print(&in_locale(format!("{last}\n")))?;
+    print(&format!("{last}\n"))?;
     Ok(match ending {
         Some(Ending::Quit) => ExitCode::SUCCESS,
         Some(Ending::Interrupted) | None => ExitCode::from(INTERRUPTED),
