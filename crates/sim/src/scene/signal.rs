@@ -1,6 +1,6 @@
 //! One signal: from when to when it is on the medium, in which parts, and which stations it reaches.
 
-use medium::{BitInstant, BitTimes, Carried, Config, Fault, FrameId, Method, Span, StationId};
+use medium::{BitInstant, BitTimes, Carried, Config, Fault, FrameId, Span, StationId};
 use std::sync::Arc;
 
 /// A collision that its sender noticed.
@@ -152,7 +152,8 @@ impl Signal {
 
     /// It gets to `station`, and that had carrier sense as it began. A station in full duplex senses its own signals.
     pub fn is_heard(&self, station: StationId, config: &Config) -> bool {
-        let is_own = station == self.source && self.fault == Some(Fault::FullDuplex) && config.method == Method::CsmaCd;
+        let is_duplex = self.fault == Some(Fault::FullDuplex) && config.detects_collisions();
+        let is_own = is_duplex && station == self.source;
         self.reaches(station, config) && (is_own || self.deaf.as_ref().is_none_or(|deaf| !deaf[station.index()]))
     }
 

@@ -180,7 +180,7 @@ impl Engine<CsmaCd> {
             preamble: Some(preamble),
             frame_end,
             worth,
-            deaf: matches!(fault, Some(Fault::Deaf | Fault::OneWay)),
+            deaf: !duplex && fault.is_some_and(Fault::is_deaf),
             duplex,
             course: Course::OnAir { end },
             episode: None,

@@ -200,7 +200,8 @@ impl Node {
         }
     }
 
-    /// The turn `turn` is over, in which the node perhaps `received`: the table has it, and the machine acts on it before the next turn begins.
+    /// The turn `turn` is over, in which the node perhaps `received`: the table has it, and the machine acts on it before the
+    /// next turn begins.
     pub fn end_claims(&mut self, turn: u8, received: bool, seen: &Seen, now: BitInstant) {
         if let Some(dynamic) = &mut self.dynamic {
             dynamic.turn_ends(turn, received);
