@@ -3,7 +3,7 @@
 use core::mem::offset_of;
 
 use backoff_core::Generator;
-use backoff_core::internals::{Uniform, geometric_chances};
+use backoff_core::internals::{self, Uniform, geometric_chances};
 
 use crate::Status;
 use crate::config::read;
@@ -11,6 +11,8 @@ use crate::policy::{BACKOFF_INTERVALS, Policy, Retry, backoff_policy_draw, backo
 
 /// What tells a prepared policy from memory that is none: "read".
 const MARK: u32 = 0x7265_6164;
+/// Digits of a geometric number that share a word.
+const DIGITS: usize = internals::DIGITS as usize;
 
 /// How many laws a `struct backoff_prepared` has.
 pub const BACKOFF_PREPARED_LAWS: usize = 40;
@@ -138,9 +140,9 @@ fn prepare(prepared: &mut Prepared) -> Result<(), Status> {
             if let Some(law) = laws.get_mut(chances) {
                 *law = PreparedLaw { first_ns: 0, step_ns: slot, top: chance };
             }
-            if chances < 7 {
+            if chances < DIGITS {
                 octets |= chance >> 56 << (chances * 8);
-            } else if chances == 7 {
+            } else if chances == DIGITS {
                 more = chance | u64::MAX >> 8;
             }
             chances += 1;
@@ -316,7 +318,7 @@ impl Prepared {
             let undecided = first < law.top && first | u64::MAX >> 8 >= law.top;
             let word = if undecided { first | words.next_u64() >> 8 } else { first };
             drawn += u64::from(word < law.top) << ((number - number / 8) & 63);
-            if number % 8 == 7 {
+            if number % 8 == DIGITS {
                 if word >= law.top {
                     break;
                 }

@@ -456,7 +456,8 @@ const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
 }
 
 /// How many binary digits of a geometric number share a word, with what says whether the number passes them.
-const DIGITS: u32 = 7;
+#[doc(hidden)]
+pub const DIGITS: u32 = 7;
 
 /// Whether a word that begins with that octet is below the chance `power` / (2^64 + `share`).
 #[inline(always)]

@@ -70,7 +70,7 @@ pub use window::{Window, WindowLimits, share_allows};
 pub mod internals {
     pub use crate::generator::high_bits;
     pub use crate::growth::parts;
-    pub use crate::law::{Uniform, geometric_chances, geometric_within};
+    pub use crate::law::{DIGITS, Uniform, geometric_chances, geometric_within};
     pub use crate::policy::{Around, Hint, exponential_slots};
     pub use crate::schedule::{Memory, Node, Queue, Shape, Ticket};
 }
