@@ -1,6 +1,7 @@
 //! The commands: how many there are, and that no page names another.
 
 use crate::common::process::{ethbus, run};
+use crate::tidy::files_below;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +74,9 @@ fn a_removed_command_answers_with_the_new_one() {
         ("keep", "capture --last"),
     ];
     let told = |name: &str| format!("ethbus {name}");
-    let files = files(&["src", "crates", "docs", "examples", "packaging", ".ci", "tests", "README.md"]);
+    let folders = ["src", "crates", "docs", "examples", "packaging", ".ci", "tests"];
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let files: Vec<PathBuf> = folders.into_iter().flat_map(files_below).chain([readme]).collect();
     for (name, now) in REMOVED {
         run(ethbus([name])).failed_with(2, &[&format!("`{name}` is no command"), &told(now)]);
         let old = told(name);
@@ -87,20 +90,4 @@ fn a_removed_command_answers_with_the_new_one() {
             assert!(lines.is_empty(), "{}: {lines:?}", file.display());
         }
     }
-}
-
-/// Every file of these folders of the source tree.
-fn files(places: &[&str]) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
-        places.iter().map(|place| Path::new(env!("CARGO_MANIFEST_DIR")).join(place)).collect();
-    let mut number = 0;
-    while let Some(place) = found.get(number).cloned() {
-        if place.is_dir() {
-            let entries = std::fs::read_dir(&place).expect("a folder of the source tree");
-            found.extend(entries.map(|entry| entry.expect("a file of the source tree").path()));
-        }
-        number += 1;
-    }
-    found.retain(|place| place.is_file());
-    found
 }

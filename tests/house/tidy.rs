@@ -41,18 +41,25 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// All files below `folder` with this extension, in order; nothing built, fetched or grown by a fuzzer.
+/// All files below `folder` with this extension, in order.
 fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let mut found = files_below(folder);
+    found.retain(|path| path.extension().is_some_and(|found| found == extension));
+    found
+}
+
+/// All files below `folder`, in order; nothing built, fetched or grown by a fuzzer.
+pub fn files_below(folder: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder of the source tree") {
             let path = entry.expect("an entry").path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if path.is_dir() && !matches!(name.as_str(), "target" | ".git" | "node_modules" | "artifacts") {
-                folders.push(path);
-            } else if path.extension().is_some_and(|found| found == extension) {
-                found.push(path);
+            match path.is_dir() {
+                true if matches!(name.as_str(), "target" | ".git" | "node_modules" | "artifacts") => {}
+                true => folders.push(path),
+                false => found.push(path),
             }
         }
     }
