@@ -32,7 +32,7 @@ fn warning(plan: &Plan) -> Option<String> {
         false => format!("this run of up to {} {unit} stops when they have", count(run)),
     };
     Some(format!(
-        "infinitely many users run away sooner or later, here after about {} {unit} ({seconds:.3} s) on average: {this}; offer less, wait longer (`--backoff uniform:{}`), or have stations send (`population = \"stations\"` in `[access]` of a scenario)",
+        "infinitely many users run away sooner or later, here after about {} {unit} ({seconds:.3} s) on average: {this}; offer less, wait longer (`--backoff uniform:{}`), or have stations send (`--population stations`)",
         count(exit),
         count(k),
     ))

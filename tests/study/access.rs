@@ -59,7 +59,8 @@ fn a_clock_that_is_off_brings_a_frame_of_tdma_into_the_slot_before() {
 #[test]
 fn a_backlog_without_end_is_said() {
     let sim = |load: &str| {
-        let line = format!("sim --access aloha --traffic poisson:{load} --warmup 0s --duration 100ms");
+        let line =
+            format!("sim --access aloha --population infinite --traffic poisson:{load} --warmup 0s --duration 100ms");
         run(ethbus(line.split(' '))).succeeded()
     };
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -75,7 +76,7 @@ fn a_backlog_without_end_is_said() {
 fn users_who_run_away_in_the_warm_up_leave_the_figures_of_that_time() {
     let with = |warmup: &str| {
         let line = format!(
-            "sim --access slotted-aloha --traffic poisson:0.5 --warmup {warmup} --duration 1s --seed 1 --format csv"
+            "sim --access slotted-aloha --population infinite --traffic poisson:0.5 --warmup {warmup} --duration 1s --seed 1 --format csv"
         );
         run(ethbus(line.split(' '))).succeeded()
     };
@@ -85,7 +86,8 @@ fn users_who_run_away_in_the_warm_up_leave_the_figures_of_that_time() {
         "{}",
         late.stderr
     );
-    let line = "sim --access slotted-aloha --traffic poisson:0.5 --warmup 2s --duration 1s --seed 1";
+    let line =
+        "sim --access slotted-aloha --population infinite --traffic poisson:0.5 --warmup 2s --duration 1s --seed 1";
     let table = run(ethbus(line.split(' '))).succeeded().stdout;
     assert!(!table.contains("0.00 s") && !table.contains("(0 bit times)"), "{table}");
     let transmitted = |text: &str| -> u64 {
@@ -101,7 +103,9 @@ fn users_who_run_away_in_the_warm_up_leave_the_figures_of_that_time() {
 #[test]
 fn an_overload_runs_away_from_the_first_frame_on() {
     for load in ["0.4", "2"] {
-        let line = format!("sim --access slotted-aloha --traffic poisson:{load} --warmup 0s --duration 1s --seed 1");
+        let line = format!(
+            "sim --access slotted-aloha --population infinite --traffic poisson:{load} --warmup 0s --duration 1s --seed 1"
+        );
         let told = run(ethbus(line.split(' '))).succeeded();
         let sentence = "from the first frame on that was to be sent again, more came than got through";
         assert!(told.stderr.contains(sentence) && !told.stderr.contains("above "), "{}", told.stderr);
@@ -118,10 +122,10 @@ fn users_who_will_run_away_are_told_of() {
         run(ethbus(arguments)).succeeded().stderr
     };
     // `ethbus theory lam --stations infinite --load 0.3 --retransmit 20`
-    let told = warned("--access slotted-aloha --traffic poisson:0.3");
+    let told = warned("--access slotted-aloha --population infinite --traffic poisson:0.3");
     assert!(told.contains("after about 3,174 slots (0.183 s)") && told.contains("`--backoff uniform:200`"), "{told}");
     assert!(told.contains("ran away at slot "), "{told}");
-    assert!(warned("--access aloha --traffic poisson:0.12").contains("frame times ("));
+    assert!(warned("--access aloha --population infinite --traffic poisson:0.12").contains("frame times ("));
     for patient in ["poisson:0.1 --backoff uniform:100", "bernoulli:0.3", "poisson:0.05 --backoff beb"] {
         assert_eq!(warned(&format!("--access slotted-aloha --traffic {patient}")), "", "{patient}");
     }

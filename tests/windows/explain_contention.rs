@@ -24,13 +24,16 @@ use std::path::Path;
 
 /// Options of `ethbus sim`, and of `ethbus explain`.
 const LIVES: [(&str, &str); 11] = [
-    ("--access aloha --backoff uniform:20 --traffic poisson:0.2 --duration 30ms", "--pick collisions=2"),
+    (
+        "--access aloha --population infinite --backoff uniform:20 --traffic poisson:0.2 --duration 30ms",
+        "--pick collisions=2",
+    ),
     ("--access csma-ca --phy ofdm-6 --window 2:2 --retry-limits 2:2 --duration 50ms", "--pick end=discarded"),
     ("--access slotted-aloha --backoff rcp:1,10,100 --traffic bernoulli:0.05 --duration 50ms", "--pick collisions=2"),
-    ("--access slotted-aloha --traffic poisson:0.2 --duration 20ms", "--frame st5#1"),
+    ("--access slotted-aloha --population infinite --traffic poisson:0.2 --duration 20ms", "--frame st5#1"),
     ("--access csma --topology bus:500m --duration 20ms", "--pick collisions=2"),
     (
-        "--access csma --persistence non --topology star:58bt --traffic poisson:0.6 --duration 50ms",
+        "--access csma --population infinite --persistence non --topology star:58bt --traffic poisson:0.6 --duration 50ms",
         "--pick collisions=2",
     ),
     ("--access csma --persistence 0.1 --topology star:20bt --duration 20ms", "--pick collisions=1"),

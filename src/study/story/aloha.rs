@@ -10,7 +10,9 @@ const AXES: [&str; 2] = ["G, attempts in a frame time", "S, successes in a frame
 
 /// Infinitely many users, as Poisson arrivals all over 200 stations.
 fn users(access: &str, load: f64, backoff: &str, time: &str) -> Job {
-    Job::new(format!("--access {access} --stations 200 --traffic poisson:{load} --backoff {backoff} --duration {time}"))
+    Job::new(format!(
+        "--access {access} --population infinite --stations 200 --traffic poisson:{load} --backoff {backoff} --duration {time}"
+    ))
 }
 
 fn long(quick: bool) -> &'static str {
@@ -60,7 +62,10 @@ pub(super) fn abramson(quick: bool) -> Chapter {
 
 /// Two packets that meet, on islands 2 km apart.
 fn meeting() -> Job {
-    Job::life("--access aloha --stations 4 --topology bus:6km --frame-size 64 --traffic poisson:0.1", "collisions=1")
+    Job::life(
+        "--access aloha --population infinite --stations 4 --topology bus:6km --frame-size 64 --traffic poisson:0.1",
+        "collisions=1",
+    )
 }
 
 pub(super) fn roberts(quick: bool) -> Chapter {

@@ -27,7 +27,7 @@ pub(super) fn kleinrock_tobagi(quick: bool) -> Chapter {
     let time = if quick { "1s --warmup 200ms" } else { "20s" };
     let run = |persistence, load| {
         Job::new(format!(
-            "--access csma --stations 200 --traffic poisson:{load} --persistence {persistence} --backoff uniform:500 \
+            "--access csma --population infinite --stations 200 --traffic poisson:{load} --persistence {persistence} --backoff uniform:500 \
              --topology star:{WAY}bt --duration {time}"
         ))
     };

@@ -16,7 +16,9 @@ const FRAME: f64 = 576.0;
 
 /// Infinitely many users: Poisson arrivals all over 200 stations, and waits so long that retransmissions are nearly Poisson.
 fn infinite(access: &str, load: f64, backoff: u32, time: &str) -> String {
-    format!("--access {access} --stations 200 --traffic poisson:{load} --backoff uniform:{backoff} --duration {time}")
+    format!(
+        "--access {access} --population infinite --stations 200 --traffic poisson:{load} --backoff uniform:{backoff} --duration {time}"
+    )
 }
 
 /// S of a run whose attempts are G, which `formula` gives for it.
@@ -102,7 +104,7 @@ fn controlled(control: &'static str, load: f64) -> Check {
     Box::new(move |bench| {
         let time = bench.choose("60s", "8s");
         let run = bench.sim(&format!(
-            "--access slotted-aloha --control {control} --stations 100 --traffic poisson:{load} --duration {time}"
+            "--access slotted-aloha --population infinite --control {control} --stations 100 --traffic poisson:{load} --duration {time}"
         ))?;
         let results = run.results.medium.slotted.clone().expect("it has slots");
         let what = |figure: &str| format!("backlog {control}, load {load}: {figure}");

@@ -249,7 +249,13 @@ macro_rules! settings {
                 /// without collision detection: `"stations"` or `"infinite"`
                 population: Given<PopulationChoice>, Choice(PopulationChoice::WORDS),
                     "`population = \"stations\"` or `\"infinite\"`",
-                    default "by the arrivals", of Of::CONTENDERS;
+                    default "`\"stations\"`", of Of::CONTENDERS,
+                    option Opt {
+                        long: "population", value: "WHO", place: 62, on: SIM | SWEEP,
+                        help: "Without collision detection: `stations`, or `infinite` many users [default: stations]",
+                        more: "A station sends one frame after the other; of infinitely many users each sends one frame, as theory assumes.",
+                        ..Opt::NEW
+                    };
                 /// of `tdma`: how long a slot is, its guard time included
                 slot: Given<BitTimesText>, Text(text::<BitTimesText>), "bit times in quotes, like `slot = \"700 BT\"`",
                     default "the longest frame with preamble, and `guard`", of Of::TDMA,

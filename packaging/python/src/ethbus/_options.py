@@ -178,6 +178,9 @@ class SimOptions(TypedDict, total=False):
     ack_delay: Value
     """Slots until the sender knows of a collision, without collision detection [default: 0]"""
 
+    population: Value
+    """Without collision detection: `stations`, or `infinite` many users [default: stations]"""
+
     persistence: Value
     """Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]"""
 
@@ -334,6 +337,9 @@ class SweepOptions(TypedDict, total=False):
 
     ack_delay: Value
     """Slots until the sender knows of a collision, without collision detection [default: 0]"""
+
+    population: Value
+    """Without collision detection: `stations`, or `infinite` many users [default: stations]"""
 
     persistence: Value
     """Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]"""

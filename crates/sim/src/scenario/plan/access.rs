@@ -143,9 +143,9 @@ impl Planner<'_> {
             ack_delay: value(&access.ack_delay).unwrap_or(0),
             backoff: self.backoff(),
             attempt_limit: value(&self.scenario.medium.attempt_limit),
-            population: match value(&access.population).unwrap_or_else(|| self.usual_population(sections)) {
-                PopulationChoice::Stations => Population::Stations,
-                PopulationChoice::Infinite => Population::Infinite,
+            population: match value(&access.population) {
+                None | Some(PopulationChoice::Stations) => Population::Stations,
+                Some(PopulationChoice::Infinite) => Population::Infinite,
             },
             size: self.longest_frame(sections, parameters).max(parameters.min_frame_size),
         }
@@ -170,17 +170,6 @@ impl Planner<'_> {
         });
         let first = all.map_or(Sizes::DEFAULT.longest(), Sizes::longest);
         own.chain(scripted).chain(replies).fold(first, Octets::max).min(parameters.max_frame_size)
-    }
-
-    /// Frames that arrive by themselves come from infinitely many users; others from the stations, one after the other.
-    fn usual_population(&self, sections: &[StationSection]) -> PopulationChoice {
-        let mut arrivals = self.arrivals(sections).peekable();
-        let some = arrivals.peek().is_some();
-        if some && arrivals.all(|arrivals| matches!(arrivals, Arrivals::Poisson { .. })) {
-            PopulationChoice::Infinite
-        } else {
-            PopulationChoice::Stations
-        }
     }
 
     /// What is offered, as far as it is written.

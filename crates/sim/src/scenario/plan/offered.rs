@@ -36,7 +36,7 @@ pub(super) fn overload_warning(medium: &Config, traffic: &[TrafficSpec], further
     let carried = carried * offered / taken;
     let less = (carried * 80.0).floor() / 100.0;
     Some(format!(
-        "{offered:.3} frames a {unit} are offered, and {} carries at most {carried:.3}{known_as}: {fate}; offer less, like `poisson:{less}`, or have stations send, whose queues drop frames (`population = \"stations\"` in `[access]` of a scenario)",
+        "{offered:.3} frames a {unit} are offered, and {} carries at most {carried:.3}{known_as}: {fate}; offer less, like `poisson:{less}`, or have stations send, whose queues drop frames (`--population stations`)",
         of.title(),
     ))
 }
@@ -129,6 +129,10 @@ mod tests {
         Plan::new(&scenario, None, &Overrides::default().with("stations", 4), 1).expect("a plan").run_warnings
     }
 
+    fn infinite(method: &str) -> String {
+        format!("\"{method}\"\npopulation = \"infinite\"")
+    }
+
     fn poisson(load: &str) -> String {
         format!("[traffic]\narrivals = \"poisson:{load}\"")
     }
@@ -141,18 +145,18 @@ mod tests {
             ("slotted-aloha", "0.36", "0.37", "0.368, 1/e"),
             ("csma", "1", "1.01", "1.000"),
         ] {
-            let method = format!("\"{method}\"");
+            let method = infinite(method);
             assert_eq!(warnings(&method, &poisson(fits)), Vec::<String>::new(), "{method}");
             let said = warnings(&method, &poisson(exceeds)).concat();
             assert!(said.contains(&format!("at most {carried}:")), "{method}: {said}");
         }
-        let endless = warnings("\"aloha\"", &poisson("0.3")).concat();
+        let endless = warnings(&infinite("aloha"), &poisson("0.3")).concat();
         assert!(endless.starts_with("0.300 frames a frame time are offered"), "{endless}");
         assert!(
             endless.contains("the backlog and the event log grow") && endless.contains("`poisson:0.14`"),
             "{endless}"
         );
-        let given_up = warnings("\"csma\"", &poisson("1.5")).concat();
+        let given_up = warnings(&infinite("csma"), &poisson("1.5")).concat();
         assert!(given_up.contains("frames that met others 16 times are given up"), "{given_up}");
     }
 
@@ -178,15 +182,15 @@ mod tests {
     #[test]
     fn mixed_sizes_carry_more_frames() {
         let mixed = |load| format!("{}\nframe_size = \"64:1,1518:1\"", poisson(load));
-        assert_eq!(warnings("\"aloha\"", &mixed("0.3")), Vec::<String>::new());
-        assert!(!warnings("\"aloha\"", &mixed("0.4")).is_empty());
-        assert!(!warnings("\"slotted-aloha\"", &mixed("0.4")).is_empty(), "a slot is taken whole");
+        assert_eq!(warnings(&infinite("aloha"), &mixed("0.3")), Vec::<String>::new());
+        assert!(!warnings(&infinite("aloha"), &mixed("0.4")).is_empty());
+        assert!(!warnings(&infinite("slotted-aloha"), &mixed("0.4")).is_empty(), "a slot is taken whole");
     }
 
     /// Stations send one frame after the other, and their queues drop what is too much; saturated ones offer no load.
     #[test]
     fn queues_hold_back_what_is_too_much() {
-        assert_eq!(warnings("\"aloha\"\npopulation = \"stations\"", &poisson("2")), Vec::<String>::new());
+        assert_eq!(warnings("\"aloha\"", &poisson("2")), Vec::<String>::new());
         assert_eq!(warnings("\"aloha\"", "[traffic]\narrivals = \"saturated\""), Vec::<String>::new());
         assert_eq!(warnings("\"csma-cd\"", &poisson("2")), Vec::<String>::new());
     }

@@ -90,7 +90,7 @@ impl Planner<'_> {
     ) -> Result<(), PlanError> {
         let Some(until) = &run.until else { return Ok(()) };
         let what = if until.is_collapse() && !endless {
-            "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --traffic poisson:0.3`, or leave it out".to_owned()
+            "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --population infinite --traffic poisson:0.3`, or leave it out".to_owned()
         } else if until.needs_connections() && !protocols(traffic, further).any(|it| it == Protocol::Tcp) {
             format!("`{until}`: no station has a TCP connection: write `--traffic tcp`, or name another metric")
         } else {
@@ -106,7 +106,7 @@ impl Planner<'_> {
         if !endless || !done.iter().any(|(_, deed)| changes(deed)) {
             return Ok(());
         }
-        let what = "infinitely many users offer the same from the beginning to the end: write `population = \"stations\"`, or leave `arrivals`, `add` and `remove` out";
+        let what = "infinitely many users offer the same from the beginning to the end: leave `population` out, or `arrivals`, `add` and `remove`";
         Err(self.wrong("at", self.scenario.at.first().map(Spanned::span), what.to_owned()))
     }
 
