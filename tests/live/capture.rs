@@ -217,7 +217,7 @@ fn a_reader_that_stops_loses_packets_alone() {
     let _turn = Turn::alone();
     let folder = folder();
     let [slow, refused] = ["slow.pcapng", "refused.pcapng"].map(|name| path(&folder, name));
-    let mut lab = busy(&folder, 64);
+    let mut lab = busy(&folder, 256);
     let mut stopped = Running::start(capture(&lab, &["-o", &slow]), "");
     wait_until(PATIENCE, "there is a capture", || fs::metadata(&slow).is_ok_and(|file| file.len() > 10_000));
     stopped.signal("STOP");
