@@ -3,7 +3,7 @@
 use crate::common::lab::{INTERFACE, Lab};
 use crate::common::process::{Running, ethbus, program, run};
 use crate::common::results::{check, emulator, grown, sum};
-use crate::common::user::PublicCopy;
+use crate::common::user::{PublicCopy, users_may_have_labs};
 use crate::common::{Turn, skip, skipped};
 use link::station::{EXPERIMENTAL_ETHERTYPE, StationSocket};
 use link::sysctl::silence_ipv6_everywhere;
@@ -297,7 +297,7 @@ fn without_its_hub_a_bus_goes_on_by_batches() {
 /// The root of a user namespace may load no program: then frames go one by one, and the reason is printed.
 #[test]
 fn a_kernel_that_refuses_is_told_of() {
-    if skipped(&["unshare"]) {
+    if skipped(&["unshare"]) || !users_may_have_labs() {
         return;
     }
     let (_turn, copy) = (Turn::shared(), PublicCopy::new());
