@@ -351,7 +351,7 @@ pub fn say_overload(slip_ns: u64, drops: u64) {
     say(&format!("ethbus: the machine does not keep up: {}\n", what.join("; ")));
 }
 
-/// Tells the user that a file is not written any further.
+/// Tells the user of [`Told::Trouble`].
 pub fn say_trouble(what: &str) {
-    say(&format!("ethbus: {what}; the bus goes on without it\n"));
+    say(&format!("ethbus: {what}\n"));
 }

@@ -209,7 +209,7 @@ where
     /// Tells which kernels have ended since the last look.
     fn tell_of_ended(&mut self) {
         for end in self.lab.take_ended() {
-            self.tell(Told::Trouble(end.to_string()));
+            self.tell(Told::Trouble(format!("{end}; the bus goes on without it")));
             self.killed.extend(end.is_failure().then(|| end.to_string()));
         }
     }

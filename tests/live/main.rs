@@ -27,6 +27,7 @@ mod keep;
 mod lab;
 mod metrics;
 mod noise;
+mod offloads;
 mod outside;
 mod overload;
 mod owners;

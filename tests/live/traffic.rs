@@ -16,7 +16,7 @@ fn hash(octets: &[u8]) -> u64 {
 }
 
 /// Octets that differ from place to place and from seed to seed.
-fn noise(count: usize, seed: u64) -> Vec<u8> {
+pub(crate) fn noise(count: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let step = |_| {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
@@ -26,7 +26,7 @@ fn noise(count: usize, seed: u64) -> Vec<u8> {
 }
 
 /// Sends `octets` and reads until the other end has sent all of its own.
-fn exchange(stream: TcpStream, octets: Vec<u8>) -> Vec<u8> {
+pub(crate) fn exchange(stream: TcpStream, octets: Vec<u8>) -> Vec<u8> {
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a stream takes a limit");
     let mut reader = stream.try_clone().expect("a second handle");
     let mut received = Vec::new();
@@ -305,7 +305,7 @@ fn an_unknown_station_or_destination_is_named_with_those_that_are() {
 
 /// A station's raw socket: it gets every frame that reaches the station, and sends any octets.
 #[track_caller]
-fn raw(lab: &Lab, station: &str) -> StationSocket {
+pub(crate) fn raw(lab: &Lab, station: &str) -> StationSocket {
     StationSocket::open_promiscuous(&lab.namespace(station), INTERFACE).expect("the station's interface")
 }
 
@@ -321,7 +321,7 @@ fn frame(to: &str, from: &str, ethertype: u16, octets: usize) -> Vec<u8> {
 }
 
 /// The next experimental frame that reaches a socket within a second, tagged or not.
-fn next_frame(socket: &mut StationSocket) -> Option<Vec<u8>> {
+pub(crate) fn next_frame(socket: &mut StationSocket) -> Option<Vec<u8>> {
     let (mut buffer, end) = ([0; 2048], Instant::now() + Duration::from_secs(1));
     while Instant::now() < end {
         let received = socket.receive(Some(Duration::from_millis(100)), &mut buffer).expect("the interface is up");
@@ -425,31 +425,6 @@ fn a_jumbo_frame_is_counted_and_not_delivered() {
     let after = lab.settled_stats();
     check(&after);
     assert!(number(station(&after, "st1"), "too_long") >= 2, "{}", station(&after, "st1"));
-}
-
-/// A station that switches its offloads on again sends partial checksums and super-frames: they are repaired or
-/// counted.
-#[test]
-fn a_station_with_offloads_on_is_noticed() {
-    if skipped(&["ethtool", "ping"]) {
-        return;
-    }
-    let _turn = Turn::shared();
-    let lab = Lab::up(&["--stations", "2"]);
-    run(lab.exec("st1", &["ethtool", "-K", INTERFACE, "tx", "on"])).succeeded();
-    let address = format!("{}:7000", lab.ipv4("st2"));
-    let listener = lab.namespace("st2").run(|| TcpListener::bind(&address)).expect("st2").expect("a free port");
-    let stream = lab.namespace("st1").run(|| TcpStream::connect(&address)).expect("st1");
-    let stream = stream.expect("a checksum filled in by the bus is a right one");
-    let (server, _) = listener.accept().expect("st1 has connected");
-    let (at_one, at_two) = std::thread::scope(|scope| {
-        let at_two = scope.spawn(|| exchange(server, noise(1000, 2)));
-        (exchange(stream, noise(1000, 1)), at_two.join().expect("no panic"))
-    });
-    assert!(at_one == noise(1000, 2) && at_two == noise(1000, 1));
-    let results = lab.settled_stats();
-    check(&results);
-    assert!(emulator(&results, "checksums_repaired") > 0, "{results}");
 }
 
 /// A hundred megabits with two senders as fast as they can: at any speed of the machine, the figures add up.

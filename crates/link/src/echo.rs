@@ -1,5 +1,6 @@
 //! How long a machine takes to answer: ICMP echoes (RFC 792, RFC 4443) in the network namespace of the calling thread.
 
+use crate::packet::internet_checksum;
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, bind, recv, sendto, setsockopt, socket,
@@ -74,12 +75,8 @@ fn request(kind: u8, identifier: u16, number: u16) -> [u8; OCTETS] {
     octets[0] = kind;
     octets[4..6].copy_from_slice(&identifier.to_be_bytes());
     octets[6..8].copy_from_slice(&number.to_be_bytes());
-    let words = octets.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
-    let mut sum: u32 = words.sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    octets[2..4].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+    let sum = internet_checksum(&octets);
+    octets[2..4].copy_from_slice(&sum.to_be_bytes());
     octets
 }
 

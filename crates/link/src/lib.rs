@@ -11,7 +11,7 @@
 //! | [`ethtool`], [`sysctl`] | keep a station's kernel from sending what no wire would carry |
 //! | [`tap`] | interfaces whose far end is a program |
 //! | [`lent`] | an interface from outside: recording its state, and giving it back in that state |
-//! | [`packet`] | the bus's port: ring, batches, checksum repair |
+//! | [`packet`] | the bus's port: ring, batches, unfinished checksums |
 //! | [`fanout`] | one frame to many ports in one call, by a program in the kernel |
 //! | [`station`] | a raw socket inside a station |
 //! | [`clock`] | monotonic time, kernel stamps, priority |

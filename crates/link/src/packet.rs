@@ -19,8 +19,10 @@ use crate::namespace::NamespaceError;
 #[cfg(fuzzing)]
 pub(crate) use receiver::received;
 
-pub use checksum::{Repair, repair_checksum};
-pub use receiver::{Received, Receiver, RingSize, RingStatistics, SLOT_FRAME_OCTETS, StampSource, open_receiver};
+pub use checksum::{PartialChecksum, internet_checksum};
+pub use receiver::{
+    Received, Receiver, RingSize, RingStatistics, SLOT_FRAME_OCTETS, Segments, StampSource, open_receiver,
+};
 pub use sender::{SendError, Sender, open_sender};
 pub use stamps::{StampError, stamps_ready, wait_for_stamps};
 

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::{Lab, Offloads, STATION_INTERFACE, lab, skipped};
-use link::packet::{Repair, repair_checksum};
 use link::wait::Waiter;
 
 const ADDRESSES_V4: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2))];
@@ -58,10 +57,9 @@ fn forwarding<T>(lab: &Lab, repair: bool, task: impl FnOnce() -> T) -> (T, Traff
                     let mut octets = received.octets.to_vec();
                     traffic.frames += 1;
                     traffic.longest = traffic.longest.max(received.original_len);
-                    traffic.partial += usize::from(received.partial_checksum);
-                    if repair && received.partial_checksum {
-                        let repaired = repair_checksum(&mut octets) == Repair::Repaired;
-                        traffic.repaired += usize::from(repaired);
+                    if let Some(checksum) = received.partial_checksum {
+                        traffic.partial += 1;
+                        traffic.repaired += usize::from(repair && checksum.finish(&mut octets));
                     }
                     let other = if received.ifindex == indices[0] { indices[1] } else { indices[0] };
                     sender.send(&[(other, &octets)], &mut results);

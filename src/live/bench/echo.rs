@@ -8,6 +8,7 @@ use crate::live::lab::INTERFACE;
 use link::MacAddr;
 use link::clock::{RealtimeNanos, set_timer_slack};
 use link::namespace::Namespace;
+use link::packet::internet_checksum;
 use link::station::StationSocket;
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
@@ -126,7 +127,7 @@ fn request(ends: Ends, from: MacAddr) -> Vec<u8> {
     (ip[8], ip[9]) = (64, 1);
     ip[12..16].copy_from_slice(&ends.from.octets());
     ip[16..20].copy_from_slice(&ends.to.octets());
-    let sum = checksum(ip);
+    let sum = internet_checksum(ip);
     ip[10..12].copy_from_slice(&sum.to_be_bytes());
     frame[34] = 8;
     frame[38..40].copy_from_slice(&IDENTIFIER.to_be_bytes());
@@ -139,7 +140,7 @@ const IDENTIFIER: u16 = 0xeb05;
 fn set_number(frame: &mut [u8], number: u16) {
     frame[36..38].fill(0);
     frame[40..42].copy_from_slice(&number.to_be_bytes());
-    let sum = checksum(&frame[34..]);
+    let sum = internet_checksum(&frame[34..]);
     frame[36..38].copy_from_slice(&sum.to_be_bytes());
 }
 
@@ -148,13 +149,6 @@ fn is_answer(frame: &[u8], number: u16) -> bool {
         && (frame[23], frame[34]) == (1, 0)
         && frame[38..40] == IDENTIFIER.to_be_bytes()
         && frame[40..42] == number.to_be_bytes()
-}
-
-/// The Internet checksum (RFC 1071) of an even number of octets.
-fn checksum(octets: &[u8]) -> u16 {
-    let sum: u32 = octets.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    !((folded + (folded >> 16)) as u16)
 }
 
 /// Round-trip times.
@@ -201,7 +195,7 @@ mod tests {
         let mut frame = request(ends(), MacAddr::new(2, 0, 0, 0, 0, 1));
         for number in [0, 1, 0xffff] {
             set_number(&mut frame, number);
-            assert_eq!((checksum(&frame[14..34]), checksum(&frame[34..])), (0, 0));
+            assert_eq!((internet_checksum(&frame[14..34]), internet_checksum(&frame[34..])), (0, 0));
             assert!(!is_answer(&frame, number), "a request is no answer");
             frame[34] = 0;
             assert!(is_answer(&frame, number) && !is_answer(&frame, number.wrapping_add(1)));

@@ -1,6 +1,7 @@
 //! How well the emulator itself does: lateness, and everything it could not keep.
 
 use hdrhistogram::Histogram;
+use link::packet::{PartialChecksum, Segments};
 use sim::figures::results::emulator::{ChangeResults, CopyResults, EmulatorResults, MachineResults};
 use sim::words::choices::FilterChoice;
 
@@ -14,7 +15,38 @@ const FIRST_BIN: u64 = 1 << 10;
 pub struct Emulator {
     /// The counts.
     pub counts: EmulatorResults,
+    /// What is said of frames that stations left to hardware.
+    pub oddities: Oddities,
     lateness: Histogram<u64>,
+}
+
+/// What stations left to hardware that no wire has: each kind is said of the first station alone.
+#[derive(Debug, Default)]
+pub struct Oddities {
+    left: bool,
+    segments: bool,
+    /// What the supervisor does not know yet.
+    pub unsaid: Vec<String>,
+}
+
+impl Oddities {
+    /// A checksum was not finished, in a frame of this number of octets.
+    pub fn left(&mut self, station: &str, PartialChecksum { start, offset }: PartialChecksum, octets: usize) {
+        if !std::mem::replace(&mut self.left, true) {
+            self.unsaid.push(format!(
+                "{station} left a checksum to its interface that cannot be filled in, {offset} octets after octet {start} of a frame of {octets}: `checksums_left` counts such frames, and stations get them as they are"
+            ));
+        }
+    }
+
+    /// A frame was several.
+    pub fn segments(&mut self, station: &str, Segments { kind, octets }: Segments) {
+        if !std::mem::replace(&mut self.segments, true) {
+            self.unsaid.push(format!(
+                "{station} left it to its interface to cut frames ({kind}, {octets} octets a piece), and no wire carries them whole: `ethtool -K eth0 tso off gso off` there ends it"
+            ));
+        }
+    }
 }
 
 impl Emulator {
@@ -25,7 +57,7 @@ impl Emulator {
         let machine = MachineResults { time_scale, ..MachineResults::default() };
         let copying = CopyResults { fan_out, filter, ..CopyResults::default() };
         let counts = EmulatorResults { priority, machine, copying, ..EmulatorResults::default() };
-        Emulator { counts, lateness }
+        Emulator { counts, oddities: Oddities::default(), lateness }
     }
 
     /// A frame was handed to the kernel for `copies` stations, `late` nanoseconds after it was due.

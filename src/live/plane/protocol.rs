@@ -253,7 +253,7 @@ pub enum Told {
     Discards(Discards),
     /// The last seconds were written, or could not be.
     Kept(Kept),
-    /// A file could not be written any further; the medium continues without it.
+    /// What the user is to know: a file that is not written any further, or what a station leaves to hardware.
     Trouble(String),
     /// The machine did not keep up in the last second.
     Overload {

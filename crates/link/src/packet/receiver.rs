@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use nix::sys::socket::sockopt::{ReceiveTimestampns, SocketError};
 use nix::sys::socket::{getsockopt, setsockopt};
 
-use super::{PacketError, Tag, restore_tag, unbound_socket};
+use super::{PacketError, PartialChecksum, Tag, restore_tag, unbound_socket};
 use crate::clock::RealtimeNanos;
 use crate::namespace::Namespace;
 use crate::sys::ring::{Dimensions, Ring, Slot};
@@ -14,11 +14,12 @@ use crate::sys::{message, option};
 /// Octets of the longest frame that fits a slot: the longest of IEEE 802.3 is 2000.
 pub const SLOT_FRAME_OCTETS: usize = 2048;
 
-/// Octets that the kernel leaves free before each frame, so that a tag can be put back in place.
-const RESERVED_OCTETS: usize = 16;
+/// Octets of `struct virtio_net_hdr`, in which the kernel says right before each frame what a sender left to hardware. A
+/// tag takes four of them afterwards.
+const OFFLOADS_OCTETS: usize = 10;
 
-/// Octets of a slot: header and address (52), the kernel's padding that aligns the payload, the reserve, and the frame,
-/// rounded up to whole cache lines.
+/// Octets of a slot: header and address (52), the kernel's padding that aligns the payload, its word on offloads, and the
+/// frame, rounded up to whole cache lines.
 const SLOT_OCTETS: usize = 2176;
 
 /// Octets of a block: the kernel allocates memory in these pieces.
@@ -83,15 +84,25 @@ pub struct Received<'a> {
     pub stamp_source: StampSource,
     /// The frame from destination address to payload, with its VLAN tag, without FCS.
     pub octets: &'a [u8],
-    /// Its TCP or UDP checksum was left to hardware that does not exist: see
-    /// [`super::repair_checksum`].
-    pub partial_checksum: bool,
+    /// A checksum that was left to hardware which does not exist.
+    pub partial_checksum: Option<PartialChecksum>,
+    /// It is several frames, which were left to be cut by the same hardware.
+    pub segments: Option<Segments>,
     /// The kernel had removed a VLAN tag, which is restored in `octets`.
     pub vlan_restored: bool,
     /// The frame was longer than a slot, and `octets` is only its beginning.
     pub truncated: bool,
     /// Octets of the whole frame, with its VLAN tag, without FCS.
     pub original_len: usize,
+}
+
+/// The frames that are in one which no wire carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segments {
+    /// What they carry, in words.
+    pub kind: &'static str,
+    /// Octets of payload in each but the last.
+    pub octets: u16,
 }
 
 /// Frames since the ring was made.
@@ -123,7 +134,7 @@ impl Receiver {
         };
         let octets = dimensions.block_octets * dimensions.blocks;
         option::set_version(&socket, VERSION_2).map_err(PacketError::of("choosing the ring's version"))?;
-        option::set_reserve(&socket, RESERVED_OCTETS as u32).map_err(PacketError::of("reserving room for tags"))?;
+        option::want_offloads(&socket).map_err(PacketError::of("asking what is left to hardware"))?;
         option::set_ring(&socket, &request).map_err(|error| match error.raw_os_error() {
             Some(libc::ENOMEM) => PacketError::NoMemory { octets },
             _ => PacketError::of("making a ring")(error),
@@ -171,13 +182,42 @@ impl AsFd for Receiver {
     }
 }
 
+/// What the sender of a frame left to hardware, of what precedes it in its slot; `moved` is by how much a tag that is put
+/// back lengthens what precedes the segment.
+///
+/// A frame of segments that this header has no word for, as of SCTP, gets no slot: the ring counts it as dropped.
+fn left_to_hardware(before: &[u8], moved: usize) -> (Option<PartialChecksum>, Option<Segments>) {
+    const NEEDS_CHECKSUM: u8 = 1;
+    /// The sender used congestion notification, which says nothing of the kind.
+    const ECN: u8 = 0x80;
+    let Some(&[flags, kind, _, _, size0, size1, start0, start1, offset0, offset1]) =
+        before.last_chunk::<OFFLOADS_OCTETS>()
+    else {
+        return (None, None);
+    };
+    let number = |octets: [u8; 2]| u16::from_ne_bytes(octets);
+    let (start, offset) = (number([start0, start1]), number([offset0, offset1]));
+    let checksum = PartialChecksum { start: usize::from(start) + moved, offset: offset.into() };
+    let kind = match kind & !ECN {
+        0 => None,
+        1 => Some("TCP over IPv4"),
+        4 => Some("TCP over IPv6"),
+        3 | 5 => Some("UDP"),
+        _ => Some("another protocol"),
+    };
+    let segments = kind.map(|kind| Segments { kind, octets: number([size0, size1]) });
+    ((flags & NEEDS_CHECKSUM != 0).then_some(checksum), segments)
+}
+
 /// The content of a slot, with the VLAN tag restored.
 pub(crate) fn received(slot: Slot<'_>) -> Received<'_> {
     let Slot { header, ifindex, area, frame } = slot;
     let tag = Tag::of(header.tp_status, header.tp_vlan_tpid, header.tp_vlan_tci)
-        // This is always true: the reserve exists, and the kernel takes tags from Ethernet frames only.
+        // This is always true: the word on offloads precedes it, and the kernel takes tags from Ethernet frames only.
         .filter(|_| frame.start >= Tag::OCTETS && frame.len() >= 12);
     let spare = if tag.is_some() { Tag::OCTETS } else { 0 };
+    // First: the tag is put where this is.
+    let (partial_checksum, segments) = left_to_hardware(&area[..frame.start], spare);
     let octets = &mut area[frame.start - spare..frame.end];
     if let Some(tag) = tag {
         restore_tag(octets, tag);
@@ -188,7 +228,8 @@ pub(crate) fn received(slot: Slot<'_>) -> Received<'_> {
         stamp: RealtimeNanos::from_parts(header.tp_sec.into(), header.tp_nsec.into()),
         stamp_source: if stamped { StampSource::Handover } else { StampSource::Ring },
         octets,
-        partial_checksum: header.tp_status & libc::TP_STATUS_CSUMNOTREADY != 0,
+        partial_checksum,
+        segments,
         vlan_restored: tag.is_some(),
         truncated: header.tp_snaplen < header.tp_len,
         original_len: header.tp_len as usize + spare,
@@ -203,11 +244,25 @@ mod tests {
     #[test]
     fn a_slot_holds_the_longest_frame_behind_everything_that_precedes_it() {
         // The kernel aligns header, address and at least 16 octets of link header to 16, then adds
-        // the reserve; a link header of 14 ends there.
-        let payload = (PREFIX_OCTETS + 16).next_multiple_of(16) + RESERVED_OCTETS;
+        // its word on offloads; a link header of 14 ends there.
+        let payload = (PREFIX_OCTETS + 16).next_multiple_of(16) + OFFLOADS_OCTETS;
         assert!(payload - 14 + SLOT_FRAME_OCTETS <= SLOT_OCTETS);
         assert_eq!(SLOT_OCTETS % 64, 0, "slots begin on cache lines");
-        assert!(payload - 18 >= PREFIX_OCTETS, "there is room for a tag");
+        assert!(payload - 14 - OFFLOADS_OCTETS >= PREFIX_OCTETS, "there is room for it");
+    }
+
+    #[test]
+    fn what_is_left_to_hardware_is_read_and_moves_with_a_tag() {
+        let words = |flags: u8, kind: u8, numbers: [u16; 4]| {
+            [&[0xee, flags, kind][..], numbers.map(u16::to_ne_bytes).as_flattened()].concat()
+        };
+        let checksum = |start, offset| Some(PartialChecksum { start, offset });
+        let segments = |kind, octets| Some(Segments { kind, octets });
+        assert_eq!(left_to_hardware(&words(0, 0, [1, 2, 3, 4]), 4), (None, None));
+        assert_eq!(left_to_hardware(&words(1, 0, [0, 0, 34, 16]), 4), (checksum(38, 16), None));
+        let tcp = left_to_hardware(&words(1, 0x81, [54, 1448, 34, 16]), 0);
+        assert_eq!(tcp, (checksum(34, 16), segments("TCP over IPv4", 1448)));
+        assert_eq!(left_to_hardware(&[1; 9], 0), (None, None));
     }
 
     #[test]

@@ -4,14 +4,17 @@ use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd};
 
+/// Of linux/if_packet.h.
+const PACKET_VNET_HDR: libc::c_int = 15;
+
 /// Chooses the version of the ring's slot headers: a `tpacket_versions` value.
 pub fn set_version(socket: impl AsFd, version: libc::c_int) -> io::Result<()> {
     set(socket, libc::PACKET_VERSION, &version)
 }
 
-/// Keeps `octets` free in front of each frame in the ring.
-pub fn set_reserve(socket: impl AsFd, octets: libc::c_uint) -> io::Result<()> {
-    set(socket, libc::PACKET_RESERVE, &octets)
+/// Puts a `virtio_net_hdr` in front of each frame in the ring; before there is a ring.
+pub fn want_offloads(socket: impl AsFd) -> io::Result<()> {
+    set::<libc::c_int>(socket, PACKET_VNET_HDR, &1)
 }
 
 /// Makes a receive ring of these dimensions.

@@ -125,7 +125,7 @@ pub struct Copy {
     pub stamp: link::clock::RealtimeNanos,
     pub stamp_source: link::packet::StampSource,
     pub octets: Vec<u8>,
-    pub partial_checksum: bool,
+    pub partial_checksum: Option<link::packet::PartialChecksum>,
     pub vlan_restored: bool,
     pub truncated: bool,
     pub original_len: usize,

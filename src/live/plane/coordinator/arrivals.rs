@@ -3,7 +3,7 @@
 use super::super::stamp::Stamp;
 use super::{Coordinator, Held, Wires};
 use link::clock::monotonic_nanos;
-use link::packet::{Received, Repair, StampSource, repair_checksum};
+use link::packet::{Received, StampSource};
 use medium::{BitInstant, FCS, Frame, FrameId, Input, Octets, StationId};
 use sim::files::event_log::EmulatorKind;
 use sim::run::observer::Observer;
@@ -67,12 +67,17 @@ impl Coordinator {
             emulator.counts.arrivals.oversized += u64::from(received.truncated);
             delivery.filter.sent(station, received.octets);
             let mut octets: Arc<[u8]> = received.octets.into();
-            if received.partial_checksum && !received.truncated {
+            if let Some(checksum) = received.partial_checksum.filter(|_| !received.truncated) {
                 let octets = Arc::get_mut(&mut octets).expect("nobody else has it yet");
-                match repair_checksum(octets) {
-                    Repair::Repaired | Repair::NotNeeded => emulator.counts.arrivals.checksums_repaired += 1,
-                    Repair::Unknown => emulator.counts.arrivals.checksums_left += 1,
+                if checksum.finish(octets) {
+                    emulator.counts.arrivals.checksums_repaired += 1;
+                } else {
+                    emulator.counts.arrivals.checksums_left += 1;
+                    emulator.oddities.left(ports.name(station), checksum, octets.len());
                 }
+            }
+            if let Some(segments) = received.segments {
+                emulator.oddities.segments(ports.name(station), segments);
             }
             let now = monotonic_nanos();
             let stamp = Stamp::read(clocks.map.to_monotonic(received.stamp), now, *ring_empty_at);

@@ -99,6 +99,9 @@ impl Coordinator {
 
     fn tell_troubles(&mut self) {
         while let Some(what) = self.files.0.trouble() {
+            self.emulator.oddities.unsaid.push(format!("{what}; the bus goes on without it"));
+        }
+        for what in std::mem::take(&mut self.emulator.oddities.unsaid) {
             self.tell(Report::Told(Told::Trouble(what)));
         }
     }
