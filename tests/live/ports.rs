@@ -195,6 +195,38 @@ fn check_record(record: &Path, kinds: &[&str]) {
     assert_eq!(found, kinds);
 }
 
+/// With `duplicate_mac` two hosts have one address: both kernels take what is sent to it, and the one whose IP address it is
+/// not forwards or refuses it (RFC 4293, ipSystemStats). In the books the frames are the first one's.
+#[test]
+fn two_hosts_with_one_address_both_take_its_frames() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let scenario = folder.path().join("lab.toml");
+    let twin = "[[station]]\nmac = '02:00:00:00:00:07'\n";
+    std::fs::write(&scenario, format!("duplicate_mac = true\n[[station]]\n{twin}{twin}")).expect("own folder");
+    let mut lab = Lab::up(&[scenario.to_str().expect("plain")]);
+    let strange = |station: &str| {
+        let table = run(lab.exec(station, &["cat", "/proc/net/snmp"])).succeeded().stdout;
+        let mut rows = table.lines().filter_map(|line| line.strip_prefix("Ip: ")).map(str::split_whitespace);
+        let (names, values) = (rows.next().expect("names"), rows.next().expect("values"));
+        let of_strangers = names.zip(values).filter(|(name, _)| ["InAddrErrors", "ForwDatagrams"].contains(name));
+        of_strangers.map(|(_, value)| value.parse::<u64>().expect("a number")).sum::<u64>()
+    };
+    let before = (lab.settled_stats(), strange("st3"));
+    lab.ping("st1", &lab.ipv4("st2"));
+    lab.ping("st1", &lab.ipv4("st3"));
+    assert!(strange("st3") > before.1 && strange("st2") > 0);
+    let after = lab.settled_stats();
+    assert!(
+        grown(&before.0, &after, "st2", "frames_received_ok") > grown(&before.0, &after, "st3", "frames_received_ok")
+    );
+    check(&after);
+    lab.down().succeeded();
+}
+
 /// Whether the interface of a station has carrier, as its kernel says.
 #[track_caller]
 fn has_carrier(lab: &Lab, station: &str) -> bool {

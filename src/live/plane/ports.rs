@@ -14,6 +14,7 @@ pub struct Ports {
     /// How many there were as the bus began.
     first: usize,
     by_index: HashMap<u32, StationId>,
+    /// The first station of each address.
     by_mac: HashMap<[u8; 6], StationId>,
     behind: Behind,
     /// For each station as a sender: the others by when they hear it.
@@ -36,8 +37,8 @@ impl Ports {
     /// Ports in order of station number.
     pub fn new(ports: Vec<Port>, topology: &Topology) -> Ports {
         let numbered = || (0_u16..).map(StationId::new).zip(&ports);
-        let by_index = numbered().map(|(station, port)| (port.index, station)).collect();
-        let by_mac = numbered().map(|(station, port)| (port.mac, station)).collect();
+        let by_index: HashMap<u32, StationId> = numbered().map(|(station, port)| (port.index, station)).collect();
+        let by_mac = owners(&ports, &by_index);
         let all: Vec<StationId> = numbered().map(|(station, _)| station).collect();
         let hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
         let plugs = vec![Plug { link: true, attached: true, gone: false }; ports.len()];
@@ -52,7 +53,6 @@ impl Ports {
         }
         self.leave(station);
         self.by_index.insert(port.index, station);
-        self.by_mac.insert(port.mac, station);
         if index == self.ports.len() {
             self.ports.push(port);
             self.plugs.push(plug);
@@ -61,6 +61,7 @@ impl Ports {
         } else {
             (self.ports[index], self.plugs[index]) = (port, plug);
         }
+        self.by_mac = owners(&self.ports, &self.by_index);
         true
     }
 
@@ -78,7 +79,7 @@ impl Ports {
     /// A station's port is about to vanish.
     pub fn leave(&mut self, station: StationId) {
         self.by_index.retain(|_, known| *known != station);
-        self.by_mac.retain(|_, known| *known != station);
+        self.by_mac = owners(&self.ports, &self.by_index);
     }
 
     /// Notes the new state of a station's port; returns whether the station must be on the medium.
@@ -136,6 +137,16 @@ impl Ports {
     }
 }
 
+/// The first station of each address, of those that are there.
+fn owners(ports: &[Port], by_index: &HashMap<u32, StationId>) -> HashMap<[u8; 6], StationId> {
+    let there = (0..).map(StationId::new).zip(ports);
+    let mut owners = HashMap::new();
+    for (station, port) in there.filter(|(station, port)| by_index.get(&port.index) == Some(station)) {
+        owners.entry(port.mac).or_insert(station);
+    }
+    owners
+}
+
 fn hearers_of(source: StationId, all: &[StationId], topology: &Topology) -> Vec<Vec<StationId>> {
     let mut others: Vec<_> = all.iter().filter(|&&other| other != source).collect();
     // Behind repeaters with jitter, only stations on one segment hear each signal at one instant.
@@ -170,6 +181,19 @@ mod tests {
         assert_eq!(ports.destination(from, &[2, 0, 0, 0, 0, 77]), Destination::Nobody);
         assert_eq!(ports.destination(from, &[2, 0, 0]), Destination::Nobody);
         assert_eq!(ports.destination(from, &[2, 0, 0, 0, 0, 0, 9]), Destination::Nobody);
+    }
+
+    #[test]
+    fn the_first_of_two_with_one_address_counts_its_frames() {
+        let (mut ports, [from, first, second]) = (ports(), [0, 1, 2].map(StationId::new));
+        let own = ports.ports[first.index()].mac;
+        ports.ports[second.index()].mac = own;
+        ports = Ports::new(ports.ports, &Topology::Bus { positions: [0, 10, 20].map(BitTimes::new).to_vec() });
+        assert_eq!(ports.destination(from, &own), Destination::Station(first));
+        ports.leave(first);
+        assert_eq!(ports.destination(from, &own), Destination::Station(second));
+        ports.leave(second);
+        assert_eq!(ports.destination(from, &own), Destination::Nobody);
     }
 
     #[test]

@@ -50,6 +50,9 @@ macro_rules! settings {
                 /// *live*: the same for IPv6
                 ipv6: Given<Network>, Text(text::<Network>), "a network in quotes, like `ipv6 = \"fd77::/64\"`",
                     default "`\"fd77::/64\"`";
+                /// several stations may have one MAC address, a trouble of real networks: each hears the frames for it, and they count for the first
+                duplicate_mac: Given<bool>, Switch, "`duplicate_mac = true` or `duplicate_mac = false`",
+                    default "`false`";
                 /// the medium
                 medium: MediumSection, Section(MEDIUM), "`[medium]` on a line of its own, once";
                 /// how stations get to send

@@ -2,7 +2,7 @@
 
 use super::host::{self, Hosts};
 use super::{PlanError, Planner, StationPlan};
-use crate::scenario::file::{Network, OwnAddress, StationSection};
+use crate::scenario::file::{Network, OwnAddress, StationSection, value};
 use crate::settings::overrides::option_at;
 use crate::words::MacAddr;
 use crate::words::interface::{Address, station_name};
@@ -112,7 +112,9 @@ impl Planner<'_> {
         let span = section.name.as_ref().map(Spanned::span);
         self.unique(&mut taken.names, name.clone(), &name, "name", span)?;
         let mac = section.mac.as_ref().map_or_else(|| default_mac(lab, index), |mac| mac.get_ref().0);
-        self.unique(&mut taken.macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
+        if value(&self.scenario.duplicate_mac) != Some(true) {
+            self.unique(&mut taken.macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
+        }
         let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
         let host = self.host(&name, self.section_at(index), section, &mut taken.hosts)?;
         self.check_default_name(&name, section)?;
@@ -182,7 +184,8 @@ impl Planner<'_> {
                 }
                 _ => format!("`{value}` of station {station} is that of station {other} too"),
             };
-            return Err(self.wrong(key, span, format!("{what}: each needs its own")));
+            let unless = if key == "mac" { ", unless `duplicate_mac = true` stands before all sections" } else { "" };
+            return Err(self.wrong(key, span, format!("{what}: each needs its own{unless}")));
         }
         taken.insert(value, (station.to_owned(), span));
         Ok(())
