@@ -282,23 +282,6 @@ fn a_reader_that_has_read_enough_is_no_error() {
     }
 }
 
-/// A sentence names a pipe without a reader, and an interrupt ends the wait.
-#[test]
-fn a_sweep_says_that_it_waits_for_a_reader() {
-    if skipped(&["mkfifo"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let pipe = folder.path().join("pipe");
-    run(program("mkfifo", [&pipe])).succeeded();
-    let mut sweep = ethbus(["sweep", "--set", "stations=2,3", "--duration", "1ms", "--out"]);
-    sweep.arg(&pipe);
-    let mut sweep = crate::common::process::Running::start(sweep, "");
-    sweep.wait_for_stderr("waits for a program that reads");
-    sweep.signal("INT");
-    sweep.wait();
-}
-
 /// The same octets as in a file; what the command prints besides goes to standard error. A second output is refused by its name.
 #[test]
 fn a_dash_is_standard_output_for_every_output() {
