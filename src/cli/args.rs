@@ -363,6 +363,22 @@ pub enum Format {
     Json,
 }
 
+/// The option of commands that write a table or JSON.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Written {
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}
+
+/// The option of commands whose draws are the same each time.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Seeded {
+    /// Seed of every draw
+    #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
+    pub seed: u64,
+}
+
 /// Options of the demonstration.
 #[derive(Args, Clone, Debug)]
 pub struct DemoArgs {

@@ -1,6 +1,6 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
-use super::{BesideVirtual, Format, Overruled, WindowArgs};
+use super::{BesideVirtual, Format, Overruled, WindowArgs, Written};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use sim::settings::options::UP;
@@ -49,9 +49,9 @@ pub struct DownArgs {
     /// Take down all labs that you have
     #[arg(short = 'a', long, conflicts_with_all = ["lab", "name"])]
     pub all: bool,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `up`.
@@ -170,9 +170,9 @@ pub struct ExecArgs {
 /// Options of `list`.
 #[derive(Args, Clone, Debug)]
 pub struct ListArgs {
-    /// Tell as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `stats`.
@@ -187,9 +187,9 @@ pub struct StatsArgs {
     /// Show every counter of one station, as `ethtool -S` does of an interface
     #[arg(short = 's', long, conflicts_with = "watch")]
     pub station: Option<String>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `watch`.
@@ -253,9 +253,9 @@ pub struct AddArgs {
     /// Its IPv6 address with prefix length, or `none`
     #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub ipv6: Option<String>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `step`.
@@ -368,9 +368,9 @@ pub struct PlcaStationArgs {
     pub lab: LabArgs,
     /// The station
     pub station: String,
-    /// `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `plca set`.
@@ -439,9 +439,9 @@ pub struct SendArgs {
     /// Without --count.
     #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `receive`.
@@ -459,7 +459,7 @@ pub struct ReceiveArgs {
     /// Stop after so long [default: never]
     #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }

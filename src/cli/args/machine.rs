@@ -1,6 +1,6 @@
 //! Arguments of the commands about files and this machine.
 
-use super::Format;
+use super::Written;
 use clap::{Args, Subcommand, ValueEnum};
 use sim::words::units::{duration, seed};
 use std::ffi::OsString;
@@ -51,9 +51,9 @@ pub struct DoctorArgs {
     /// End with 1 if a figure is not as asked, or a row was skipped
     #[arg(long, requires = "measure")]
     pub check: bool,
-    /// How the findings are written
-    #[arg(short = 'f', long, value_enum, default_value_t)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// What there is to read.
@@ -121,9 +121,9 @@ pub struct CheckArgs {
     /// Scenario files; see docs/scenario.md
     #[arg(value_name = "SCENARIO.toml", required_unless_present = "schema")]
     pub scenarios: Vec<PathBuf>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
     /// Print a JSON Schema of scenarios instead, for editors
     #[arg(long, conflicts_with_all = ["scenarios", "format"])]
     pub schema: bool,

@@ -1,8 +1,8 @@
 //! Arguments of `ethbus plan`.
 
-use super::SimFormat;
+use super::{Seeded, SimFormat};
 use clap::Args;
-use sim::words::units::{duration, seed};
+use sim::words::units::duration;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ pub struct PlanArgs {
     /// Compares up to N assignments; all, if there are no more. Bounds and simulation are those of the best one.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub search: Option<u64>,
-    /// Seed of all draws
-    #[arg(short = 's', long, value_name = "SEED", value_parser = seed, default_value_t = 1)]
-    pub seed: u64,
+    /// Seed of every draw.
+    #[command(flatten)]
+    pub seeded: Seeded,
     /// `table`, `json` or `csv`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: SimFormat,

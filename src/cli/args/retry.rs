@@ -1,6 +1,6 @@
 //! Arguments of `ethbus retry`.
 
-use super::Format;
+use super::{Seeded, Written};
 use crate::study::retry::service::keys::{KEYS, Key};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use sim::words::units::{duration, duration_or_zero, per_second};
@@ -51,12 +51,12 @@ pub struct RetryDelaysArgs {
     /// Count the attempts within this time too
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub within: Option<Duration>,
-    /// Seed of the samples
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    pub seed: u64,
-    /// Tell as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// Seed of every draw.
+    #[command(flatten)]
+    pub seeded: Seeded,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
     /// Draw the delays over the failures too
     #[command(flatten)]
     pub picture: PictureArgs,
@@ -76,9 +76,9 @@ pub struct PictureArgs {
 /// Options of `retry published`.
 #[derive(Args, Clone, Debug)]
 pub struct PublishedArgs {
-    /// Tell as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `retry service`.
@@ -93,9 +93,9 @@ pub struct ServiceArgs {
     /// A value with a comma in it is in quotes: `--set 'budget=none,"bucket:10,10%"'`. May be given again.
     #[arg(long, value_name = "KEY=VALUES")]
     pub set: Vec<String>,
-    /// Tell as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
     /// Draw load and goodput over time too.
     #[command(flatten)]
     pub picture: PictureArgs,
@@ -110,9 +110,9 @@ pub struct TipArgs {
     /// How many seeds
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
-    /// Tell as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// A service: a file, policies, and the options from the table of keys, each as it was written.
@@ -232,12 +232,12 @@ pub struct HerdArgs {
     /// How long is looked at [default: the outage and 10 minutes]
     #[arg(long, hide_short_help = true, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// Seed of every random draw
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    pub seed: u64,
-    /// Tell as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// Seed of every draw.
+    #[command(flatten)]
+    pub seeded: Seeded,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
     /// Draw the requests over time too.
     #[command(flatten)]
     pub picture: PictureArgs,

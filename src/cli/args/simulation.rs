@@ -1,6 +1,6 @@
 //! Arguments of the commands that run the medium in virtual time, and of those that read what such runs wrote.
 
-use super::{Format, Overruled, WindowArgs};
+use super::{Overruled, Seeded, WindowArgs, Written};
 use clap::{Args, Subcommand, ValueEnum};
 use sim::settings::options::{SIM, SWEEP};
 use sim::words::units::{duration, instant, jobs, seed, whole};
@@ -202,9 +202,9 @@ pub struct SweepStatusArgs {
     /// Tables of `ethbus sweep`
     #[arg(value_name = "TABLE", required = true)]
     pub tables: Vec<PathBuf>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `sweep merge`.
@@ -230,9 +230,9 @@ pub struct RowArgs {
     /// The number of the row in the grid [default: the first row of the table]
     #[arg(long, value_name = "N", value_parser = row)]
     pub row: Option<u64>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `plot`.
@@ -336,13 +336,21 @@ pub enum PlotUnit {
 /// Options of `theory check`.
 #[derive(Args, Clone, Debug)]
 pub struct ValidateArgs {
-    /// Seed of every run
-    #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
-    pub seed: u64,
-    /// Shorter runs and fewer rows: some seconds instead of a minute
+    /// Seed of every run.
+    #[command(flatten)]
+    pub seeded: Seeded,
+    /// Which runs.
+    #[command(flatten)]
+    pub some: SomeRuns,
+}
+
+/// Options of commands that make many runs, with their topics.
+#[derive(Args, Clone, Debug)]
+pub struct SomeRuns {
+    /// Shorter and fewer runs: some seconds, and wider intervals
     #[arg(long)]
     pub quick: bool,
-    /// Only the topics with this in their title, like `capture`
+    /// Only what has this in its title, like `capture`
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
 }
@@ -353,15 +361,12 @@ pub struct StoryArgs {
     /// Write the page to this file
     #[arg(short = 'o', long, value_name = "FILE", default_value = "story.html")]
     pub out: PathBuf,
-    /// Seed of every run
-    #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
-    pub seed: u64,
-    /// Shorter runs: some seconds in all, wider intervals
-    #[arg(long)]
-    pub quick: bool,
-    /// Only the sections with this in their title, like `ethernet`
-    #[arg(long, value_name = "WORD")]
-    pub only: Option<String>,
+    /// Seed of every run.
+    #[command(flatten)]
+    pub seeded: Seeded,
+    /// Which runs.
+    #[command(flatten)]
+    pub some: SomeRuns,
 }
 
 /// Options of `report`.
@@ -418,9 +423,9 @@ pub struct ReplayArgs {
     /// The folder that gets each station's console, as NAME.txt
     #[arg(long, value_name = "FOLDER", requires = "programs")]
     pub consoles: Option<PathBuf>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// Options of `explain`.
@@ -461,7 +466,7 @@ pub struct ExplainArgs {
     /// node has a row and time goes right; --segment draws what shows its first finding.
     #[arg(long, value_name = "FILE.svg", conflicts_with = "list")]
     pub svg: Option<PathBuf>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }

@@ -91,9 +91,9 @@ pub enum Theory {
 /// Options of `theory aloha` and `theory slotted-aloha`.
 #[derive(Args, Clone, Debug)]
 pub struct AlohaArgs {
-    /// G, the attempts in a frame time; without it only the maximum is given
-    #[arg(long, value_name = "G", value_parser = number, allow_negative_numbers = true)]
-    pub load: Option<f64>,
+    /// G, if one is given.
+    #[command(flatten)]
+    pub attempts: Attempts,
     /// N stations [default: infinitely many]
     #[arg(long, value_name = "N", value_parser = users, default_value = "infinite", hide_default_value = true)]
     pub stations: Users,
@@ -125,57 +125,83 @@ pub struct KleinrockLamArgs {
     /// K: a packet comes again in one of the next K slots
     #[arg(long, value_name = "K")]
     pub retransmit: u32,
-    /// G, the attempts a slot; without it only the maximum and the curve are given
+    /// G, if one is given.
+    #[command(flatten)]
+    pub attempts: Attempts,
+    /// R.
+    #[command(flatten)]
+    pub known: KnownAfter,
+}
+
+/// The load of formulas that have a maximum.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Attempts {
+    /// G, the attempts in the time of a frame; without it only the maximum is given
     #[arg(long, value_name = "G", value_parser = number, allow_negative_numbers = true)]
     pub load: Option<f64>,
+}
+
+/// When a sender knows of a collision.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct KnownAfter {
     /// R, the slots after which a collision is known
     #[arg(long, value_name = "R", default_value_t = 0)]
     pub ack_delay: u32,
 }
 
-/// Options of `theory lam`.
-#[derive(Args, Clone, Debug)]
-pub struct LamArgs {
+/// The users of a channel that is stable or not.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ChannelArgs {
     /// N users with one packet each at most, or `infinite`
     #[arg(long, value_name = "N", value_parser = users)]
     pub stations: Users,
     /// S, the input in packets a slot if no user is blocked
     #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
     pub load: f64,
+    /// R.
+    #[command(flatten)]
+    pub known: KnownAfter,
+}
+
+/// How many stations always have a frame.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Contenders {
+    /// How many stations there are
+    #[arg(long, value_name = "N")]
+    pub stations: u32,
+}
+
+/// Options of `theory lam`.
+#[derive(Args, Clone, Debug)]
+pub struct LamArgs {
+    /// N, S and R.
+    #[command(flatten)]
+    pub channel: ChannelArgs,
     /// K: a blocked user sends with the chance p, 1/p = R + (K + 1)/2
     #[arg(long, value_name = "K")]
     pub retransmit: u32,
-    /// R, the slots after which a collision is known
-    #[arg(long, value_name = "R", default_value_t = 0)]
-    pub ack_delay: u32,
 }
 
 /// Options of `theory lam-control`.
 #[derive(Args, Clone, Debug)]
 pub struct LamControlArgs {
-    /// N users with one packet each at most
-    #[arg(long, value_name = "N", value_parser = users)]
-    pub stations: Users,
-    /// S, the input in packets a slot if no user is blocked
-    #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
-    pub load: f64,
+    /// N, S and R.
+    #[command(flatten)]
+    pub channel: ChannelArgs,
     /// K while there is no need for control
     #[arg(long, value_name = "K", default_value_t = 10)]
     pub retransmit: u32,
     /// The larger K, one or more, that blocked users may change to
     #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "200")]
     pub control: Vec<u32>,
-    /// R, the slots after which a collision is known
-    #[arg(long, value_name = "R", default_value_t = 0)]
-    pub ack_delay: u32,
 }
 
 /// Options of `theory tdma`.
 #[derive(Args, Clone, Debug)]
 pub struct TdmaTheoryArgs {
-    /// N stations with one slot of a frame each
-    #[arg(long, value_name = "N")]
-    pub stations: u32,
+    /// N, with one slot of a frame each.
+    #[command(flatten)]
+    pub all: Contenders,
     /// S, the packets a slot that all stations offer together
     #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
     pub load: f64,
@@ -187,9 +213,9 @@ pub struct CsmaArgs {
     /// `non`, `1`, or the chance to send in a slot once the channel is free, like 0.03
     #[arg(long, value_name = "non|P", value_parser = persistence, allow_negative_numbers = true)]
     pub persistence: Persistence,
-    /// G, the attempts in a packet time; without it only the maximum is given
-    #[arg(long, value_name = "G", value_parser = number, allow_negative_numbers = true)]
-    pub load: Option<f64>,
+    /// G, if one is given.
+    #[command(flatten)]
+    pub attempts: Attempts,
     /// a, the time of a signal across the channel, in packets
     #[arg(long, value_name = "A", default_value_t = 0.01, value_parser = number, allow_negative_numbers = true)]
     pub distance: f64,
@@ -201,9 +227,9 @@ pub struct CsmaArgs {
 /// Options of `theory metcalfe-boggs`.
 #[derive(Args, Clone, Debug)]
 pub struct MetcalfeBoggsArgs {
-    /// Q, stations that always have a packet
-    #[arg(long, value_name = "Q")]
-    pub stations: u32,
+    /// Q, which always have a packet.
+    #[command(flatten)]
+    pub all: Contenders,
     /// Length of a packet in bits
     #[arg(long, value_name = "BITS", default_value_t = 4096.0, value_parser = number, allow_negative_numbers = true)]
     pub packet: f64,
@@ -231,17 +257,17 @@ pub struct TwoStationsArgs {
 /// Options of `theory resolution`.
 #[derive(Args, Clone, Debug)]
 pub struct ResolutionArgs {
-    /// n stations that have just collided
-    #[arg(long, value_name = "N")]
-    pub stations: u32,
+    /// n, which have just collided.
+    #[command(flatten)]
+    pub all: Contenders,
 }
 
 /// Options of `theory bianchi`.
 #[derive(Args, Clone, Debug)]
 pub struct BianchiArgs {
-    /// n stations that always have a frame
-    #[arg(long, value_name = "N")]
-    pub stations: u32,
+    /// n, which always have a frame.
+    #[command(flatten)]
+    pub all: Contenders,
     /// W, the values of the first backoff [default: as the physical layer says]
     #[arg(long, value_name = "W")]
     pub window: Option<u32>,

@@ -1,6 +1,6 @@
 //! Arguments of the commands that run labs of kernels in virtual time.
 
-use super::{Format, WindowArgs};
+use super::{WindowArgs, Written};
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use sim::words::units::{duration, seed};
 use std::path::PathBuf;
@@ -31,9 +31,9 @@ pub struct RunArgs {
     /// The frames and their instants, and what runs the programs again; see docs/virtual.md.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
     /// Tell on standard error how long it took
     #[arg(long, hide_short_help = true)]
     pub timing: bool,

@@ -16,7 +16,7 @@ pub fn add(args: &AddArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     Inventory::of_running(&lab)?;
     let added = control::add(&lab, section(args)).map_err(|error| CommandError::of_lab(&lab, error))?;
-    let text = match args.format {
+    let text = match args.written.format {
         Format::Table => added.name,
         Format::Json => serde_json::to_string_pretty(&added).expect("names and addresses"),
     };

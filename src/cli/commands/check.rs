@@ -28,7 +28,7 @@ pub fn check(args: &CheckArgs) -> Outcome {
     let read = |path| Planned::read(Some(path), &Overrides::default(), DEFAULT_SEED);
     let read: Vec<_> = args.scenarios.iter().map(|path| (path.as_path(), read(path))).collect();
     let code = if read.iter().all(|(_, plan)| plan.is_ok()) { ExitCode::SUCCESS } else { ExitCode::from(WRONG_USE) };
-    match args.format {
+    match args.written.format {
         Format::Table => read.into_iter().try_for_each(|(path, plan)| tell(path, plan))?,
         Format::Json => print(&in_lines(&read.iter().map(|(path, plan)| in_json(path, plan)).collect()))?,
     }

@@ -67,7 +67,7 @@ pub fn doctor(args: &DoctorArgs) -> Outcome {
     findings.push(rights()?);
     findings.push(fan_out());
     let is_missing = findings.iter().any(|finding| finding.state == State::Missing);
-    print_result(args.format, &findings, |findings| told(findings))?;
+    print_result(args.written.format, &findings, |findings| told(findings))?;
     Ok(if is_missing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

@@ -50,7 +50,7 @@ pub fn down(args: &DownArgs) -> Outcome {
         ended => ended?,
     };
     let failed = failed || results.as_ref().is_some_and(Results::misses_plan);
-    print_result(args.format, &results, |results| results.as_ref().map_or_else(String::new, table))?;
+    print_result(args.written.format, &results, |results| results.as_ref().map_or_else(String::new, table))?;
     Ok(code(failed, distrusted, results.as_ref()))
 }
 
@@ -78,7 +78,7 @@ fn several(args: &DownArgs, names: Vec<String>) -> Outcome {
         let table = results.as_ref().map_or_else(String::new, |results| format!("\n{}\n", table(results)));
         format!("lab {lab} is down\n{table}")
     };
-    print_result(args.format, &ended, |ended| ended.iter().map(told).collect())?;
+    print_result(args.written.format, &ended, |ended| ended.iter().map(told).collect())?;
     Ok(code(has_failed, is_distrusted, ended.iter().filter_map(|one| one.results.as_ref())))
 }
 

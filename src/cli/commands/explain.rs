@@ -56,12 +56,12 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
 
 /// Prints a text for people in lines as wide as the terminal, through a pager if it is longer than that; data as it is.
 fn show<T: Serialize>(args: &ExplainArgs, data: &T, tell: impl FnOnce(&T) -> String) -> Outcome {
-    let text = result_text(args.format, data, |data| {
+    let text = result_text(args.written.format, data, |data| {
         let text = tell(data);
         let text = if args.short { short(&text) } else { text };
         output_columns().map_or_else(|| text.clone(), |columns| fold_prose(&text, columns))
     });
-    if args.format == Format::Json || is_stdout_taken() || !pager::shown(&text).map_err(CommandError::Output)? {
+    if args.written.format == Format::Json || is_stdout_taken() || !pager::shown(&text).map_err(CommandError::Output)? {
         print(&text)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -166,7 +166,7 @@ fn list(args: &ExplainArgs, pick: &Pick) -> Outcome {
         }
         true
     })?;
-    print_result(args.format, &frames, |frames| told(frames))?;
+    print_result(args.written.format, &frames, |frames| told(frames))?;
     Ok(ExitCode::SUCCESS)
 }
 

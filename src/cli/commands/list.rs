@@ -47,7 +47,7 @@ struct Station {
 pub fn list(args: &ListArgs) -> Outcome {
     let owner = owner()?;
     let labs: Vec<Lab> = Inventory::all()?.into_iter().map(|listed| lab(listed, &owner)).collect();
-    print_result(args.format, &labs, |labs| told(labs))?;
+    print_result(args.written.format, &labs, |labs| told(labs))?;
     Ok(ExitCode::SUCCESS)
 }
 

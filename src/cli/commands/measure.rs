@@ -38,7 +38,7 @@ pub fn measure(args: &DoctorArgs, rows: &[String]) -> Outcome {
         say("ethbus: interrupted; nothing was judged\n");
         return Ok(ExitCode::from(INTERRUPTED));
     };
-    print_result(args.format, &report, table)?;
+    print_result(args.written.format, &report, table)?;
     Ok(verdict(args.check, &report))
 }
 

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 pub fn plan(args: &PlanArgs) -> Outcome {
     let table = MessageTable::read(&args.table)?;
     table.warnings().iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    let searched = args.search.map(|most| search(&table, most, args.seed));
+    let searched = args.search.map(|most| search(&table, most, args.seeded.seed));
     let (table, searched) = searched.map_or((table, None), |(best, searched)| (best, Some(searched)));
     let analysis = Analysis::new(&table);
     analysis.warnings().iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
@@ -36,8 +36,8 @@ pub fn plan(args: &PlanArgs) -> Outcome {
     let observed = match args.simulate {
         None => None,
         Some(span) => {
-            let observed = simulate(&table, queue, BitTimes::within(span, RATE), args.seed);
-            Some((observed.map_err(refused)?, simulation(span.as_secs_f64(), args.seed)))
+            let observed = simulate(&table, queue, BitTimes::within(span, RATE), args.seeded.seed);
+            Some((observed.map_err(refused)?, simulation(span.as_secs_f64(), args.seeded.seed)))
         }
     };
     let observed = observed.as_ref().map(|(observed, how)| (&observed[..], how.clone()));

@@ -39,12 +39,12 @@ pub fn plca(args: &PlcaArgs) -> Outcome {
 fn show(args: &PlcaStationArgs, table: fn(&Shown) -> String) -> Outcome {
     let PlcaStation { status, settings, .. } = asked(args)?;
     let shown = Shown { name: args.station.clone(), settings, status };
-    print_result(args.format, &shown, table)?;
+    print_result(args.written.format, &shown, table)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn show_registers(args: &PlcaStationArgs) -> Outcome {
-    print_result(args.format, &registers(&asked(args)?), |registers| table(&args.station, registers))?;
+    print_result(args.written.format, &registers(&asked(args)?), |registers| table(&args.station, registers))?;
     Ok(ExitCode::SUCCESS)
 }
 

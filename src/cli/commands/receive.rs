@@ -66,7 +66,7 @@ pub fn receive(args: &ReceiveArgs) -> Outcome {
         other: reception.other(),
         streams: reception.reports(),
     };
-    print_result(args.format, &report, told)?;
+    print_result(args.written.format, &report, told)?;
     // Without a limit an interrupt is the way to end it.
     let unlimited = args.count.is_none() && args.duration.is_none();
     if interrupted && !unlimited {

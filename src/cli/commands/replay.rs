@@ -60,6 +60,6 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let mut results =
         Results::new(ConfigResults::new(&configuration, &name), configuration.seed(), &stations, &replayed.snapshot);
     results.medium.slotted = replayed.slotted;
-    print_result(args.format, &results, table)?;
+    print_result(args.written.format, &results, table)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -36,7 +36,7 @@ pub fn retry(args: &RetryArgs) -> Outcome {
         Some(RetryCommand::Service(args)) => run_service(args)?,
         Some(RetryCommand::Tip(args)) => find_tips(args)?,
         Some(RetryCommand::Herd(args)) => run_herd(args)?,
-        Some(RetryCommand::Published(args)) => print_result(args.format, &Published::new(), Published::table)?,
+        Some(RetryCommand::Published(args)) => print_result(args.written.format, &Published::new(), Published::table)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -46,10 +46,10 @@ fn named(policies: &[String]) -> Result<Vec<Named>, NamedError> {
 }
 
 fn show_delays(args: &RetryDelaysArgs) -> Result<(), CommandError> {
-    let comparison = delays::Comparison::new(&named(&args.policies)?, args.count, args.seed, args.within);
+    let comparison = delays::Comparison::new(&named(&args.policies)?, args.count, args.seeded.seed, args.within);
     let series = comparison.policies.iter().flat_map(|policy| lines(policy, args.picture.log_y)).collect();
-    draw(&args.picture, args.seed, ("failures", "delay, s"), "bands: shortest to longest", series)?;
-    print_result(args.format, &comparison, delays::Comparison::table)
+    draw(&args.picture, args.seeded.seed, ("failures", "delay, s"), "bands: shortest to longest", series)?;
+    print_result(args.written.format, &comparison, delays::Comparison::table)
 }
 
 /// Mean and bounds of a policy, and its sample.
@@ -120,15 +120,15 @@ fn run_herd(args: &HerdArgs) -> Result<(), CommandError> {
             .map(|rate| RateLimits::new(Duration::from_secs_f64(1.0 / rate)).with_cooling_off(args.cooling_off)),
         classes: classes.map_err(|what| RunError::new("--class", what))?,
         duration: nanos(args.duration.unwrap_or(args.outage.saturating_add(AFTERWARDS))),
-        seed: args.seed,
+        seed: args.seeded.seed,
     };
     let policies = named(&args.policies)?;
     let reports = policies.iter().map(|policy| herd.run(policy)).collect::<Result<Vec<_>, _>>()?;
     let line =
         |report: &herd::Report| over_time(report.policy.clone(), &report.requests_over_time, &args.picture, false);
     let lines = reports.iter().map(line).collect();
-    draw(&args.picture, args.seed, ("time, s", "requests in 1 s"), "", lines)?;
-    print_result(args.format, &herd::Comparison::new(&herd, reports), herd::Comparison::table)
+    draw(&args.picture, args.seeded.seed, ("time, s", "requests in 1 s"), "", lines)?;
+    print_result(args.written.format, &herd::Comparison::new(&herd, reports), herd::Comparison::table)
 }
 
 /// A number a second as a line; on a logarithmic axis 0 has no place.
@@ -164,7 +164,7 @@ fn run_service(args: &ServiceArgs) -> Result<(), CommandError> {
     let service = settings.service().map_err(ScenarioError::Content)?;
     let note = "requests, and operations that succeed";
     draw(&args.picture, service.seed, ("time, s", "in 1 s"), note, lines.collect())?;
-    print_result(args.format, &service::Comparison::new(&service, runs), service::Comparison::table)
+    print_result(args.written.format, &service::Comparison::new(&service, runs), service::Comparison::table)
 }
 
 /// Each of the settings with each value of one more key.
@@ -190,5 +190,5 @@ fn find_tips(args: &TipArgs) -> Result<(), CommandError> {
     let settings = settings(&args.what)?;
     let service = settings.service().map_err(ScenarioError::Content)?;
     let tips = settings.policies.iter().map(|policy| service.tip(policy, args.seeds)).collect::<Result<_, _>>()?;
-    print_result(args.format, &Tips::new(&service, args.seeds, tips), Tips::table)
+    print_result(args.written.format, &Tips::new(&service, args.seeds, tips), Tips::table)
 }

@@ -86,7 +86,7 @@ pub fn run(args: &RunArgs) -> Outcome {
         consoles: args.kernels.consoles.clone(),
         interrupted,
     };
-    let shown = Shown { timing: args.timing, format: args.format };
+    let shown = Shown { timing: args.timing, format: args.written.format };
     let ran = run_and_show(&plan, &wishes, Against::new(observers, None), trailing, &shown)?;
     Ok(match ran.ended.iter().any(KernelEnd::is_failure) {
         _ if ran.interrupted => ExitCode::from(INTERRUPTED),
@@ -133,7 +133,7 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
         consoles: args.consoles.clone(),
         interrupted,
     };
-    let shown = Shown { timing: false, format: args.format };
+    let shown = Shown { timing: false, format: args.written.format };
     let observers = Against::new(Both(files, windows), Some(record));
     match run_and_show(&plan, &wishes, observers, trailing, &shown) {
         Ok(ran) if ran.interrupted => return Ok(ExitCode::from(INTERRUPTED)),

@@ -81,7 +81,7 @@ pub fn send(args: &SendArgs) -> Outcome {
         seconds,
         frames_per_second: sent.frames as f64 / seconds,
     };
-    print_result(args.format, &report, told)?;
+    print_result(args.written.format, &report, told)?;
     Ok(if interrupted.into_inner() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 

@@ -48,11 +48,13 @@ pub fn stats(args: &StatsArgs) -> Outcome {
     let results = ask(&name, &Control::Stats)?;
     if let Some(station) = &args.station {
         let station = station_of(&results, &name, station)?;
-        print_result(args.format, station, counters)?;
+        print_result(args.written.format, station, counters)?;
         return Ok(ExitCode::SUCCESS);
     }
     let told = Told { results: &results, addresses: addresses(&content) };
-    print_result(args.format, &told, |told| format!("{}\n{}", table(told.results), address_table(&told.addresses)))?;
+    print_result(args.written.format, &told, |told| {
+        format!("{}\n{}", table(told.results), address_table(&told.addresses))
+    })?;
     Ok(if results.misses_plan() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

@@ -17,10 +17,10 @@ use std::sync::Mutex;
 /// # Errors
 /// Sections that there are not; a page that cannot be written.
 pub fn story(args: &StoryArgs) -> Outcome {
-    let only = args.only.as_deref().unwrap_or_default();
+    let only = args.some.only.as_deref().unwrap_or_default();
     check_section(only)?;
     ready(&args.out, HTML).map_err(PlotError::from)?;
-    match with_options((args.seed, args.quick, only), run)? {
+    match with_options((args.seeded.seed, args.some.quick, only), run)? {
         Ok(page) => {
             page.write(&args.out)?;
             say(&format!("ethbus: {}: {}\n", many(page.sections.len() as u64, "section"), args.out.display()));

@@ -3,7 +3,7 @@
 use super::validate::validate;
 use super::{Outcome, print_result};
 use crate::cli::args::theory::{
-    self as args, BianchiArgs, CsmaArgs, LamArgs, LamControlArgs, Theory, TheoryArgs, TheoryCommand, Users,
+    self as args, BianchiArgs, ChannelArgs, CsmaArgs, Theory, TheoryArgs, TheoryCommand, Users,
 };
 use crate::study::theory::aloha::{self, Time};
 use crate::study::theory::bianchi::{self, Dcf, Phy};
@@ -29,17 +29,17 @@ pub fn theory(args: &TheoryArgs) -> Outcome {
 
 fn answer(theory: &Theory) -> Result<Answer, Refusal> {
     match theory {
-        Theory::Aloha(args) => aloha::answer(Time::Pure, args.load, finite(args.stations)),
-        Theory::SlottedAloha(args) => aloha::answer(Time::Slotted, args.load, finite(args.stations)),
-        Theory::KleinrockLam(args) => kleinrock_lam::answer(args.retransmit, args.load, args.ack_delay),
-        Theory::Lam(args) => lam(args),
-        Theory::LamControl(args) => lam_control(args),
+        Theory::Aloha(args) => aloha::answer(Time::Pure, args.attempts.load, finite(args.stations)),
+        Theory::SlottedAloha(args) => aloha::answer(Time::Slotted, args.attempts.load, finite(args.stations)),
+        Theory::KleinrockLam(args) => kleinrock_lam::answer(args.retransmit, args.attempts.load, args.known.ack_delay),
+        Theory::Lam(args) => Ok(channel(&args.channel, args.retransmit)?.answer()),
+        Theory::LamControl(args) => channel(&args.channel, args.retransmit)?.control_answer(&args.control),
         Theory::Csma(args) => csma(args),
-        Theory::Tdma(args) => tdma::answer(args.stations, args.load),
-        Theory::MetcalfeBoggs(args) => contention::metcalfe_boggs(args.stations, args.packet, args.slot),
+        Theory::Tdma(args) => tdma::answer(args.all.stations, args.load),
+        Theory::MetcalfeBoggs(args) => contention::metcalfe_boggs(args.all.stations, args.packet, args.slot),
         Theory::Capture(args) => contention::capture(args.collisions),
         Theory::TwoStations(args) => two_stations::answer(args.frame_size),
-        Theory::Resolution(args) => resolution::answer(args.stations),
+        Theory::Resolution(args) => resolution::answer(args.all.stations),
         Theory::Bianchi(args) => bianchi(args),
         Theory::Plca(args) => plca::answer(args.nodes, args.frame_size, args.burst_cnt, args.to_tmr, args.load),
         Theory::Backoff(args) => backoff::answer(&args.policy, args.collisions),
@@ -54,14 +54,9 @@ fn finite(users: Users) -> Option<u32> {
     }
 }
 
-fn lam(args: &LamArgs) -> Result<Answer, Refusal> {
+fn channel(args: &ChannelArgs, retransmit: u32) -> Result<Channel, Refusal> {
     let population = finite(args.stations).map_or(Population::Infinite, Population::Finite);
-    Ok(Channel::new(population, args.load, args.retransmit, args.ack_delay)?.answer())
-}
-
-fn lam_control(args: &LamControlArgs) -> Result<Answer, Refusal> {
-    let population = finite(args.stations).map_or(Population::Infinite, Population::Finite);
-    Channel::new(population, args.load, args.retransmit, args.ack_delay)?.control_answer(&args.control)
+    Channel::new(population, args.load, retransmit, args.known.ack_delay)
 }
 
 fn csma(args: &CsmaArgs) -> Result<Answer, Refusal> {
@@ -70,13 +65,13 @@ fn csma(args: &CsmaArgs) -> Result<Answer, Refusal> {
         args::Persistence::Chance(1.0) => Persistence::One,
         args::Persistence::Chance(chance) => Persistence::Probability(chance),
     };
-    Csma::new(persistence, args.slotted, args.distance)?.answer(args.load)
+    Csma::new(persistence, args.slotted, args.distance)?.answer(args.attempts.load)
 }
 
 fn bianchi(args: &BianchiArgs) -> Result<Answer, Refusal> {
     let phy: Phy = args.phy.parse()?;
     let (window, stages) = phy.window_and_stages();
     let window = args.window.unwrap_or(window);
-    let dcf = Dcf { stations: args.stations, window, stages: args.stages.unwrap_or(stages) };
+    let dcf = Dcf { stations: args.all.stations, window, stages: args.stages.unwrap_or(stages) };
     bianchi::answer(dcf, phy, args.payload, args.rts)
 }

@@ -73,7 +73,7 @@ pub fn row(args: &RowArgs) -> Outcome {
         end: kept.end,
         here: Provenance::here(),
     };
-    print_result(args.format, &again, told)?;
+    print_result(args.written.format, &again, told)?;
     Ok(if again.same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -50,7 +50,7 @@ struct Failed {
 /// A file that is no sweep's table, or cannot be read.
 pub fn status(args: &SweepStatusArgs) -> Outcome {
     let all = args.tables.iter().map(|table| one(table)).collect::<Result<Vec<_>, _>>()?;
-    print_result(args.format, &all, |all| told(all))?;
+    print_result(args.written.format, &all, |all| told(all))?;
     Ok(ExitCode::SUCCESS)
 }
 
