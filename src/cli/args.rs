@@ -3,9 +3,9 @@
 //! Here are the commands and the demonstration's options; each group of commands has its options in a file of its own.
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use sim::words::units::{Load, duration, frame_size, load, rate, seed, stations, time_scale, tolerance};
+use sim::settings::options::DEMO;
+use sim::words::units::{seed, tolerance};
 use std::path::PathBuf;
-use std::time::Duration;
 
 // By path: build.rs includes this file by path too, and would look for the modules elsewhere.
 #[path = "args/labs.rs"]
@@ -382,33 +382,9 @@ pub struct Seeded {
 /// Options of the demonstration.
 #[derive(Args, Clone, Debug)]
 pub struct DemoArgs {
-    /// How many stations, 1 to 1024
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 4, value_parser = stations)]
-    pub stations: usize,
-    /// The medium's rate
-    #[arg(short = 'r', long, value_name = "RATE", default_value = "10Mbit/s", value_parser = rate, hide_short_help = true)]
-    pub rate: u64,
-    /// How long the stations offer frames
-    #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = duration)]
-    pub duration: Duration,
-    /// Seed of every draw [default: drawn, and printed]
-    #[arg(short = 's', long, value_name = "SEED", value_parser = seed, hide_short_help = true)]
-    pub seed: Option<u64>,
-    /// What all offer, like 40%
-    ///
-    /// What all stations offer together, as a part of the medium's rate.
-    #[arg(long, value_name = "LOAD", default_value = "saturated", value_parser = load, hide_short_help = true)]
-    pub load: Load,
-    /// Frame size in octets, 64 to 1518
-    ///
-    /// From destination address to FCS.
-    #[arg(short = 'l', long, value_name = "OCTETS", default_value_t = 512, value_parser = frame_size, hide_short_help = true)]
-    pub frame_size: u32,
-    /// Run slower than life: 0.1 is ten times slower
-    ///
-    /// The medium's time as a part of real time. Programs in stations see real time, so `ping` prints ten times the medium's.
-    #[arg(long, value_name = "PART", value_parser = time_scale, hide_short_help = true)]
-    pub time_scale: Option<f64>,
+    /// What is run.
+    #[command(flatten)]
+    pub run: Overruled<DEMO>,
     /// Write all events, for `ethbus explain`
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,

@@ -171,8 +171,8 @@ const KEPT: [Capability; 8] = [
 /// # Errors
 /// A kernel that refuses.
 pub fn keep_least(stations: usize, watches: bool) -> Result<(), MakeError> {
-    // A namespace, and for the demonstration a socket, for each station; the rest fits into the usual limit.
-    raise_descriptor_limit(2 * stations as u64 + 256).map_err(MakeError::Descriptors)?;
+    // A namespace, and for the demonstration two sockets, for each station; the rest fits into the usual limit.
+    raise_descriptor_limit(3 * stations as u64 + 256).map_err(MakeError::Descriptors)?;
     let watching: &[Capability] = if watches { &[Capability::NetBroadcast] } else { &[] };
     Ok(keep_capabilities(&[&KEPT, watching].concat())?)
 }

@@ -275,10 +275,11 @@ fn a_bad_option_is_refused_with_what_would_be_right() {
     refused_arguments("--rate 0", &["--rate", "10Mbit/s"]);
     refused_arguments("--duration 0s", &["--duration", "0s", "above zero"]);
     refused_arguments("--duration 5parsecs", &["--duration", "5parsecs", "10s"]);
-    refused_arguments("--load 0", &["--load", "saturated"]);
-    refused_arguments("--load 1001%", &["--load", "1001%", "1000%", "saturated", "rate"]);
-    for size in ["63", "1519"] {
-        refused_arguments(&format!("--frame-size {size}"), &["--frame-size", size, "64", "1518"]);
+    refused_arguments("--traffic 0", &["--traffic", "saturated"]);
+    refused_arguments("--traffic poisson:1001%", &["--traffic", "1001%", "1000%", "saturated", "rate"]);
+    refused_arguments("--traffic tcp", &["--traffic", "iperf3"]);
+    for size in ["17", "1519"] {
+        refused_arguments(&format!("--frame-size {size}"), &["--frame-size", size, "1518"]);
     }
     refused_arguments("--seed=-1", &["--seed", "-1"]);
     refused_arguments("up --name LAB --rate 1000M", &["rate", "1000", "100Mbit/s"]);

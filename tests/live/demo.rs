@@ -116,7 +116,7 @@ fn the_seed_that_is_printed_is_the_one_in_the_results() {
     assert_eq!(chosen.json()["seed"], 4711);
 }
 
-/// `--load` is offered `utilization_frame` (STANDARD.md, "Metrics"); below saturation all of it gets through.
+/// A load is offered `utilization_frame` (STANDARD.md, "Metrics"); below saturation all of it gets through.
 ///
 /// A Poisson source of 976 frames in 2 s is within 3.2 % of its mean in two of three runs; 20 % is beyond chance.
 #[test]
@@ -126,7 +126,7 @@ fn a_load_below_saturation_is_carried_as_offered() {
     }
     let _turn = Turn::alone();
     two_of_three(|| {
-        let results = results_of("--stations 4 --load 0.2 --duration 2s");
+        let results = results_of("--stations 4 --traffic poisson:0.2 --duration 2s");
         assert!(sum(&results, "queued") <= 4, "{results}");
         match metric(&results, "utilization_frame") {
             used if (0.16..=0.24).contains(&used) => Ok(()),
@@ -144,7 +144,7 @@ fn stations_of_the_demonstration_are_silent_but_for_their_drivers() {
         return;
     }
     let _turn = Turn::shared();
-    let results = results_of("--stations 2 --load 0.001 --duration 1s");
+    let results = results_of("--stations 2 --traffic poisson:0.001 --duration 1s");
     assert!(sum(&results, "offered") <= 10, "{results}");
 }
 

@@ -228,7 +228,7 @@ fn the_way_is_chosen_by_how_many_stations_there_are() {
     }
     let _turn = Turn::shared();
     let ways = |stations: &str| {
-        let arguments = ["--stations", stations, "--duration", "200ms", "--load", "0.1", "--format", "json"];
+        let arguments = ["--stations", stations, "--duration", "200ms", "--traffic", "poisson:0.1", "--format", "json"];
         run(ethbus(arguments)).succeeded().json()["emulator"]["fan_out"].clone()
     };
     assert_eq!(ways("16"), "batch");
@@ -301,7 +301,7 @@ fn a_kernel_that_refuses_is_told_of() {
         return;
     }
     let (_turn, copy) = (Turn::shared(), PublicCopy::new());
-    let arguments = ["-Ur", &copy.path(), "--stations", "17", "--duration", "200ms", "--load", "0.1"];
+    let arguments = ["-Ur", &copy.path(), "--stations", "17", "--duration", "200ms", "--traffic", "poisson:0.1"];
     let refused = run(program("unshare", arguments)).succeeded();
     assert!(refused.stderr.contains("fan-out as a batch (the kernel lets only root"), "{refused:#?}");
     assert!(refused.stdout.contains("fan-out: batch"), "{refused:#?}");

@@ -30,7 +30,7 @@ fn argument(option: &'static Opt, command: u8) -> Arg {
         name => argument.value_name(name),
     };
     let argument = if more.is_empty() { argument } else { argument.long_help(format!("{help}\n\n{more}")) };
-    let argument = argument.short(option.short).hide_short_help(!option.in_short);
+    let argument = argument.short(option.short).hide_short_help(option.in_short & command == 0);
     match option.words {
         [] => argument,
         words => argument.value_parser(PossibleValuesParser::new(words)).hide_possible_values(true),

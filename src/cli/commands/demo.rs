@@ -9,8 +9,8 @@ use super::{
 use crate::cli::args::DemoArgs;
 use crate::cli::windows::{self, named};
 use crate::live::driver::ETHERTYPE;
-use crate::live::driver::offering::{Look, Offering};
-use crate::live::driver::sender::{Sender, Spacing, poisson, saturating_level};
+use crate::live::driver::offering::{Look, feed};
+use crate::live::driver::scenario::{Offering, Offers, Prepared, make_room};
 use crate::live::lab::owner::Owner;
 use crate::live::lab::{self, FanOutMade, INTERFACE, Protocols, Segment};
 use crate::live::plane::protocol::{Outputs, Setup};
@@ -21,17 +21,16 @@ use crate::show::verdict::{against, incomplete, verdict};
 use crate::show::{live_line, say, show, table};
 use crate::study::explain::choice::{Ended, ended};
 use crossbeam_channel::Receiver;
-use link::namespace::Namespace;
 use link::signals::Signal;
 use link::station::StationSocket;
-use medium::Octets;
 use sim::figures::results::Results;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::create;
 use sim::files::output::place_name;
 use sim::scenario::file::Scenario;
-use sim::scenario::plan::{Overrides, Plan};
-use sim::words::units::{Load, group, many};
+use sim::scenario::plan::{Overrides, Plan, PlanError, StationPlan};
+use sim::traffic::Arrivals;
+use sim::words::units::{group, many};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -40,6 +39,8 @@ use std::time::{Duration, Instant};
 
 /// How often the live line changes.
 const LIVE: Duration = Duration::from_millis(250);
+/// What is run where no option says otherwise.
+const USUAL: [(&str, &str); 3] = [("traffic", "saturated"), ("frame-size", "512"), ("duration", "10s")];
 
 /// Runs the demonstration.
 ///
@@ -48,19 +49,21 @@ const LIVE: Duration = Duration::from_millis(250);
 pub fn run_demo(args: &DemoArgs) -> Outcome {
     let [pcapng, perfetto, vcd] = named(&args.windows);
     refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
+    // The frames of a stack follow from its data.
+    let stack = matches!(
+        args.run.get("traffic").map(str::parse),
+        Some(Ok(Arrivals::Tcp(_) | Arrivals::Ping(_) | Arrivals::Udp(_)))
+    );
+    let is_usual = |long: &str| args.run.get(long).is_none() && !(stack && long == "frame-size");
+    let usual = USUAL.into_iter().filter(|(long, _)| is_usual(long));
+    let overrides = usual.fold(Overrides::of(args.run.given())?, |all, (long, value)| all.with(long, value));
+    let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
+    plan.require_real_time()?;
+    make_room(&mut plan);
     // As root as it is; otherwise in a user namespace of its own.
     rights::gain("ethbus")?;
-    let interrupts = interrupts()?;
-    let overrides = Overrides::default().with("stations", args.stations).with("rate", format!("{}bit/s", args.rate));
-    let overrides = match args.time_scale {
-        Some(time_scale) => overrides.with("time-scale", time_scale),
-        None => overrides,
-    };
-    let mut plan = Plan::new(&Scenario::default(), None, &overrides, args.seed.map_or_else(draw_seed, Ok)?)?;
-    plan.require_real_time()?;
     lab::keep_least(plan.stations.len(), plan.watches())?;
-    let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
-    plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
+    let interrupts = interrupts()?;
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
     let events = args.events.as_deref().map(|path| create(path, &[])).transpose()?;
     let windows = windows::open(
@@ -80,21 +83,26 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let mut plane = DataPlane::start(&setup, &segment, &files)?;
     // The data plane has them: what reads a pipe sees its end when that ends.
     drop(files);
-    let senders = senders(args, &plan, &segment)?;
+    let mut ears = ears(&plan, &segment)?;
+    let prepared = Prepared::new(&plan, &segment.stations, Offering::Scenario)?;
+    if let Some((_, why)) = prepared.left_out.first() {
+        let what = format!("{why}; the demonstration offers frames of its own, `saturated` or `poisson:0.4`");
+        return Err(PlanError::option("--traffic", what).into());
+    }
     plane.restart()?;
-    let intent = intent(args, &plan, &segment.fan_out);
-    let (mut senders, interrupted) = watch(args, &plan, &intent, &mut plane, senders, &interrupts)?;
+    let mut offers = prepared.begin(&plan)?;
+    let interrupted = watch(&plan, &intent(&plan, &segment.fan_out), &mut plane, &mut offers, &interrupts)?;
+    let offered = offers.stop();
     let (mut results, _) = plane.stop()?;
     let rotated = windows::finish(trailing);
     let against = against(&results, args.tolerance);
     if let Some(emulator) = &mut results.emulator {
         emulator.verdict = Some(verdict(&against));
     }
-    let seen = senders.iter_mut().map(|sender| sender.seen().unwrap_or(0)).sum();
-    let refused = senders.iter().map(|sender| sender.sent().refused).sum();
-    print_result(args.format, &results, |results| told(args, results, seen, refused))?;
+    let seen = ears.iter_mut().filter_map(|ear| ear.statistics().ok()).map(|all| all.received + all.dropped).sum();
+    print_result(args.format, &results, |results| told(args, results, seen, offered.refused))?;
     if interrupted {
-        say(&format!("ethbus: interrupted: the figures are of the time until then, not of {:?}\n", args.duration));
+        say(&format!("ethbus: interrupted: the figures are of the time until then, not of {:?}\n", plan.run.duration));
         return Ok(ExitCode::from(INTERRUPTED));
     }
     rotated?;
@@ -105,57 +113,41 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     Ok(if is_refused { ExitCode::from(NOT_TRUSTED) } else { ExitCode::SUCCESS })
 }
 
-/// A raw-socket driver in each station, for frames to the next one.
-fn senders(args: &DemoArgs, plan: &Plan, segment: &Segment) -> Result<Vec<Sender>, CommandError> {
-    let (size, count) = (Octets::new(args.frame_size), plan.stations.len());
-    let sender = |(index, namespace): (usize, &Namespace)| {
-        let station = &plan.stations[index];
-        let socket = StationSocket::open(namespace, INTERFACE, ETHERTYPE)
-            .map_err(|source| CommandError::Station { station: station.name.clone(), source })?;
-        let pace = match args.load {
-            Load::Saturated => Spacing::Asked,
-            Load::Fraction(load) => {
-                poisson(load, plan.pace.rate(plan.medium.rate), size, count, plan.medium.seed, index)
-            }
-        };
-        let next = &plan.stations[(index + 1) % count];
-        Ok(Sender::new(socket, next.mac, size, index as u32, pace, None))
+/// A socket in each station for the frames that its kernel takes, which counts them unread.
+fn ears(plan: &Plan, segment: &Segment) -> Result<Vec<StationSocket>, CommandError> {
+    let ear = |(namespace, station): (_, &StationPlan)| {
+        StationSocket::open(namespace, INTERFACE, ETHERTYPE)
+            .map_err(|source| CommandError::Station { station: station.name.clone(), source })
     };
-    segment.stations.iter().enumerate().map(sender).collect()
+    segment.stations.iter().zip(&plan.stations).map(ear).collect()
 }
 
-/// Lets the senders run for as long as was asked, and shows the bus meanwhile; tells whether it was interrupted.
+/// Lets the stations offer frames for as long as was asked, and shows the bus meanwhile; tells whether it was interrupted.
 fn watch(
-    args: &DemoArgs,
     plan: &Plan,
     intent: &str,
     plane: &mut DataPlane,
-    senders: Vec<Sender>,
+    offers: &mut Offers,
     interrupts: &Receiver<Signal>,
-) -> Result<(Vec<Sender>, bool), CommandError> {
+) -> Result<bool, CommandError> {
     let live = std::io::stderr().is_terminal();
     if !live {
         say(intent);
     }
-    let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
-    let mut offering = match args.load {
-        Load::Saturated => Offering::asked(senders, level),
-        Load::Fraction(_) => Offering::paced(senders),
-    };
-    let begin = Instant::now();
-    let mut line = |results: &Results| show(&live_line(results, begin.elapsed(), args.duration, columns()));
+    let (begin, duration) = (Instant::now(), plan.run.duration);
+    let mut line = |results: &Results| show(&live_line(results, begin.elapsed(), duration, columns()));
     let look = Look { every: live.then_some(LIVE), show: &mut line };
-    let interrupted = offering.watch(plane, args.duration, interrupts, look)?;
+    let interrupted = feed(offers, plane, duration, interrupts, look)?;
     show("");
-    Ok((offering.stop().0, interrupted))
+    Ok(interrupted)
 }
 
-fn intent(args: &DemoArgs, plan: &Plan, fan_out: &FanOutMade) -> String {
+fn intent(plan: &Plan, fan_out: &FanOutMade) -> String {
     format!(
         "ethbus: {} on a bus at {} for {:?}, {fan_out}, seed {}\n",
         many(plan.stations.len() as u64, "station"),
         plan.medium.rate,
-        args.duration,
+        plan.run.duration,
         plan.medium.seed
     )
 }
@@ -170,14 +162,10 @@ fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
 
 /// The next commands, ready to be pasted.
 fn next(args: &DemoArgs, results: &Results) -> String {
-    let load = match args.load {
-        Load::Saturated => String::new(),
-        Load::Fraction(load) => format!(" --load {load}"),
-    };
-    let scale = args.time_scale.map_or_else(String::new, |scale| format!(" --time-scale {scale}"));
+    let given = args.run.given().filter(|(long, _)| *long != "seed");
+    let options: String = given.map(|(long, value)| format!(" --{long} {value}")).collect();
     // Who needed a user namespace here will have one for a lab too.
     let ethbus = if Owner::own().is_ok_and(|owner| owner == Owner::Root) { as_root() } else { program() };
-    let rate = medium::BitRate::per_second(args.rate).map_or(String::new(), |rate| rate.to_string());
     let most = args.events.as_deref().and_then(|path| Some((path, most_collided(path)?)));
     let explain = most.map_or_else(String::new, |(path, (frame, collisions))| {
         format!(
@@ -188,11 +176,11 @@ fn next(args: &DemoArgs, results: &Results) -> String {
         )
     });
     format!(
-        "Next:\n{explain}  {ethbus} --stations {} --rate {rate} --duration {:?} \\\n    --frame-size {}{load}{scale} --seed {}\n    \
-         the same draws again\n  {ethbus} --stations 16 --frame-size 64 --load 0.5\n  \
+        "Next:\n{explain}  {ethbus}{options} --seed {}\n    the same draws again\n  \
+         {ethbus} --stations 16 --frame-size 64 --traffic poisson:0.5\n  \
          {ethbus} up\n    a lab that stays, with IP addresses; then, in another terminal:\n  \
          {ethbus} exec st1 ping st2\n  {ethbus} --help\n",
-        args.stations, args.duration, args.frame_size, results.seed
+        results.seed
     )
 }
 

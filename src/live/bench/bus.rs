@@ -4,7 +4,7 @@ use super::machine::{Conditions, Meter};
 use super::peer::{Peer, PeerError};
 use super::row::Run;
 use super::yardstick::YardstickError;
-use crate::live::driver::offering::{Look, Offering};
+use crate::live::driver::offering::{Look, Offering, feed};
 use crate::live::driver::sender::{Sender, Spacing, saturating_level};
 use crate::live::lab::{INTERFACE, MakeError, Protocols, Segment};
 use crate::live::plane::protocol::{Outputs, Setup, Told};
@@ -309,7 +309,7 @@ impl Bus {
 
     fn watch(&mut self, context: &Context<'_>, offering: &mut Offering, duration: Duration) -> Result<(), BenchError> {
         let look = Look { every: None, show: &mut |_| () };
-        match offering.watch(&mut self.plane, duration, context.interrupts, look)? {
+        match feed(offering, &mut self.plane, duration, context.interrupts, look)? {
             true => Err(BenchError::Interrupted),
             false => Ok(()),
         }

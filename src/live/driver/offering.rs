@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often saturated stations are given what the medium has taken from them.
-const FILL: Duration = Duration::from_millis(2);
+pub const FILL: Duration = Duration::from_millis(2);
 
 /// Sources that offer frames.
 #[derive(Debug)]
@@ -42,6 +42,27 @@ pub struct Look<'a> {
     pub show: &'a mut dyn FnMut(&Results),
 }
 
+/// Sources that a running bus feeds with what it tells.
+pub trait Fed {
+    /// What they ask the data plane for every two milliseconds, if they are to be filled.
+    fn asks(&self) -> Option<Request>;
+
+    /// Hears what the data plane tells.
+    fn hear(&mut self, told: &Told);
+}
+
+impl Fed for Offering {
+    fn asks(&self) -> Option<Request> {
+        matches!(self, Offering::Asked { .. }).then_some(Request::Progress)
+    }
+
+    fn hear(&mut self, told: &Told) {
+        if let (Offering::Asked { senders, level }, Told::Progress(finished)) = (self, told) {
+            senders.iter_mut().zip(finished).for_each(|(sender, &finished)| sender.fill(*level, finished));
+        }
+    }
+}
+
 impl Offering {
     /// One sender for each station, kept saturated.
     pub fn asked(senders: Vec<Sender>, level: u64) -> Offering {
@@ -62,47 +83,6 @@ impl Offering {
         Offering::Paced { go_on, driver }
     }
 
-    /// Continues for `duration`, or until an interrupt; returns whether there was one.
-    ///
-    /// # Errors
-    /// The data plane is gone.
-    pub fn watch(
-        &mut self,
-        plane: &mut DataPlane,
-        duration: Duration,
-        interrupts: &Receiver<Signal>,
-        look: Look<'_>,
-    ) -> Result<bool, SupervisorError> {
-        let (begin, told) = (Instant::now(), plane.told().clone());
-        let looks = look.every.map_or_else(never, tick);
-        let fills = if matches!(self, Offering::Asked { .. }) { tick(FILL) } else { never() };
-        while begin.elapsed() < duration {
-            let left = duration.saturating_sub(begin.elapsed());
-            select! {
-                recv(looks) -> _ => plane.ask(Request::Report)?,
-                recv(fills) -> _ => plane.ask(Request::Progress)?,
-                recv(interrupts) -> _ => return Ok(true),
-                recv(told) -> told => match told {
-                    Ok(Told::Progress(finished)) => self.fill(&finished),
-                    Ok(Told::Results(results)) => (look.show)(&results),
-                    Ok(Told::Port { station, state }) => say_port(&station, state),
-                    // The results will report overload; here a message would only break a live line.
-                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Queues(_) | Told::Clock(_) | Told::Left | Told::Off(_) | Told::Seen(_) | Told::Discards(_) | Told::Kept(_) | Told::Overload { .. } | Told::Gone(_)) => {}
-                    Ok(Told::Trouble(what)) => say_trouble(&what),
-                    Err(_) => return Err(plane.died()),
-                },
-                default(left) => {}
-            }
-        }
-        Ok(false)
-    }
-
-    fn fill(&mut self, finished: &[u64]) {
-        if let Offering::Asked { senders, level } = self {
-            senders.iter_mut().zip(finished).for_each(|(sender, &finished)| sender.fill(*level, finished));
-        }
-    }
-
     /// Ends it, and gives the senders back, with the processor time of the thread that drove them.
     pub fn stop(self) -> (Vec<Sender>, Duration) {
         match self {
@@ -113,4 +93,38 @@ impl Offering {
             }
         }
     }
+}
+
+/// Feeds `sources` for `duration`, or until an interrupt; returns whether there was one.
+///
+/// # Errors
+/// The data plane is gone.
+pub fn feed(
+    sources: &mut impl Fed,
+    plane: &mut DataPlane,
+    duration: Duration,
+    interrupts: &Receiver<Signal>,
+    look: Look<'_>,
+) -> Result<bool, SupervisorError> {
+    let (begin, told) = (Instant::now(), plane.told().clone());
+    let looks = look.every.map_or_else(never, tick);
+    let fills = sources.asks().map_or_else(never, |_| tick(FILL));
+    while begin.elapsed() < duration {
+        let left = duration.saturating_sub(begin.elapsed());
+        select! {
+            recv(looks) -> _ => plane.ask(Request::Report)?,
+            recv(fills) -> _ => sources.asks().map_or(Ok(()), |asks| plane.ask(asks))?,
+            recv(interrupts) -> _ => return Ok(true),
+            recv(told) -> told => match told {
+                Ok(Told::Results(results)) => (look.show)(&results),
+                Ok(Told::Port { station, state }) => say_port(&station, state),
+                Ok(Told::Trouble(what)) => say_trouble(&what),
+                // The results will report overload; here a message would only break a live line.
+                Ok(told) => sources.hear(&told),
+                Err(_) => return Err(plane.died()),
+            },
+            default(left) => {}
+        }
+    }
+    Ok(false)
 }

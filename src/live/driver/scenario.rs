@@ -6,8 +6,10 @@
 mod paced;
 
 use self::paced::{Ask, Paced, Pacer};
+use super::offering::Fed;
 use super::{Label, blank};
 use crate::live::lab::INTERFACE;
+use crate::live::plane::protocol::{Request, Told};
 use crate::show::with_causes;
 use link::MacAddr;
 use link::clock::{RealtimeNanos, monotonic_nanos};
@@ -264,15 +266,29 @@ fn level(spec: &TrafficSpec, min_frame_size: Octets, rate: BitRate) -> u64 {
     super::sender::saturating_level(rate, Octets::new(mean as u32))
 }
 
-impl Offers {
-    /// Whether the caller must say how full queues are: see [`Offers::fill`].
-    pub fn ask_for_queues(&self) -> bool {
-        !self.saturated.is_empty()
+/// Makes room in a plan's queues for what saturated stations keep there.
+pub fn make_room(plan: &mut Plan) {
+    let (least, rate) = (plan.medium.parameters.min_frame_size, plan.pace.rate(plan.medium.rate));
+    let levels = plan.traffic.iter().map(|spec| 2 * level(spec, least, rate) as usize);
+    plan.medium.queue_limit = levels.max().unwrap_or(0).max(plan.medium.queue_limit);
+}
+
+impl Fed for Offers {
+    fn asks(&self) -> Option<Request> {
+        (!self.saturated.is_empty()).then_some(Request::Queues)
     }
 
+    fn hear(&mut self, told: &Told) {
+        if let Told::Queues(queued) = told {
+            self.fill(queued);
+        }
+    }
+}
+
+impl Offers {
     /// Fills the queues of saturated stations, whose lengths these are: not so far that they overflow while frames are on
     /// their way to them.
-    pub fn fill(&mut self, queued: &[u64]) {
+    fn fill(&mut self, queued: &[u64]) {
         let most = (self.queue_limit / 2).max(1);
         for Saturated { driver, source, level } in &mut self.saturated {
             let level = (*level).clamp(1, most);

@@ -22,19 +22,13 @@ pub enum Spacing {
     Asked,
     /// Evenly, this number of nanoseconds apart.
     Even(f64),
-    /// As a Poisson process, with this mean.
-    Poisson(f64, backoff::Generator),
 }
 
 impl Spacing {
-    fn gap(&mut self) -> f64 {
+    fn gap(&self) -> f64 {
         match self {
             Spacing::Asked => f64::INFINITY,
             Spacing::Even(gap) => *gap,
-            // 53 random bits make a number above 0 and up to 1.
-            Spacing::Poisson(mean, generator) => {
-                -*mean * (((generator.next_u64() >> 11) + 1) as f64 / 2f64.powi(53)).ln()
-            }
         }
     }
 }
@@ -47,14 +41,6 @@ pub fn line_rate(rate: BitRate, size: Octets) -> f64 {
 /// Frames of one station that the medium must have to stay busy while its driver sleeps: 10 ms, and at least 16.
 pub fn saturating_level(rate: BitRate, size: Octets) -> u64 {
     (line_rate(rate, size) / 100.0).ceil().max(16.0) as u64
-}
-
-/// The pace of one of `stations` stations that offer the part `load` of the medium's rate together.
-///
-/// Arrivals are a Poisson process; its draws are of streams that no station's backoff uses.
-pub fn poisson(load: f64, rate: BitRate, size: Octets, stations: usize, seed: u64, station: usize) -> Spacing {
-    let frames_per_second = load * rate.get() as f64 / f64::from(size.get() * 8) / stations as f64;
-    Spacing::Poisson(1e9 / frames_per_second, backoff::Generator::stream(seed, (1 << 32) + station as u64))
 }
 
 /// What a sender has done.
@@ -112,14 +98,6 @@ impl Sender {
     /// What it has done so far.
     pub fn sent(&self) -> Sent {
         self.sent
-    }
-
-    /// Frames that have reached the station's socket, read or not.
-    ///
-    /// # Errors
-    /// The socket cannot be asked.
-    pub fn seen(&mut self) -> Result<u64, link::packet::PacketError> {
-        self.socket.statistics().map(|statistics| statistics.received + statistics.dropped)
     }
 
     /// Offers as many frames as bring the station's transmit queue to `level`, when the medium is done with `finished`.
@@ -188,12 +166,5 @@ mod tests {
     fn line_rates_are_those_of_the_standard() {
         assert!((line_rate(BitRate::MBIT_10, Octets::new(64)) - 14_880.95).abs() < 0.01);
         assert!((line_rate(BitRate::MBIT_10, Octets::new(1518)) - 812.74).abs() < 0.01);
-    }
-
-    #[test]
-    fn a_poisson_pace_keeps_its_mean() {
-        let mut pace = Spacing::Poisson(1_000.0, backoff::Generator::new(1));
-        let mean = (0..100_000).map(|_| pace.gap()).sum::<f64>() / 100_000.0;
-        assert!((mean - 1_000.0).abs() < 20.0, "seed 1: {mean}");
     }
 }

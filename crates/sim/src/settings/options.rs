@@ -8,7 +8,9 @@ pub const SIM: u8 = 1;
 pub const SWEEP: u8 = 2;
 /// `ethbus up`.
 pub const UP: u8 = 4;
-/// All of these commands.
+/// The demonstration.
+pub const DEMO: u8 = 8;
+/// All commands with an access method of their own.
 const ALL: u8 = SIM | SWEEP | UP;
 
 /// An option that overrules a key.
@@ -26,14 +28,16 @@ pub struct Opt {
     pub place: u16,
     /// The commands that have it, as a sum.
     pub on: u8,
-    /// `-h` shows it too.
-    pub in_short: bool,
+    /// The commands whose `-h` shows it too, as a sum.
+    pub in_short: u8,
     /// The help in one line.
     pub help: &'static str,
     /// What `--help` adds.
     pub more: &'static str,
-    /// Both of `ethbus up`, where they are others.
+    /// Both of `ethbus up`, and of the demonstration, where they are others.
     pub live: Option<(&'static str, &'static str)>,
+    /// The help of the demonstration, where it is another.
+    pub demo: Option<&'static str>,
     /// The access method that alone has a use for it, while the key may be in any scenario.
     pub of_method: &'static str,
 }
@@ -47,16 +51,18 @@ impl Opt {
         words: &[],
         place: 0,
         on: 0,
-        in_short: false,
+        in_short: 0,
         help: "",
         more: "",
         live: None,
+        demo: None,
         of_method: "",
     };
 
     /// The help of the command, and what `--help` adds to it.
     pub fn texts(&self, command: u8) -> (&'static str, &'static str) {
-        self.live.filter(|_| command == UP).unwrap_or((self.help, self.more))
+        let (help, more) = self.live.filter(|_| command & (UP | DEMO) != 0).unwrap_or((self.help, self.more));
+        (self.demo.filter(|_| command == DEMO).unwrap_or(help), more)
     }
 }
 

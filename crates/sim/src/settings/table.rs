@@ -19,14 +19,14 @@ macro_rules! settings {
                 name: Given<String>, Text(lab), "the lab's name in quotes, like `name = \"lab\"`",
                     default "`\"ethbus\"`",
                     option Opt {
-                        long: "name", value: "LAB", place: 230, on: UP, in_short: true,
+                        long: "name", value: "LAB", place: 230, on: UP, in_short: ALL,
                         help: "The lab's name [default: ethbus]", ..Opt::NEW
                     };
                 /// seed of every random draw
                 seed: Given<u64>, Whole(0, LARGEST), "a whole number from 0 to 9223372036854775807, like `seed = 7`",
                     default "live: drawn, and printed; sim: 1",
                     option Opt {
-                        long: "seed", short: Some('s'), value: "SEED", place: 260, on: SIM | UP, in_short: true,
+                        long: "seed", short: Some('s'), value: "SEED", place: 260, on: SIM | UP | DEMO, in_short: ALL,
                         help: "Seed of every random draw [default: 1]",
                         live: Some(("Seed of every draw [default: drawn, and printed]", "")), ..Opt::NEW
                     };
@@ -34,7 +34,7 @@ macro_rules! settings {
                 stations: Given<usize>, Whole(0, 1024), "a whole number from 1 to 1024, like `stations = 4`",
                     default "4, or one for each `[[station]]`",
                     option Opt {
-                        long: "stations", short: Some('n'), value: "N", place: 10, on: ALL, in_short: true,
+                        long: "stations", short: Some('n'), value: "N", place: 10, on: ALL | DEMO, in_short: ALL | DEMO,
                         help: "How many stations, 1 to 1024 [default: 4]", ..Opt::NEW
                     };
                 /// how many there can be with those that join later
@@ -117,7 +117,7 @@ macro_rules! settings {
                 rate: Given<RateText>, Text(text::<RateText>), "bits per second in quotes, like `rate = \"10M\"`",
                     default "`\"10Mbit/s\"`",
                     option Opt {
-                        long: "rate", short: Some('r'), value: "RATE", place: 170, on: ALL, in_short: true,
+                        long: "rate", short: Some('r'), value: "RATE", place: 170, on: ALL | DEMO, in_short: ALL,
                         help: "The medium's rate [default: 10M]", ..Opt::NEW
                     };
                 /// `"star:50bt"`, `"bus:500m"` or `"segments"`
@@ -125,7 +125,7 @@ macro_rules! settings {
                     "a topology in quotes, like `topology = \"bus:500m\"`",
                     default "`\"star:0bt\"`",
                     option Opt {
-                        long: "topology", value: "TOPOLOGY", place: 180, on: ALL, in_short: true,
+                        long: "topology", value: "TOPOLOGY", place: 180, on: ALL | DEMO, in_short: ALL,
                         help: "`star:50bt`, `bus:500m` [default: star:0bt]",
                         more: "A star has the same distance between every pair, a bus is a cable of this length.",
                         ..Opt::NEW
@@ -463,9 +463,14 @@ macro_rules! settings {
                     "traffic in quotes, like `arrivals = \"poisson:0.4\"`",
                     default "*sim*: `\"saturated\"`; *live*: none",
                     option Opt {
-                        long: "traffic", value: "TRAFFIC", place: 30, on: SIM | SWEEP, in_short: true,
+                        long: "traffic", value: "TRAFFIC", place: 30, on: ALL | DEMO, in_short: ALL,
                         help: "What stations offer: `saturated`, `poisson:0.4`, …",
                         more: "Also `periodic:0.4`, `on_off:0.4`, `window:4`, `tcp`, `ping`, `udp:0.1`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left out.",
+                        live: Some((
+                            "What stations offer: `poisson:0.4`, `periodic:0.4`, `saturated`, … [default: nothing]",
+                            "Raw sockets in the stations offer it; see docs/traffic.md.",
+                        )),
+                        demo: Some("What stations offer: `poisson:0.4`, `periodic:0.4`, … [default: saturated]"),
                         ..Opt::NEW
                     };
                 /// when the first of periodic arrivals comes
@@ -476,9 +481,10 @@ macro_rules! settings {
                 frame_size: Given<SizesText>, TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`",
                     default "64",
                     option Opt {
-                        long: "frame-size", short: Some('l'), value: "OCTETS", place: 20, on: SIM | SWEEP, in_short: true,
+                        long: "frame-size", short: Some('l'), value: "OCTETS", place: 20, on: ALL | DEMO, in_short: ALL,
                         help: "Octets: `64`, `64:7,1518:1`, `uniform:64-1518`",
-                        more: "From destination address to FCS; a mix has weights. 64 if left out.", ..Opt::NEW
+                        more: "From destination address to FCS; a mix has weights. 64 if left out.",
+                        demo: Some("Octets: `64`, `64:7,1518:1`, `uniform:64-1518` [default: 512]"), ..Opt::NEW
                     };
                 /// `"next"`, `"random"`, `"broadcast"`, or a station's name
                 destination: Given<String>, Text(any), "a destination in quotes, like `destination = \"next\"`",
@@ -492,9 +498,10 @@ macro_rules! settings {
                     "a time with its unit in quotes, like `duration = \"10s\"`",
                     default "`\"100s\"`",
                     option Opt {
-                        long: "duration", short: Some('t'), value: "TIME", place: 200, on: SIM | SWEEP, in_short: true,
+                        long: "duration", short: Some('t'), value: "TIME", place: 200, on: SIM | SWEEP | DEMO, in_short: ALL | DEMO,
                         help: "How long is measured [default: 100s]",
                         more: "In slots as in `1000000slots`, too: those of the access method, slotTime with `csma-cd`, frame times with `aloha`.",
+                        demo: Some("How long the stations offer frames [default: 10s]"),
                         ..Opt::NEW
                     };
                 /// how long the medium runs before that, likewise
@@ -530,7 +537,7 @@ macro_rules! settings {
                 time_scale: Given<f64>, Number(1e-6, 1.0), "a part of real time from 0.000001 to 1, like `time_scale = 0.1`",
                     default "1",
                     option Opt {
-                        long: "time-scale", value: "PART", place: 240, on: UP,
+                        long: "time-scale", value: "PART", place: 240, on: UP | DEMO,
                         help: "Run slower than life: 0.1 is ten times slower",
                         more: "The medium's time as a part of real time. Programs in stations see real time, so `ping` prints ten times the medium's.",
                         ..Opt::NEW

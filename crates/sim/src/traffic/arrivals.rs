@@ -256,7 +256,7 @@ impl FromStr for Arrivals {
             Some(("window", rest)) => window(rest)?,
             Some(("bernoulli", chance)) => Arrivals::Bernoulli { chance: probability(chance)? },
             Some(("replay", path)) if !path.trim().is_empty() => Arrivals::Replay { path: path.trim().into() },
-            None if units::load(text).is_ok() => {
+            None if matches!(units::fraction(text), Ok(Some(_))) => {
                 return Err(format!(
                     "`{text}` is a load, which does not say how frames come: write `poisson:{text}` or `periodic:{text}`"
                 ));

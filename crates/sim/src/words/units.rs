@@ -80,14 +80,6 @@ pub fn number(text: &str) -> Result<f64, String> {
     text.trim().parse().map_err(|_| format!("`{text}` is no number: write one like `0.4`"))
 }
 
-/// How many stations a medium has (802.3 allows 1 to 1024).
-///
-/// # Errors
-/// As [`whole`].
-pub fn stations(text: &str) -> Result<usize, String> {
-    whole(text, 1, 1024, "4").map(|number| number as usize)
-}
-
 /// A seed.
 ///
 /// # Errors
@@ -104,14 +96,6 @@ pub fn count(text: &str) -> Result<u64, String> {
     whole(text, 1, u64::MAX, "100")
 }
 
-/// How many runs of one plan.
-///
-/// # Errors
-/// As [`whole`].
-pub fn replications(text: &str) -> Result<u64, String> {
-    whole(text, 1, 10_000, "5")
-}
-
 /// How many runs at a time.
 ///
 /// # Errors
@@ -126,15 +110,6 @@ pub fn jobs(text: &str) -> Result<u16, String> {
 /// As [`whole`].
 pub fn frame_size(text: &str) -> Result<u32, String> {
     whole(text, 64, 1518, "512").map(|number| number as u32)
-}
-
-/// The medium's time as a part of real time.
-///
-/// # Errors
-/// No number, or one out of range.
-pub fn time_scale(text: &str) -> Result<f64, String> {
-    let scale = text.trim().parse::<f64>().ok().filter(|scale| (1e-6..=1.0).contains(scale));
-    scale.ok_or_else(|| format!("`{text}`: write a part of real time from 0.000001 to 1, like `0.1`"))
 }
 
 /// How much of a run's time may be lost: `1%` or `0.01`.
@@ -355,30 +330,6 @@ pub fn frame_rate(text: &str) -> Result<FrameRate, String> {
     }
 }
 
-/// What stations offer together.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Load {
-    /// More than the medium can carry, all the time.
-    Saturated,
-    /// So much of the medium's rate, in frame bits.
-    Fraction(f64),
-}
-
-/// `saturated`, or a fraction like `0.4`, or a percentage like `40%`.
-///
-/// # Errors
-/// Anything else, zero, or more than ten times the medium's rate.
-pub fn load(text: &str) -> Result<Load, String> {
-    if text.trim() == "saturated" {
-        return Ok(Load::Saturated);
-    }
-    fraction(text)?.map(Load::Fraction).ok_or_else(|| {
-        format!(
-            "`{text}` is no load: write `saturated`, or the offered part of the medium's rate, above 0 and up to 10, like `0.4` or `40%`"
-        )
-    })
-}
-
 /// A part of the medium's rate, above 0 and up to 10, as a fraction or a percentage; nothing for any other text.
 ///
 /// # Errors
@@ -487,12 +438,12 @@ mod tests {
         assert!(duration("0s").is_err() && duration("10 parsecs").is_err() && duration("").is_err());
         assert_eq!(speed("231000 km/s"), Ok(231_000_000.0));
         assert!(speed("1.1c").is_err() && speed("0c").is_err() && speed("3e8").is_err());
-        assert_eq!(load("saturated"), Ok(Load::Saturated));
-        assert!(["0", "11", "half", "inf", "1e400", "-0.1", ""].iter().all(|text| load(text).is_err()));
-        for (text, fraction) in
+        let is_none = |text: &&str| fraction(text).is_ok_and(|part| part.is_none());
+        assert!(["0", "half", "inf", "1e400", "-0.1", ""].iter().all(is_none) && fraction("11").is_err());
+        for (text, part) in
             [("40%", 0.4), ("0.123456789", 0.123456789), ("2.5e-3", 0.0025), ("33.3333333 %", 0.333333333)]
         {
-            assert_eq!(load(text), Ok(Load::Fraction(fraction)), "{text}");
+            assert_eq!(fraction(text), Ok(Some(part)), "{text}");
         }
         assert_eq!(frame_rate("100/s"), Ok(FrameRate::PerSecond(100.0)));
         assert!(frame_rate("0").is_err() && frame_rate("many").is_err());

@@ -21,6 +21,12 @@ class UpOptions(TypedDict, total=False):
     capacity: Value
     """How many stations with those that join later [default: 64 more]"""
 
+    frame_size: Value
+    """Octets: `64`, `64:7,1518:1`, `uniform:64-1518`"""
+
+    traffic: Value
+    """What stations offer: `poisson:0.4`, `periodic:0.4`, `saturated`, … [default: nothing]"""
+
     access: Value
     """`csma-cd`, `plca`, `csma` or `tdma` [default: csma-cd]"""
 

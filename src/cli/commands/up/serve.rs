@@ -11,6 +11,7 @@ use crate::live::control::request::{self, Control, Subscription};
 use crate::live::control::server::Requests;
 use crate::live::control::{Begun, DiscardsAt};
 use crate::live::discards::Streams;
+use crate::live::driver::offering::{FILL, Fed};
 use crate::live::driver::scenario::Offers;
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
@@ -35,8 +36,6 @@ use std::time::{Duration, Instant};
 
 /// How often a lab looks whether it can still be reached: a user's folder may go when he logs out.
 const LOOK: Duration = Duration::from_secs(2);
-/// How often saturated stations are given what the medium has taken from them.
-const FILL: Duration = Duration::from_millis(2);
 
 /// Who has asked for results.
 pub enum Asker {
@@ -95,7 +94,7 @@ impl Serving<'_> {
             }
             let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + self.plane.patience()));
             let due = self.schedule.next().map_or_else(never, at);
-            let fills = if self.offers.ask_for_queues() { ticks.clone() } else { never() };
+            let fills = if self.offers.asks().is_some() { ticks.clone() } else { never() };
             let results_due = self.watchers.results_due().map_or_else(never, at);
             let next = select! {
                 recv(overdue) -> _ => return Err(self.silent().into()),
@@ -191,7 +190,7 @@ impl Serving<'_> {
                 }
             }
             Told::Clock(now) => return self.act(BitInstant::new(now)),
-            Told::Queues(queued) => self.offers.fill(&queued),
+            told @ Told::Queues(_) => self.offers.hear(&told),
             Told::Seen(seen) => {
                 self.watchers.tell(&seen);
                 if !self.watchers.want_events() {
