@@ -23,6 +23,7 @@ mod outside;
 pub mod owner;
 pub(super) mod processes;
 mod watched;
+pub mod xdp;
 
 use crate::live::plane::filter::Watched;
 use crate::live::plane::protocol::Port;
@@ -206,7 +207,7 @@ impl Segment {
         // First: switching stamps on takes the kernel a while.
         let (receiver, sender) = (open_receiver(&bus)?, open_sender(&bus)?);
         let mut netlink = Netlink::in_namespace(&bus).map_err(|source| link_error(BUS, source))?;
-        let mut ports = connect_all(&mut netlink, plan, &stations, protocols, &mut surroundings, &mut progress)?;
+        let mut ports = connect_all(&bus, &mut netlink, plan, &stations, protocols, &mut surroundings, &mut progress)?;
         let fan_out = FanOutMade::make(plan, &bus, &ports)?;
         wait_for_carrier(&mut netlink, &plan.stations)?;
         let monitor = LinkMonitor::open(&bus)?.into_fd();
@@ -285,6 +286,7 @@ type AnyError = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// The others are made by one thread that goes from station to station.
 fn connect_all(
+    bus: &Namespace,
     netlink: &mut Netlink,
     plan: &Plan,
     namespaces: &[Namespace],
@@ -302,12 +304,12 @@ fn connect_all(
     let mut pairs = vec![None; plan.stations.len()];
     for (place, (station, namespace)) in stations().filter(|(_, (station, _))| station.host != Host::Veth) {
         let pair = outside::connect(netlink, station, namespace, protocols, surroundings);
-        pairs[place] = Some(noted(station, open_to_all(netlink, pair))?);
+        pairs[place] = Some(noted(station, open_to_all(plan, station, bus, netlink, pair))?);
     }
     apart(|| {
         for (place, (station, namespace)) in stations().filter(|(_, (station, _))| station.host == Host::Veth) {
             let pair = connect(netlink, station, namespace, protocols);
-            pairs[place] = Some(noted(station, open_to_all(netlink, pair))?);
+            pairs[place] = Some(noted(station, open_to_all(plan, station, bus, netlink, pair))?);
         }
         Ok::<(), MakeError>(())
     })?;
@@ -334,9 +336,20 @@ fn connect(
 }
 
 /// Whatever the station's own MTU lets through must get to the bus, which counts what is too long.
-fn open_to_all(netlink: &mut Netlink, pair: Result<VethPair, AnyError>) -> Result<VethPair, AnyError> {
+fn open_to_all(
+    plan: &Plan,
+    station: &StationPlan,
+    bus: &Namespace,
+    netlink: &mut Netlink,
+    pair: Result<VethPair, AnyError>,
+) -> Result<VethPair, AnyError> {
     let pair = pair?;
-    netlink.set_mtu(pair.bus_index, LARGEST_MTU)?;
+    // A host that is no namespace attaches no program.
+    if plan.takes_xdp() && matches!(station.host, Host::Veth | Host::Existing(_)) {
+        xdp::allow(bus, netlink, pair.bus_index, &station.name)?;
+    } else {
+        netlink.set_mtu(pair.bus_index, LARGEST_MTU)?;
+    }
     netlink.set_up(pair.bus_index)?;
     Ok(pair)
 }

@@ -45,3 +45,4 @@ mod stalls;
 mod tdma;
 mod terminal;
 mod traffic;
+mod xdp;

@@ -310,7 +310,7 @@ pub(crate) fn raw(lab: &Lab, station: &str) -> StationSocket {
 }
 
 /// A frame of `octets` octets without FCS, from `from` to `to`, with type and length in its payload.
-fn frame(to: &str, from: &str, ethertype: u16, octets: usize) -> Vec<u8> {
+pub(crate) fn frame(to: &str, from: &str, ethertype: u16, octets: usize) -> Vec<u8> {
     let address =
         |text: &str| text.split(':').map(|octet| u8::from_str_radix(octet, 16).expect("hex")).collect::<Vec<_>>();
     let mut frame = [address(to), address(from)].concat();

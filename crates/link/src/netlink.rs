@@ -152,6 +152,8 @@ pub struct LinkInfo {
     pub mac: MacAddr,
     /// Largest payload, in octets, without the Ethernet header.
     pub mtu: u32,
+    /// The largest that it may be given. A veth's is below the largest of all as long as the other end has an XDP program.
+    pub max_mtu: u32,
     /// The interface is set up (IFF_UP).
     pub up: bool,
     /// The interface has carrier (IFF_LOWER_UP; for a veth: both ends are up), and the kernel has acted on that
@@ -529,6 +531,7 @@ impl LinkInfo {
             lower_elsewhere: None,
             mac: MacAddr::zero(),
             mtu: 0,
+            max_mtu: 0,
             up: flags.contains(LinkFlags::Up),
             carrier: flags.contains(LinkFlags::LowerUp | LinkFlags::Running),
             promiscuity: 0,
@@ -552,6 +555,7 @@ impl LinkInfo {
                     });
                 }
                 LinkAttribute::Mtu(mtu) => info.mtu = mtu,
+                LinkAttribute::MaxMtu(mtu) => info.max_mtu = mtu,
                 LinkAttribute::Promiscuity(count) => info.promiscuity = count,
                 LinkAttribute::Address(octets) => {
                     if let Ok(octets) = <[u8; 6]>::try_from(octets) {

@@ -25,7 +25,7 @@ use crate::live::driver::scenario::{Offering, Prepared};
 use crate::live::keeper::{self, Keeper};
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
-use crate::live::lab::{self, Protocols, Segment, carrier, existing};
+use crate::live::lab::{self, Protocols, Segment, carrier, existing, xdp};
 use crate::live::plane::messages::MessageSetup;
 use crate::live::plane::protocol::{KeepSetup, Outputs, Request, Setup};
 use crate::live::scrape;
@@ -394,6 +394,7 @@ fn start(
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = server::listen(&plan.name).map_err(system)?;
     carrier::follow(plan, &segment)?;
+    xdp::follow(plan, &segment)?;
     record.be_reached_at(addresses(plan))?;
     record.up(&segment.ports, plan.medium.rate.get())?;
     let prepared = Prepared::new(plan, &segment.stations, planned.map_or(Offering::Scenario, PlannedTable::offering))?;

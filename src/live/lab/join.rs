@@ -67,7 +67,7 @@ fn make_parts(station: &StationPlan, plan: &Plan, record: &mut Inventory) -> Res
             Surroundings { home, payload, even_default_route: plan.even_default_route, record: Some(record) };
         outside::connect(&mut netlink, station, &namespace, Protocols::Ip, &mut surroundings)
     };
-    let pair = open_to_all(&mut netlink, pair).map_err(of_link)?;
+    let pair = open_to_all(plan, station, &bus, &mut netlink, pair).map_err(of_link)?;
     wait_for_carrier(&mut netlink, std::slice::from_ref(station))?;
     carrier::follow_one(station, &namespace)?;
     Ok(port(station, pair))

@@ -1,4 +1,4 @@
-//! The bpf(2) calls that a fan-out needs: a map as memory, and a program.
+//! The bpf(2) calls that a fan-out and a receiving end need: a map as memory, and a program.
 
 use std::io;
 use std::mem::size_of;
@@ -14,6 +14,8 @@ const BPF_PROG_LOAD: libc::c_int = 5;
 const BPF_MAP_TYPE_ARRAY: u32 = 2;
 const BPF_F_MMAPABLE: u32 = 1 << 10;
 const BPF_PROG_TYPE_SCHED_CLS: u32 = 3;
+const BPF_PROG_TYPE_XDP: u32 = 6;
+const BPF_F_XDP_HAS_FRAGS: u32 = 1 << 5;
 
 /// `struct bpf_insn`.
 #[repr(C)]
@@ -49,6 +51,8 @@ struct ProgramLoad {
     log_level: u32,
     log_size: u32,
     log_buf: u64,
+    kern_version: u32,
+    prog_flags: u32,
 }
 
 /// Makes an array with one value of `octets`, shared by programs and by the processes that map it.
@@ -65,17 +69,29 @@ pub fn create_memory(octets: u32) -> io::Result<OwnedFd> {
 }
 
 /// Loads a classifier of frames.
+pub fn load_classifier(program: &[Instruction]) -> io::Result<OwnedFd> {
+    load(BPF_PROG_TYPE_SCHED_CLS, 0, program)
+}
+
+/// Loads a program that looks at frames before the kernel does; with `fragments` also at those longer than a page.
+pub fn load_xdp(program: &[Instruction], fragments: bool) -> io::Result<OwnedFd> {
+    load(BPF_PROG_TYPE_XDP, if fragments { BPF_F_XDP_HAS_FRAGS } else { 0 }, program)
+}
+
+/// Loads a program.
 ///
 /// The licence that it declares decides which helpers it may call; these programs call no helper that requires one.
-pub fn load_classifier(program: &[Instruction]) -> io::Result<OwnedFd> {
+fn load(prog_type: u32, prog_flags: u32, program: &[Instruction]) -> io::Result<OwnedFd> {
     let attributes = ProgramLoad {
-        prog_type: BPF_PROG_TYPE_SCHED_CLS,
+        prog_type,
         insn_cnt: program.len() as u32,
         insns: program.as_ptr() as u64,
         license: c"MIT OR Apache-2.0".as_ptr() as u64,
         log_level: 0,
         log_size: 0,
         log_buf: 0,
+        kern_version: 0,
+        prog_flags,
     };
     // SAFETY: a ProgramLoad is what this command reads; `insns` and `license` point at a slice of as many instructions
     // as it says and at a terminated text, which outlive the call, and the kernel only reads them.

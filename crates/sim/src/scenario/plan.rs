@@ -247,6 +247,11 @@ impl Plan {
         self.filter == FilterChoice::Address || self.changes.iter().any(|(_, deed)| is_filter(deed))
     }
 
+    /// Stations' interfaces take every XDP program.
+    pub fn takes_xdp(&self) -> bool {
+        value(&self.scenario.emulator.xdp).unwrap_or_default()
+    }
+
     /// The stations, as things will be done to them: those of the first instant.
     pub fn course(&self) -> Course {
         Course::new(&self.stations, &self.traffic, self.further.sources.iter().map(|(station, _)| *station))

@@ -576,6 +576,14 @@ macro_rules! settings {
                         more: "With `follows`, the default on a star, an unplugged station's interface has no carrier.",
                         ..Opt::NEW
                     };
+                /// whether stations' interfaces take every native XDP program, their MTU within a page; see [xdp.md](xdp.md)
+                xdp: Given<bool>, Switch, "`xdp = true` or `xdp = false`",
+                    default "`false`",
+                    option Opt {
+                        long: "xdp", place: 253, on: UP,
+                        help: "Stations' interfaces take every native XDP program",
+                        more: "Their MTU stays within a page; see docs/xdp.md.", ..Opt::NEW
+                    };
             }
 
             /// `[kernel]`

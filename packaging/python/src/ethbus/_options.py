@@ -78,6 +78,9 @@ class UpOptions(TypedDict, total=False):
     latency: Value
     """How punctual: `normal` or `low` [default: normal]"""
 
+    xdp: bool
+    """Stations' interfaces take every native XDP program"""
+
     link: Value
     """Carrier: `follows` or `always` [default: by topology]"""
 
