@@ -397,8 +397,11 @@ fn lab_meant(given: Option<&str>) -> Result<String, CommandError> {
     named(given).map_or_else(lab_of_this_person, Ok)
 }
 
+/// A lab's name, or that of the network that it is for a container engine.
 fn named(given: Option<&str>) -> Option<String> {
-    given.map(str::to_owned).or_else(|| std::env::var(LAB).ok())
+    let named = given.map(str::to_owned).or_else(|| std::env::var(LAB).ok())?;
+    let is_lab = Inventory::exists(&named).unwrap_or(true);
+    Some(if is_lab { named } else { Inventory::labelled(&named).unwrap_or(named) })
 }
 
 fn lab_of_this_person() -> Result<String, CommandError> {

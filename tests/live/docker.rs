@@ -5,6 +5,7 @@ use crate::common::process::{Finished, Running, ethbus, program, run};
 use crate::common::results::{check, number, station, stations};
 use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -41,14 +42,19 @@ impl Docker {
     }
 
     fn start_driver(&mut self) {
+        self.driver = Some(self.driver_of(&self.host()));
+    }
+
+    /// A driver that asks the daemon at `host`.
+    fn driver_of(&self, host: &str) -> Running {
         let socket = self.socket();
         let arguments =
             ["serve", "docker", "--socket", socket.to_str().expect("letters"), "--state", &self.at("state")];
         let mut driver = ethbus(arguments);
-        driver.env("DOCKER_HOST", self.host());
+        driver.env("DOCKER_HOST", host);
         let mut driver = Running::start(driver, "");
         driver.wait_for_stderr("finds the driver");
-        self.driver = Some(driver);
+        driver
     }
 
     fn end_driver(&mut self, signal: &str) {
@@ -119,6 +125,38 @@ impl Docker {
     fn address(&self, container: &str) -> String {
         let path = "{{.NetworkSettings.Networks.net.IPAddress}}";
         self.run(&format!("inspect --format {path} {container}")).succeeded().stdout.trim().to_owned()
+    }
+
+    /// Name, MAC and IPv4 address, and ID of each container that runs, as the daemon has them.
+    fn inspected(&self) -> BTreeSet<String> {
+        let ids = self.run("ps -q").succeeded().stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        if ids.is_empty() {
+            return BTreeSet::new();
+        }
+        let format = "{{.Name}},{{.NetworkSettings.Networks.net.MacAddress}},{{.NetworkSettings.Networks.net.IPAddress}},{{.Id}}";
+        let rows = self.run(&format!("inspect --format {format} {ids}")).succeeded().stdout;
+        rows.lines().map(|row| row.trim_start_matches('/').to_owned()).collect()
+    }
+
+    /// The same of each station, as `ethbus list` has it.
+    fn listed(&self) -> BTreeSet<String> {
+        let labs = run(ethbus(["list", "--format", "json"])).json();
+        let lab = labs.as_array().expect("labs").iter().find(|lab| lab["name"] == self.name.0.as_str()).cloned();
+        let row = |station: &Value| {
+            let [name, mac, address] = [&station["container"]["name"], &station["mac"], &station["addresses"][0]];
+            let id = station["container"]["id"].as_str().unwrap_or("none");
+            let text = [name, mac, address].map(|text| text.as_str().unwrap_or("none")).join(",");
+            format!("{text},{id}")
+        };
+        lab.iter().flat_map(|lab| stations(lab)).map(row).collect()
+    }
+
+    /// Waits until the daemon and the lab have the same containers: labels come after the daemon's answer.
+    #[track_caller]
+    fn agrees(&self, after: &str) {
+        wait_until(PATIENCE, &format!("the daemon's containers in the lab, after {after}"), || {
+            self.inspected() == self.listed()
+        });
     }
 
     fn stats(&self) -> Value {
@@ -202,6 +240,125 @@ fn a_network_of_docker_is_a_lab_while_daemon_and_driver_come_and_go() {
     assert_nothing_of(&docker.name.0);
     let left: Vec<_> = fs::read_dir(docker.at("state")).expect("own folder").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// A container is who the daemon says: not one that left before, and not the end of its name. A container that was removed
+/// while no driver was there has left, and the network's name is the lab's.
+#[test]
+fn a_station_is_the_container_that_the_daemon_has() {
+    if skipped(&["ip", "dockerd", "docker", "busybox"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut docker = Docker::start();
+    docker.import_busybox();
+    docker.create("-o capacity=4 -o link=always").succeeded();
+    docker.start_container("alpha");
+    docker.run("rm -f alpha").succeeded();
+    docker.start_container("beta");
+    docker.agrees("the address of another container");
+    let in_beta = ["exec", "--name", &docker.name.0, "beta", "--", "true"];
+    run(ethbus(in_beta)).succeeded();
+    docker.start_container("a-name-of-more-than-15-letters");
+    docker.agrees("a long name");
+    let exec = ["exec", "--name", &docker.name.0, "a-name-of-more-than-15-letters", "--", "true"];
+    run(ethbus(exec)).succeeded();
+    docker.end_driver("KILL");
+    // The daemon looks for the driver for half a minute, and removes the container all the same.
+    let mut remove = program("docker", ["rm", "-f", "beta"]);
+    assert!(remove.env("DOCKER_HOST", docker.host()).output().is_ok_and(|removed| removed.status.success()));
+    docker.start_driver();
+    docker.agrees("the death of the driver and of a container");
+    docker.start_container("gamma");
+    docker.ping("gamma", &docker.address("a-name-of-more-than-15-letters"));
+
+    let network = Unused::name();
+    docker.run(&format!("network create -d {} --subnet 10.8.0.0/24 {}", docker.name.0, network.0)).succeeded();
+    wait_until(PATIENCE, "the network's name", || run(ethbus(["stats", "--name", &network.0])).code() == Some(0));
+    assert!(run(ethbus(["list"])).succeeded().stdout.contains(&format!("{} (d", network.0)));
+}
+
+/// A driver that reaches another daemon than the one that asks says so, and the container runs all the same.
+#[test]
+fn a_driver_that_cannot_ask_its_daemon_says_so() {
+    if skipped(&["ip", "dockerd", "docker", "busybox"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut docker = Docker::start();
+    docker.import_busybox();
+    docker.end_driver("TERM");
+    docker.driver = Some(docker.driver_of(&format!("unix://{}", docker.at("elsewhere.sock"))));
+    docker.create("-o capacity=4").succeeded();
+    docker.start_container("web");
+    docker.driver.as_mut().expect("it runs").wait_for_stderr("give this driver its DOCKER_HOST");
+    docker.end_driver("TERM");
+    docker.start_driver();
+    docker.agrees("the daemon's first answer");
+}
+
+/// Containers come, go, start again and pause, and driver and daemon die and come back, at random: after each step the lab has
+/// the containers that `docker inspect` has. `ETHBUS_SEED=2` draws other steps, `ETHBUS_CASES=200` more.
+#[test]
+fn a_monkey_finds_the_daemon_and_the_lab_to_agree() {
+    if skipped(&["ip", "dockerd", "docker", "busybox"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let given = |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().expect("a number"));
+    let (seed, steps) = (given("ETHBUS_SEED", 1), given("ETHBUS_CASES", 40));
+    note(&format!("ETHBUS_SEED={seed} ETHBUS_CASES={steps}"));
+    let mut docker = Docker::start();
+    docker.import_busybox();
+    docker.create("-o capacity=4").succeeded();
+    // The ends of two of these are the same 15 letters.
+    let names = ["alpha", "beta", "gamma", "a-rather-long-name.of-one", "one-more-long-name.of-one", "zed"];
+    let mut state = seed;
+    let mut draw = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for step in 0..steps {
+        let name = names[draw(names.len())];
+        let there: BTreeSet<String> =
+            docker.run("ps -a --format {{.Names}}").succeeded().stdout.lines().map(str::to_owned).collect();
+        let kind = if there.contains(name) { draw(12) } else { 12 + draw(2) };
+        let done = match kind {
+            0..3 => docker.run(&format!("rm -f {name}")).succeeded(),
+            3..6 => docker.run(&format!("restart -t 0 {name}")).succeeded(),
+            6 => {
+                docker.run(&format!("pause {name}")).succeeded();
+                docker.agrees(&format!("step {step}: {name} pauses"));
+                docker.run(&format!("unpause {name}")).succeeded()
+            }
+            7..10 => {
+                docker.end_driver("KILL");
+                docker.start_driver();
+                docker.run("version").succeeded()
+            }
+            10 => {
+                docker.end_driver("KILL");
+                // The daemon looks for the driver meanwhile.
+                let mut remove = program("docker", ["rm", "-f", name]);
+                remove.env("DOCKER_HOST", docker.host());
+                let remove = Running::start(remove, "");
+                std::thread::sleep(std::time::Duration::from_secs(1));
+                docker.start_driver();
+                remove.wait().succeeded()
+            }
+            11 => {
+                docker.end_daemon();
+                docker.start_daemon();
+                docker.run("container prune -f").succeeded()
+            }
+            _ if there.len() < 4 => {
+                docker.run(&format!("run -d --name {name} --network net busybox /bin/busybox sleep 600")).succeeded()
+            }
+            _ => docker.run("version").succeeded(),
+        };
+        docker.agrees(&format!("step {step} of ETHBUS_SEED={seed}: {kind} with {name}, {done:?}"));
+    }
+    check(&docker.stats());
 }
 
 /// An application that knows nothing of ethbus: two clients, which ask a server for the same page again and again.

@@ -28,8 +28,10 @@ const HOSTS: &str = "/etc/hosts";
 /// # Errors
 /// No such lab or station, or no right to enter it.
 pub fn exec(args: &ExecArgs) -> Outcome {
-    let (given, name, command) = (args.lab.name.as_deref(), args.station.as_str(), args.command.as_slice());
+    let (given, command) = (args.lab.name.as_deref(), args.command.as_slice());
     let lab = running_lab(given)?;
+    let name = Inventory::station_meant(&lab, &args.station);
+    let name = name.as_str();
     let content = Inventory::of_running(&lab)?;
     if content.is_virtual {
         return in_kernel(&lab, &content, name, command);

@@ -3,7 +3,7 @@
 use super::{CommandError, Outcome, print_result};
 use crate::cli::args::{Format, ListArgs};
 use crate::live::control;
-use crate::live::lab::inventory::{Inventory, Listed, State};
+use crate::live::lab::inventory::{Container, Inventory, Listed, State};
 use crate::live::lab::owner::Owner;
 use crate::show::plain_table;
 use link::{MacAddr, Pid};
@@ -16,6 +16,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Debug, Serialize)]
 struct Lab {
     name: String,
+    /// The network that it is for a container engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<String>,
+    /// Another lab has the network's name.
+    #[serde(skip)]
+    is_ambiguous: bool,
     owner: String,
     /// `up`, `stopped`, as by Ctrl-Z, `changing`, which is coming up or going down, `left_behind`, or `ended` with a log that says
     /// why.
@@ -36,6 +42,9 @@ struct Lab {
 #[derive(Debug, Serialize)]
 struct Station {
     name: String,
+    /// What it is in, as the container engine tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<Container>,
     mac: String,
     addresses: Vec<String>,
 }
@@ -72,7 +81,9 @@ fn owner() -> Result<String, CommandError> {
 
 fn lab(listed: Listed, owner: &str) -> Lab {
     let Listed { name, state, since, content } = listed;
+    let mut labels = Inventory::labels(&name);
     let stations = content.stations.iter().map(|port| Station {
+        container: labels.containers.remove(&port.name),
         name: port.name.clone(),
         mac: MacAddr::from(port.mac).to_string(),
         addresses: content.addresses_of(&port.name),
@@ -93,6 +104,8 @@ fn lab(listed: Listed, owner: &str) -> Lab {
         rate_bits_per_second: content.rate,
         control: Inventory::control_socket(&name).ok().filter(|_| state == State::Up),
         stations: stations.collect(),
+        is_ambiguous: labels.network.as_deref().is_some_and(|network| Inventory::labelled(network).is_none()),
+        network: labels.network,
         name,
     }
 }
@@ -109,21 +122,39 @@ fn told(labs: &[Lab]) -> String {
             }
             ("up", None) => {
                 let time = if lab.is_virtual { ", virtual time" } else { "" };
-                format!("{}: up{}, {}{time}\n", lab.name, since(lab.since_unix_s), lab.owner)
+                format!("{}: up{}, {}{time}\n", shown(lab), since(lab.since_unix_s), lab.owner)
             }
             ("changing", None) => format!("{}: coming up or going down\n", lab.name),
             ("ended", None) => format!("{}: ended by itself; `ethbus down {}` says why\n", lab.name, lab.name),
             _ => format!("{}: killed; `ethbus down {}` removes what is left\n", lab.name, lab.name),
         };
         if lab.state == "up" {
-            let rows = lab
-                .stations
-                .iter()
-                .map(|station| [format!("  {}", station.name), station.mac.clone(), station.addresses.join(" ")]);
-            text += &plain_table(["  station", "MAC", "addresses"], rows);
+            let row =
+                |station: &Station| [format!("  {}", station.name), station.mac.clone(), station.addresses.join(" ")];
+            let container = |station: &Station| station.container.as_ref().map_or("", |it| &it.name).to_owned();
+            text += &match lab.network {
+                None => plain_table(["  station", "MAC", "addresses"], lab.stations.iter().map(row)),
+                Some(_) => {
+                    let rows = lab.stations.iter().map(|station| {
+                        let [name, mac, addresses] = row(station);
+                        [name, container(station), mac, addresses]
+                    });
+                    plain_table(["  station", "container", "MAC", "addresses"], rows)
+                }
+            };
         }
     }
     text
+}
+
+/// `bus1 (d4d74c56c642)`: its network's name, by which commands know it too.
+fn shown(lab: &Lab) -> String {
+    match &lab.network {
+        Some(network) if *network == lab.name => network.clone(),
+        Some(network) if lab.is_ambiguous => format!("{}, as another lab is `{network}`", lab.name),
+        Some(network) => format!("{network} ({})", lab.name),
+        None => lab.name.clone(),
+    }
 }
 
 /// ` for 3 min`

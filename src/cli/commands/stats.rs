@@ -4,7 +4,7 @@ use super::change::ask;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, print_result, running_lab};
 use crate::cli::args::StatsArgs;
 use crate::live::control::request::Control;
-use crate::live::lab::inventory::{Content, Inventory};
+use crate::live::lab::inventory::{Container, Content, Inventory};
 use crate::show::refresh::{Ending, refresh};
 use crate::show::terminal::in_locale;
 use crate::show::watch::screened::is_there;
@@ -31,6 +31,8 @@ struct Told<'a> {
 #[derive(Debug, Serialize)]
 struct Addresses<'a> {
     station: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<Container>,
     mac: String,
     ip: Vec<String>,
 }
@@ -47,11 +49,11 @@ pub fn stats(args: &StatsArgs) -> Outcome {
     }
     let results = ask(&name, &Control::Stats)?;
     if let Some(station) = &args.station {
-        let station = station_of(&results, &name, station)?;
+        let station = station_of(&results, &name, &Inventory::station_meant(&name, station))?;
         print_result(args.written.format, station, counters)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let told = Told { results: &results, addresses: addresses(&content) };
+    let told = Told { results: &results, addresses: addresses(&name, &content) };
     print_result(args.written.format, &told, |told| {
         format!("{}\n{}", table(told.results), address_table(&told.addresses))
     })?;
@@ -103,16 +105,22 @@ fn watch_on_terminal(name: &str, interrupts: &Receiver<Signal>) -> Outcome {
     })
 }
 
-fn addresses(content: &Content) -> Vec<Addresses<'_>> {
+fn addresses<'a>(lab: &str, content: &'a Content) -> Vec<Addresses<'a>> {
+    let mut labels = Inventory::labels(lab);
     let found = content.stations.iter().map(|port| {
-        let mac = MacAddr::from(port.mac).to_string();
-        Addresses { station: &port.name, mac, ip: content.addresses_of(&port.name) }
+        let (mac, container) = (MacAddr::from(port.mac).to_string(), labels.containers.remove(&port.name));
+        Addresses { station: &port.name, container, mac, ip: content.addresses_of(&port.name) }
     });
     found.collect()
 }
 
 fn address_table(addresses: &[Addresses<'_>]) -> String {
-    let rows =
-        addresses.iter().map(|Addresses { station, mac, ip }| [(*station).to_owned(), mac.clone(), ip.join(" ")]);
+    let named = |(station, container): (&str, Option<&Container>)| match container {
+        Some(container) if container.name != station => format!("{station}: {}", container.name),
+        Some(_) | None => station.to_owned(),
+    };
+    let rows = addresses.iter().map(|Addresses { station, container, mac, ip }| {
+        [named((*station, container.as_ref())), mac.clone(), ip.join(" ")]
+    });
     plain_table(["station", "MAC", "addresses"], rows)
 }

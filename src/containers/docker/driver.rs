@@ -1,34 +1,116 @@
 //! What each call does. The daemon and the driver may be restarted in any order, and a lab may have been killed: what a call
-//! finds missing is made again, and what is to go may have gone.
+//! finds missing is made again, and what is to go may have gone. Containers that went without a call are found by asking the
+//! daemon: as the driver starts, and whenever a container joins.
 
 use super::call::{Call, Endpoint, lab_of};
 use super::names;
 use super::networks::{Network, Networks, Wanted};
 use crate::containers::labs;
 use crate::live::control;
+use crate::live::lab::inventory::{Inventory, Labels};
+use crate::show::{say, with_causes};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
-/// What the driver knows, all of it on disk.
+/// How long after an answer the daemon is first asked who is on a network: it may hold its locks until it has the answer.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// How long at most until a daemon that does not answer is asked again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// What the driver knows: what must last is on disk.
 pub struct Driver {
     networks: Networks,
+    /// Networks of which the daemon is to be asked.
+    unknown: BTreeSet<String>,
+    /// How long until then.
+    pause: Duration,
+    /// The user knows that the daemon does not answer.
+    has_complained: bool,
 }
 
 impl Driver {
     /// A driver of these networks.
     pub fn new(networks: Networks) -> Driver {
-        Driver { networks }
+        let unknown = networks.ids().into_iter().collect();
+        Driver { networks, unknown, pause: FIRST_PAUSE, has_complained: false }
+    }
+
+    /// How long the next call is waited for before [`Driver::ask_daemon`]; for ever if there is nothing to ask.
+    pub fn pause(&self) -> Option<Duration> {
+        (!self.unknown.is_empty()).then_some(self.pause)
+    }
+
+    /// Asks the daemon of each network that is not known: containers that have gone leave, and the others get their labels.
+    pub fn ask_daemon(&mut self) {
+        for id in std::mem::take(&mut self.unknown) {
+            let done = self.ask(&id).is_some_and(|told| {
+                let followed = self.follow(&id, &told).map_err(|what| say(&format!("ethbus: {what}\n")));
+                followed.is_ok() && told.is_complete()
+            });
+            if !done && self.networks.get(&id).is_ok_and(|network| network.is_some()) {
+                self.unknown.insert(id);
+            }
+        }
+        self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+    }
+
+    /// Who is on a network, if the daemon tells; says once why it does not.
+    fn ask(&mut self, id: &str) -> Option<names::Network> {
+        match names::Network::ask(id) {
+            Ok(told) => {
+                self.has_complained = false;
+                Some(told)
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.has_complained, true) {
+                    say(&format!(
+                        "ethbus: {}: containers have no names until it answers. If another daemon asks, give this driver its DOCKER_HOST\n",
+                        with_causes(&error)
+                    ));
+                }
+                None
+            }
+        }
+    }
+
+    /// Has stations leave whose containers have gone, and labels the others.
+    fn follow(&mut self, id: &str, told: &names::Network) -> Result<(), String> {
+        let Some(network) = self.networks.get(id).map_err(on_disk)? else { return Ok(()) };
+        let stations = network.endpoints.iter().filter(|(_, wanted)| wanted.station.is_some());
+        for (endpoint, _) in stations.filter(|(endpoint, _)| !told.containers.contains_key(*endpoint)) {
+            self.delete_endpoint(&Endpoint { network: id.to_owned(), id: endpoint.clone() })?;
+        }
+        self.label(id, told)
+    }
+
+    fn label(&self, id: &str, told: &names::Network) -> Result<(), String> {
+        let Some(network) = self.networks.get(id).map_err(on_disk)? else { return Ok(()) };
+        let station =
+            |(endpoint, wanted): (String, Wanted)| Some((wanted.station?, told.containers.get(&endpoint)?.clone()));
+        let containers = network.endpoints.into_iter().filter_map(station).collect();
+        let labels = Labels { network: Some(told.name.clone()), containers };
+        if labs::is_up(&network.lab) && Inventory::labels(&network.lab) != labels {
+            Inventory::label(&network.lab, &labels).map_err(|error| with_causes(&error))?;
+        }
+        Ok(())
+    }
+
+    /// The daemon is to be asked of a network, once it has its answer.
+    fn ask_soon(&mut self, network: &str) {
+        self.unknown.insert(network.to_owned());
+        self.pause = FIRST_PAUSE;
     }
 
     /// Does what the daemon asks, and gives its answer.
-    pub fn answer(&self, path: &str, body: &[u8]) -> Value {
+    pub fn answer(&mut self, path: &str, body: &[u8]) -> Value {
         let done = Call::read(path, body).and_then(|call| self.act(call));
         done.unwrap_or_else(|error| json!({ "Err": error }))
     }
 
-    fn act(&self, call: Call) -> Result<Value, String> {
+    fn act(&mut self, call: Call) -> Result<Value, String> {
         match call {
             Call::Activate => Ok(json!({ "Implements": ["NetworkDriver"] })),
             Call::Capabilities => Ok(json!({ "Scope": "local", "ConnectivityScope": "local" })),
@@ -51,7 +133,12 @@ impl Driver {
     }
 
     /// The daemon passes no warning on to its user, so a network of which `ethbus up` warns is refused until the user takes it.
-    fn create(&self, id: &str, mut options: BTreeMap<String, String>, accepts_warnings: bool) -> Result<Value, String> {
+    fn create(
+        &mut self,
+        id: &str,
+        mut options: BTreeMap<String, String>,
+        accepts_warnings: bool,
+    ) -> Result<Value, String> {
         let lab = options.remove("name").unwrap_or_else(|| lab_of(id));
         let network = Network { lab, options, endpoints: BTreeMap::new() };
         let warnings = bring_up(&network)?;
@@ -65,6 +152,7 @@ impl Driver {
             // The first error is the one to tell.
             let _ = control::down(&network.lab);
         }
+        self.ask_soon(id);
         kept.map(|()| json!({}))
     }
 
@@ -98,18 +186,21 @@ impl Driver {
     }
 
     /// Has the station join. Its interface is in this machine's namespace, where the daemon takes it from.
-    fn join(&self, endpoint: &Endpoint) -> Result<Value, String> {
-        // What an earlier join left, if the daemon was killed in it.
+    fn join(&mut self, endpoint: &Endpoint) -> Result<Value, String> {
+        // What an earlier join left, if the daemon was killed in it; and containers that went while no driver was there.
         self.leave(endpoint)?;
+        let told = self.ask(&endpoint.network);
+        if let Some(told) = &told {
+            self.follow(&endpoint.network, told)?;
+        }
         let mut network = self.network(&endpoint.network)?;
         if !labs::is_up(&network.lab) {
             bring_up(&network)?;
         }
-        let wanted = network.endpoints.entry(endpoint.id.clone()).or_default();
-        let container = names::of(endpoint);
+        let wanted = network.endpoints.entry(endpoint.id.clone()).or_default().clone();
         // With further networks the ports lead to the container over one of them.
         if let Some(ports) = &wanted.ports
-            && container.as_ref().is_none_or(names::Container::has_one_network)
+            && told.as_ref().is_none_or(|told| told.is_only_one_of(endpoint))
         {
             return Err(format!(
                 "-p {ports}: no port of this machine leads to a bus: leave `-p` out, or give the container a network of Docker's own too"
@@ -123,16 +214,19 @@ impl Driver {
             section.map(|(key, value)| (key.to_owned(), json!(value))).collect()
         };
         // The container's name may be another station's, or no station's.
-        let name = container.and_then(|container| container.station());
+        let name = told.as_ref().and_then(|told| told.station(endpoint));
         let joined = name.and_then(|name| control::add(&network.lab, section(&name)).ok());
         let joined = joined.map_or_else(|| labs::add(&network.lab, section(&interface)), Ok);
         let joined = joined
             .map_err(|error| labs::with_places(&by_lab(&network.lab, error), "a network made with `-o capacity=N`"))?;
-        wanted.station = Some(joined.name.clone());
+        network.endpoints.insert(endpoint.id.clone(), Wanted { station: Some(joined.name.clone()), ..wanted });
         if let Err(error) = self.networks.keep(&endpoint.network, &network) {
             let _ = labs::remove(&network.lab, &joined.name);
             return Err(on_disk(error));
         }
+        // What is known already; the rest comes after the answer.
+        let _ = told.map(|told| self.label(&endpoint.network, &told));
+        self.ask_soon(&endpoint.network);
         let interface = json!({ "SrcName": joined.interface, "DstPrefix": "eth" });
         Ok(json!({ "InterfaceName": interface, "DisableGatewayService": true }))
     }

@@ -48,6 +48,13 @@ impl Networks {
         self.folder.join(format!("{network}.json"))
     }
 
+    /// The identifiers of all.
+    pub fn ids(&self) -> Vec<String> {
+        let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let names = files.filter_map(|file| file.file_name().into_string().ok());
+        names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect()
+    }
+
     /// A network, if there is one of this identifier.
     pub fn get(&self, network: &str) -> io::Result<Option<Network>> {
         match fs::read(self.file(network)) {

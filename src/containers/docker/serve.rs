@@ -26,7 +26,7 @@ pub struct Serving {
 /// # Errors
 /// Another driver answers there; a folder or a socket that cannot be made.
 pub fn serve(socket: &Path, folder: &Path) -> io::Result<Serving> {
-    let driver = Driver::new(Networks::of(folder.to_owned())?);
+    let mut driver = Driver::new(Networks::of(folder.to_owned())?);
     if let Some(folder) = socket.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -41,14 +41,17 @@ pub fn serve(socket: &Path, folder: &Path) -> io::Result<Serving> {
     let calls = server.clone();
     thread::Builder::new().name("docker".to_owned()).spawn(move || {
         // An error means that the server has ended.
-        while let Ok(request) = calls.recv() {
-            answer(&driver, request);
+        while let Ok(request) = driver.pause().map_or_else(|| calls.recv().map(Some), |span| calls.recv_timeout(span)) {
+            match request {
+                Some(request) => answer(&mut driver, request),
+                None => driver.ask_daemon(),
+            }
         }
     })?;
     Ok(Serving { server, socket: socket.to_owned() })
 }
 
-fn answer(driver: &Driver, mut request: Request) {
+fn answer(driver: &mut Driver, mut request: Request) {
     let mut body = Vec::new();
     // A body that breaks off is no JSON, and the answer says so.
     let _ = request.as_reader().take(LONGEST).read_to_end(&mut body);

@@ -4,6 +4,7 @@
 //! ```text
 //!   /run/ethbus/LAB/   lock          held by the lab's supervisor for as long as it lives
 //!                      lab.json      names and identities, each written before the name exists
+//!                      labels.json   what a container engine calls the lab and its stations
 //!                      control.sock  requests, for the user who brought the lab up
 //!                      discards/     a socket for each station in which `exec` ran a program
 //!                      log           what a lab in the background says; stays if it ends with an error
@@ -17,12 +18,14 @@
 
 mod content;
 mod error;
+mod labels;
 mod meant;
 mod removal;
 
 pub use self::content::{Claim, Content};
 pub use self::error::InventoryError;
 pub(super) use self::error::file_error;
+pub use self::labels::{Container, Labels};
 
 use super::lent::{Home, Outside, What};
 use super::owner::{Owner, check_folder, make_folder};

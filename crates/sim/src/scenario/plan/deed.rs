@@ -140,9 +140,9 @@ impl Course {
         &self.seats[seat].station
     }
 
-    /// The stations that are there or were, without one.
+    /// The stations that are there, without one. A station that has left leaves its addresses to others.
     pub fn others(&self, name: &str) -> Vec<StationPlan> {
-        let others = self.seats.iter().filter(|seat| seat.station.name != name);
+        let others = self.seats.iter().filter(|seat| seat.is_there && seat.station.name != name);
         others.map(|seat| seat.station.clone()).collect()
     }
 
