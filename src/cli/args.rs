@@ -155,11 +155,12 @@ pub enum Command {
     /// Run a program in a station of a lab
     ///
     /// Input, output, signals and the exit code pass through. Stations know each other by name. Without a program: a shell.
+    /// Without a station: a prompt, where a line is a station and a program, or a command of ethbus; Tab completes it.
     ///
     /// In a lab of root's the program has all of root's rights. In a user's it runs as that user, with every capability over
     /// the lab's namespaces and none outside.
     #[command(
-        after_help = "Examples:\n  ethbus exec st1 ping st2\n  ethbus exec st1 -- tcpdump -ni eth0\n  ethbus exec st1"
+        after_help = "Examples:\n  ethbus exec st1 ping st2\n  ethbus exec st1 -- tcpdump -ni eth0\n  ethbus exec st1\n  ethbus exec"
     )]
     Exec(ExecArgs),
     /// Show what has happened on a lab's bus so far

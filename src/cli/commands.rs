@@ -21,6 +21,7 @@ pub mod names;
 pub mod plan;
 pub mod plca;
 pub mod plot;
+mod prompt;
 pub mod receive;
 pub mod replay;
 pub mod report;

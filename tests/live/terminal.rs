@@ -2,7 +2,7 @@
 //! where the user wants it. The terminal is tmux's.
 
 use crate::common::lab::Lab;
-use crate::common::process::{program, run};
+use crate::common::process::{Running, program, run};
 use crate::common::terminal::Terminal;
 use crate::common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
 
@@ -67,6 +67,34 @@ fn stats_that_are_watched_fit_the_terminal_and_end_with_q() {
         let shown = terminal.wait_for("THE END");
         assert!(shown.contains(&format!("ENDED WITH {code}")), "{key}: {shown}");
     }
+}
+
+/// `ethbus exec` alone: a line is a station and a program, or a command. Tab completes both, and an interrupt is the program's.
+#[test]
+fn a_prompt_runs_programs_in_stations_and_commands() {
+    if skipped(&["tmux", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let lab = Lab::up(&["--stations", "2"]);
+    let lines = "st1 ping -c 1 -W 5 st2\nunplug st2\nst1 sh -c 'echo of $ETHBUS_STATION'\nst9 true\n";
+    let ended = Running::start(lab.ethbus("exec", &[]), lines).wait();
+    assert!(ended.stdout.contains("1 received") && ended.stdout.contains("of st1"), "{ended:?}");
+    assert!(ended.stderr.contains("`st9` is neither a station"), "{ended:?}");
+    let terminal = Terminal::run("prompt", (80, 24), &format!("{ETHBUS} exec --name {}; echo ENDED WITH $?", lab.name));
+    terminal.wait_for(&format!("{}>", lab.name));
+    terminal.press(&["plu", "Tab", " st2", "Enter"]);
+    wait_until(PATIENCE, "st2 on the medium", || {
+        let told = run(lab.ethbus("stats", &["--station", "st2", "--format", "json"])).json();
+        told["attached"] == true
+    });
+    terminal.press(&["st1 slee", "Tab", " 6173", "Enter"]);
+    wait_until(PATIENCE, "the program", || run(program("pgrep", ["-f", "^sleep 6173"])).code() == Some(0));
+    terminal.press(&["C-c"]);
+    terminal.press(&["st1 echo after it", "Enter"]);
+    terminal.wait_for("after it\n");
+    terminal.press(&["C-d"]);
+    assert!(terminal.wait_for("THE END").contains("ENDED WITH 0"));
 }
 
 /// What `ethbus theory check` compares, side by side on 80 columns.

@@ -160,8 +160,8 @@ pub struct ExecArgs {
     /// Which lab.
     #[command(flatten)]
     pub lab: LabArgs,
-    /// The station
-    pub station: String,
+    /// The station; a prompt for the whole lab if left out
+    pub station: Option<String>,
     /// The program and its arguments; a shell if left out
     #[arg(value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,

@@ -1,7 +1,8 @@
 //! `ethbus exec`: become a program in a station. Nothing of ethbus is left in between, so input, output,
 //! signals and the exit code pass through.
 
-use super::rights::station;
+use super::prompt::prompt;
+use super::rights::station as namespace_of;
 use super::{CommandError, LAB, Outcome, running_lab};
 use crate::cli::args::ExecArgs;
 use crate::live::control::{self, Begun, CommandEnded, Notification, Output};
@@ -29,8 +30,9 @@ const HOSTS: &str = "/etc/hosts";
 /// No such lab or station, or no right to enter it.
 pub fn exec(args: &ExecArgs) -> Outcome {
     let (given, command) = (args.lab.name.as_deref(), args.command.as_slice());
+    let Some(station) = &args.station else { return prompt(given) };
     let lab = running_lab(given)?;
-    let name = Inventory::station_meant(&lab, &args.station);
+    let name = Inventory::station_meant(&lab, station);
     let name = name.as_str();
     let content = Inventory::of_running(&lab)?;
     if content.is_virtual {
@@ -39,7 +41,7 @@ pub fn exec(args: &ExecArgs) -> Outcome {
     let hosts = Inventory::hosts(&lab)?;
     // A lab of an earlier version has no such stream.
     let discards = control::discards(&lab, name).ok();
-    let namespace = station(&lab, &content, name)?;
+    let namespace = namespace_of(&lab, &content, name)?;
     namespace.enter_for_exec().map_err(|source| CommandError::Enter { station: name.to_owned(), source })?;
     // The lab may have ended meanwhile: then no supervisor would end the program.
     Inventory::check_entered(&lab, name, &namespace)?;

@@ -29,6 +29,22 @@ pub fn names(args: &NamesArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The words that may be the last one of a line that is typed at the prompt of a lab.
+pub fn at_prompt(lab: &str, typed: &str) -> Vec<String> {
+    let (before, begun) = typed.rsplit_once(' ').unwrap_or(("", typed));
+    let words: Vec<&str> = before.split_whitespace().chain([begun]).collect();
+    let stations = Inventory::of_running(lab).map(|content| station_names(&content)).unwrap_or_default();
+    let is_station = words.len() > 1 && stations.iter().any(|station| station == words[0]);
+    let ethbus: &[&str] = if is_station { &["ethbus", "exec"] } else { &["ethbus"] };
+    let possible = wanted(&[ethbus, &words].concat());
+    let mut names =
+        possible.map_or_else(Vec::new, |wanted| candidates(&Wanted { lab: Some(wanted.lab.unwrap_or(lab)), ..wanted }));
+    if words.len() == 1 {
+        names.extend(stations.into_iter().filter(|station| station.starts_with(begun)));
+    }
+    names
+}
+
 /// The words that are possible at a place.
 #[derive(Debug, PartialEq)]
 struct Wanted<'a> {
