@@ -148,7 +148,7 @@ impl Docker {
             let text = [name, mac, address].map(|text| text.as_str().unwrap_or("none")).join(",");
             format!("{text},{id}")
         };
-        lab.iter().flat_map(|lab| stations(lab)).map(row).collect()
+        lab.iter().flat_map(stations).map(row).collect()
     }
 
     /// Waits until the daemon and the lab have the same containers: labels come after the daemon's answer.
