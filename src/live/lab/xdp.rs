@@ -6,7 +6,7 @@
 //!   eth0: any program ════ st1: passes everything, merges nothing
 //! ```
 //! The port has its program as long as the station has one. The kernel attaches none that takes a frame in one piece while
-//! the port's MTU is above a page, as it is for [`open_to_all`](super::open_to_all): this takes `xdp = true`.
+//! the port's MTU is above a page, as it is for `open_to_all`: this takes `xdp = true`.
 
 use super::{AnyError, BUS, LARGEST_MTU, MakeError, Segment, link_error};
 use crate::show::{say, with_causes};
