@@ -58,7 +58,8 @@ fn noise_of_a_scenario_shows_in_counters_kernel_and_findings() {
     assert!((0.1..0.45).contains(&share), "{share} of the frames");
     let beacons = |name: &str| number(&plca(&results, name)["counters"], "beacons");
     assert!(beacons("st2").abs_diff(beacons("st1")) <= 2, "{} and {}", beacons("st2"), beacons("st1"));
-    assert!(beacons("st4") < beacons("st1") * 9 / 10, "{} of {}", beacons("st4"), beacons("st1"));
+    // Half of those of some time, before and after which it has all of them.
+    assert!(beacons("st4") < beacons("st1") * 97 / 100, "{} of {}", beacons("st4"), beacons("st1"));
     // It is over, and what was measured is not all within the bound.
     let cycles = &results["medium"]["plca"];
     assert_eq!(cycles["access_delay_bound_bt"], Value::Null);
