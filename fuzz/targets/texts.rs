@@ -18,7 +18,7 @@ pub fn run(octets: &[u8]) {
     let _ = units::speed(text);
     let _ = units::lab_name(text);
     let _ = units::frame_rate(text);
-    let _ = units::load(text);
+    let _ = units::fraction(text);
     let _ = (text.parse::<TopologyText>(), text.parse::<PlaceText>());
     if let Ok(Some(known)) = medium::Fault::read(text) {
         assert_eq!(medium::Fault::read(&known.to_string()), Ok(Some(known)));
