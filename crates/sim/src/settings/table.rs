@@ -463,7 +463,7 @@ macro_rules! settings {
                     "traffic in quotes, like `arrivals = \"poisson:0.4\"`",
                     default "*sim*: `\"saturated\"`; *live*: none",
                     option Opt {
-                        long: "traffic", value: "TRAFFIC", place: 30, on: ALL | DEMO, in_short: ALL,
+                        long: "traffic", value: "TRAFFIC", place: 30, on: ALL | DEMO, in_short: SIM | SWEEP,
                         help: "What stations offer: `saturated`, `poisson:0.4`, …",
                         more: "Also `periodic:0.4`, `on_off:0.4`, `window:4`, `tcp`, `ping`, `udp:0.1`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left out.",
                         live: Some((
@@ -481,7 +481,7 @@ macro_rules! settings {
                 frame_size: Given<SizesText>, TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`",
                     default "64",
                     option Opt {
-                        long: "frame-size", short: Some('l'), value: "OCTETS", place: 20, on: ALL | DEMO, in_short: ALL,
+                        long: "frame-size", short: Some('l'), value: "OCTETS", place: 20, on: ALL | DEMO, in_short: SIM | SWEEP,
                         help: "Octets: `64`, `64:7,1518:1`, `uniform:64-1518`",
                         more: "From destination address to FCS; a mix has weights. 64 if left out.",
                         demo: Some("Octets: `64`, `64:7,1518:1`, `uniform:64-1518` [default: 512]"), ..Opt::NEW
