@@ -110,7 +110,7 @@ fn with_names(shell: clap_complete::Shell, text: &str) -> String {
             format!("{functions}{}{}", include_str!("src/cli/completions/names.bash"), ends.trim_start())
         }
         clap_complete::Shell::Zsh => {
-            // `:LAB:_default` of an option, `:station -- The station:_default` of a place.
+            // `:LAB:_default` of an option, `:station -- The station:_default` of a place, with two colons if it may be left out.
             const NAMES: [&str; 16] = [
                 ":LAB:",
                 ":STATION:",
@@ -124,7 +124,7 @@ fn with_names(shell: clap_complete::Shell, text: &str) -> String {
                 ":KEY=VALUE:",
                 ":KEY=VALUES:",
                 ":FILTER:",
-                "':station -- ",
+                ":station -- ",
                 "':other -- ",
                 "'::lab -- ",
                 "'*::command -- ",
