@@ -90,9 +90,12 @@ fn a_prompt_runs_programs_in_stations_and_commands() {
     });
     terminal.press(&["st1 slee", "Tab", " 6173", "Enter"]);
     wait_until(PATIENCE, "the program", || run(program("pgrep", ["-f", "^sleep 6173"])).code() == Some(0));
+    // What is typed while a program runs is the program's.
+    let prompt = format!("\n{}>", lab.name);
     terminal.press(&["C-c"]);
+    wait_until(PATIENCE, "the prompt", || terminal.screen().trim_end().ends_with(&prompt));
     terminal.press(&["st1 echo after it", "Enter"]);
-    terminal.wait_for("after it\n");
+    wait_until(PATIENCE, "the prompt", || terminal.screen().trim_end().ends_with(&format!("after it{prompt}")));
     terminal.press(&["C-d"]);
     assert!(terminal.wait_for("THE END").contains("ENDED WITH 0"));
 }
