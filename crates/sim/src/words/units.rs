@@ -438,8 +438,12 @@ mod tests {
         assert!(duration("0s").is_err() && duration("10 parsecs").is_err() && duration("").is_err());
         assert_eq!(speed("231000 km/s"), Ok(231_000_000.0));
         assert!(speed("1.1c").is_err() && speed("0c").is_err() && speed("3e8").is_err());
-        let is_none = |text: &&str| fraction(text).is_ok_and(|part| part.is_none());
-        assert!(["0", "half", "inf", "1e400", "-0.1", ""].iter().all(is_none) && fraction("11").is_err());
+        let is_none = |text: &&str| fraction(text) == Ok(None);
+        assert!(
+            ["0", "half", "inf", "-0.1", ""].iter().all(is_none)
+                && fraction("11").is_err()
+                && fraction("1e400").is_err()
+        );
         for (text, part) in
             [("40%", 0.4), ("0.123456789", 0.123456789), ("2.5e-3", 0.0025), ("33.3333333 %", 0.333333333)]
         {
