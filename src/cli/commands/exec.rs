@@ -32,9 +32,9 @@ pub fn exec(args: &ExecArgs) -> Outcome {
     let (given, command) = (args.lab.name.as_deref(), args.command.as_slice());
     let Some(station) = &args.station else { return prompt(given) };
     let lab = running_lab(given)?;
-    let name = Inventory::station_meant(&lab, station);
-    let name = name.as_str();
     let content = Inventory::of_running(&lab)?;
+    let name = Inventory::station_meant(&lab, &content, station);
+    let name = name.as_str();
     if content.is_virtual {
         return in_kernel(&lab, &content, name, command);
     }

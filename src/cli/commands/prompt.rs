@@ -69,9 +69,9 @@ fn run(lab: &str, line: &str) -> Result<(), CommandError> {
 /// The same line for `ethbus`; nothing if its first word is neither a station nor a command.
 fn arguments(lab: &str, words: &[String]) -> Option<Vec<String>> {
     let (first, rest) = words.split_first()?;
-    let stations = Inventory::of_running(lab).map(|content| content.stations).unwrap_or_default();
-    let station = Inventory::station_meant(lab, first);
-    if stations.iter().any(|port| port.name == station) {
+    let content = Inventory::of_running(lab).unwrap_or_default();
+    let station = Inventory::station_meant(lab, &content, first);
+    if content.stations.iter().any(|port| port.name == station) {
         let exec = ["exec", "--name", lab, &station].map(str::to_owned);
         return Some(exec.into_iter().chain(rest.iter().cloned()).collect());
     }

@@ -49,7 +49,7 @@ pub fn stats(args: &StatsArgs) -> Outcome {
     }
     let results = ask(&name, &Control::Stats)?;
     if let Some(station) = &args.station {
-        let station = station_of(&results, &name, &Inventory::station_meant(&name, station))?;
+        let station = station_of(&results, &name, &Inventory::station_meant(&name, &content, station))?;
         print_result(args.written.format, station, counters)?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -33,6 +33,7 @@ use super::{BUS, processes};
 use crate::live::plane::protocol::Port;
 use crate::show::say;
 use link::namespace::{Namespace, NamespaceId, UserNamespace};
+use serde::Serialize;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -454,9 +455,14 @@ impl Inventory {
     }
 }
 
-/// Writes the whole record aside, then puts it in place: a crash leaves the old one or the new one.
+/// Writes the record.
 fn write(folder: &Path, content: &Content) -> Result<(), InventoryError> {
-    let (path, new) = (folder.join("lab.json"), folder.join("lab.json.new"));
+    put(folder, "lab.json", content)
+}
+
+/// Writes a whole file of a lab's folder aside, then puts it in place: a crash leaves the old one or the new one.
+fn put(folder: &Path, name: &str, content: &impl Serialize) -> Result<(), InventoryError> {
+    let (path, new) = (folder.join(name), folder.join(format!("{name}.new")));
     let write = || {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
         // In one piece: a lab of a thousand stations has as many numbers and names.

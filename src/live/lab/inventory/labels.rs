@@ -1,7 +1,7 @@
 //! What a container engine calls a lab and its stations. The engine tells it after the lab and the station are there, so labels
 //! are a file of their own beside the lab's record, which the supervisor alone writes.
 
-use super::{Inventory, InventoryError, file_error, folder_of};
+use super::{Content, Inventory, InventoryError, folder_of, put};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,10 +41,7 @@ impl Inventory {
     /// # Errors
     /// A file that cannot be written.
     pub fn label(lab: &str, labels: &Labels) -> Result<(), InventoryError> {
-        let folder = folder_of(lab)?;
-        let (path, new) = (folder.join(LABELS), folder.join(NEW_LABELS));
-        let text = serde_json::to_vec(labels).expect("names");
-        fs::write(&new, text).and_then(|()| fs::rename(&new, &path)).map_err(file_error("write", &path))
+        put(&folder_of(lab)?, LABELS, labels)
     }
 
     /// The only lab whose network is called `label`, unless a lab has this name.
@@ -55,11 +52,12 @@ impl Inventory {
         lab.cloned()
     }
 
-    /// The station of a lab that `given` means: one of this name, or else the one of the container of this name.
-    pub fn station_meant(lab: &str, given: &str) -> String {
-        let is_station = |content: super::Content| content.stations.iter().any(|port| port.name == given);
-        let labelled = || Inventory::labels(lab).containers.into_iter().find(|(_, container)| container.name == given);
-        match Inventory::of_running(lab).is_ok_and(is_station) {
+    /// The station of a lab with this content that `given` means: one of this name, or else the one of the container of
+    /// this name.
+    pub fn station_meant(lab: &str, content: &Content, given: &str) -> String {
+        let is_given = |container: &Container| container.name == given;
+        let labelled = || Inventory::labels(lab).containers.into_iter().find(|(_, container)| is_given(container));
+        match content.stations.iter().any(|port| port.name == given) {
             true => given.to_owned(),
             false => labelled().map_or_else(|| given.to_owned(), |(station, _)| station),
         }
