@@ -104,7 +104,7 @@ fn plugin() -> ExitCode {
 fn code_of(error: &CommandError) -> ExitCode {
     match error {
         error if error.is_interrupt() => ExitCode::from(commands::INTERRUPTED),
-        // What was asked for makes no sense: as for options.
+        // An invalid request exits with 2, as an invalid option does.
         CommandError::Plan(_)
         | CommandError::Scenario(_)
         | CommandError::Theory(_)

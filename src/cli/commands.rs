@@ -83,7 +83,7 @@ pub enum CommandError {
     /// Neither is the user root, nor may he have a user namespace.
     #[error("{command} needs {}: run it as root, `sudo {command}`", list(missing))]
     NoUserNamespace {
-        /// What was asked for.
+        /// The command.
         command: &'static str,
         /// What is missing.
         missing: Vec<Capability>,
@@ -380,8 +380,8 @@ fn refuse_one_file_for_two(outputs: &[(&str, Option<&Path>)]) -> Result<(), Plan
     Ok(())
 }
 
-/// The lab that is meant: the one that was named, by an option or in the shell's environment; else the only one of this person,
-/// or the one called `ethbus` of several. Says which, if it has another name.
+/// The lab of a command: that of the option or of the shell's environment; else the user's only lab, or of several the one
+/// called `ethbus`. Prints the name if it was chosen and is not `ethbus`.
 fn running_lab(given: Option<&str>) -> Result<String, CommandError> {
     if let Some(named) = named(given) {
         return Ok(named);

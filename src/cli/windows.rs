@@ -33,7 +33,7 @@ pub struct WindowFiles {
     trailing: Vec<Trailing>,
 }
 
-/// The options and files that are asked for.
+/// The requested files and their options.
 pub fn named(args: &WindowArgs) -> [(&'static str, Option<&Path>); 3] {
     [("--pcapng", args.pcapng.as_deref()), ("--perfetto", args.perfetto.as_deref()), ("--vcd", args.vcd.as_deref())]
 }
@@ -54,7 +54,7 @@ pub fn wish(
     filter.and_then(|filter| framing.filtered(filter)).map_err(|what| PlanError::option(option, what))
 }
 
-/// Opens what is asked for, of a medium of these stations; nothing of it may be one of `others`.
+/// Opens the requested files for a medium of these stations; none may be one of `others`.
 ///
 /// # Errors
 /// A filter or a rotation that is none, or a file that cannot be made.

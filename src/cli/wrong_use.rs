@@ -172,7 +172,7 @@ fn name(error: &clap::Error) -> String {
     name.split_whitespace().next().unwrap_or_default().trim_matches(['<', '>', '[', ']', '.']).to_owned()
 }
 
-/// `ethbus sim` and what comes after it.
+/// `ethbus sim` and its arguments.
 fn usage(error: &clap::Error) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),

@@ -111,7 +111,7 @@ impl Watchers {
         if self.asked { None } else { due() }
     }
 
-    /// Results have been asked for, for those for whom they are due.
+    /// Results have been requested for the subscribers whose interval is over.
     pub fn ask_results(&mut self) {
         self.asked = true;
     }
@@ -163,7 +163,7 @@ impl Watchers {
         });
     }
 
-    /// Tells results to those for whom they are due.
+    /// Sends results to the subscribers whose interval is over.
     pub fn tell_results(&mut self, results: &Results) {
         self.asked = false;
         let now = Instant::now();

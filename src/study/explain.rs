@@ -32,7 +32,7 @@ pub use story::Story;
 pub use words::findings::tell as tell_segment;
 pub use words::{data, draw, tell};
 
-/// Which frame is asked for.
+/// The frame to explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// This one.
@@ -48,12 +48,12 @@ pub enum ExplainError {
     /// The log is damaged.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// What was asked for is no frame's name.
+    /// The text is no frame's name.
     #[error(
         "--frame {given}: a frame is called by its station and its number there, like {example}, or by the number alone"
     )]
     Name {
-        /// What was asked for.
+        /// The text of the option.
         given: String,
         /// What would be right.
         example: String,
@@ -61,7 +61,7 @@ pub enum ExplainError {
     /// No station is called so.
     #[error("no station is called `{station}`; the log has {}", stations.join(", "))]
     Station {
-        /// What was asked for.
+        /// The text of the option.
         station: String,
         /// What there is.
         stations: Vec<String>,
@@ -98,7 +98,7 @@ pub enum ExplainError {
     /// The log says nothing of it.
     #[error("the log has no frame {frame}: {there}")]
     Absent {
-        /// What was asked for.
+        /// The text of the option.
         frame: String,
         /// What there is.
         there: String,

@@ -14,7 +14,7 @@ pub const NEEDED: [&str; 5] = ["sh", "mount", "ip", "date", "sleep"];
 /// Folders of programs, within a root.
 const PROGRAMS: [&str; 6] = ["usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin", "sbin", "bin"];
 
-/// The file of a program of this name within `root`. A link is one inside the root, so it need not lead anywhere out here.
+/// The file of a program of this name within `root`. A link counts by itself: its target is in the root, and may be missing outside.
 pub fn program(root: &Path, name: &str) -> Option<String> {
     let files = PROGRAMS.iter().map(|folder| format!("{folder}/{name}"));
     files.into_iter().find(|file| root.join(file).symlink_metadata().is_ok())

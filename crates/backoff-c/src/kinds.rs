@@ -13,11 +13,11 @@ use crate::laws::{BASE, COUNT, FLAGS, MOST_PERCENT, NONE, SLOT};
 use crate::others::Jitter;
 use crate::policy::{BACKOFF_FLAG_HINT_ABOVE_DRAW, BACKOFF_FLAG_IGNORE_UNUSED, Kind, Policy};
 
-/// What the straight path asks of a kind that doubles, or stays, and draws from a whole range: nothing but masks and a
-/// shift, so that it has no branch.
+/// A kind of the straight path: it doubles or stays, and draws from a whole range. Masks and a shift describe it, so the
+/// path has no branch.
 #[derive(Clone, Copy)]
 pub(crate) struct Straight {
-    /// The kind goes the straight path.
+    /// Whether the kind takes the straight path.
     pub(crate) open: bool,
     /// How often it doubles from failure to failure: 0 or 1.
     pub(crate) doublings: u8,

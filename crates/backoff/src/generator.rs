@@ -23,7 +23,7 @@ const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 /// changes only the 33 low bits: a caller that needs at most 31 high bits may leave it out. Every word comes exactly
 /// once in 2^64. The words are not secret: one of them tells all the others.
 ///
-/// It is not `Copy`, so that no two owners draw the same words by accident; clone it where that is meant.
+/// It is not `Copy`, so that no two owners draw the same words by accident.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generator {
     state: u64,

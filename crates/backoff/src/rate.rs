@@ -199,7 +199,7 @@ impl Rate {
             return;
         }
         if periods >= self.level as u64 {
-            // The full rate; what comes now is a new story.
+            // The full rate: a later event begins anew.
             *self = Rate { last: self.last, since: now, ..Rate::new() };
             return;
         }

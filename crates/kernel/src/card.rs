@@ -20,7 +20,7 @@ const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
 /// What the kernel wants of its card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
-    /// The frames in its sending ring are to be taken, then the kernel is to be answered.
+    /// Take the frames in the sending ring, then answer the kernel.
     Send(Answer),
     /// Nothing.
     Nothing,

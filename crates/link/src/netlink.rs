@@ -58,7 +58,7 @@ pub enum LinkError {
     NotPermitted {
         /// What was refused.
         call: &'static str,
-        /// The interface it was asked for.
+        /// The interface of the request.
         interface: String,
     },
     /// The kernel refused for another reason.
@@ -66,7 +66,7 @@ pub enum LinkError {
     Refused {
         /// What was refused.
         call: &'static str,
-        /// The interface it was asked for.
+        /// The interface of the request.
         interface: String,
         /// The kernel's own words, if it gave any.
         message: Option<String>,
@@ -78,7 +78,7 @@ pub enum LinkError {
     Netlink {
         /// The request.
         call: &'static str,
-        /// The interface it was asked for.
+        /// The interface of the request.
         interface: String,
         /// The cause.
         source: io::Error,

@@ -45,7 +45,7 @@ pub enum PacketError {
     /// The kernel has no memory for the ring: ask for a smaller one.
     #[error("there is no memory for a ring of {octets} octets")]
     NoMemory {
-        /// What was asked for.
+        /// The requested setting.
         octets: usize,
     },
     /// The namespace could not be entered.

@@ -219,7 +219,7 @@ fn a_silenced_interface_sends_nothing_when_it_comes_up() {
     assert!(matches!(absent, Err(EthtoolError::NoInterface { .. })));
 }
 
-/// Waits for a change; what comes before it may repeat earlier states.
+/// Waits for a change; messages before it may repeat earlier states.
 fn expect(monitor: &mut LinkMonitor, change: LinkChange) {
     let mut last = None;
     until(|| {

@@ -16,8 +16,8 @@ use crate::receive::Arrival;
 use crate::time::{BitInstant, Octets};
 use crate::timers::NEVER;
 
-/// Whether a medium made from `config` begins with one state for all stations: they hear the same, and outputs, which
-/// need each signal by itself, are not requested.
+/// Whether a medium made from `config` begins with one state for all stations: all hear the same, and outputs are not
+/// requested, since these need each signal by itself.
 pub(crate) fn is_shared(config: &Config) -> bool {
     config.topology.is_one_place() && !config.keep_outputs
 }

@@ -3,7 +3,7 @@
 use medium::{Deed, Kind};
 use std::collections::BTreeSet;
 
-/// Columns of a line that are no fields of the event: whom an offered frame is for.
+/// Columns of a line that are no fields of the event: the addressee of an offered frame.
 const OF_THE_FRAME: [&str; 2] = ["destination", "tagged"];
 
 fn page() -> String {

@@ -25,7 +25,7 @@ fn number(results: &Results, name: &str) -> Option<f64> {
 
 const FIVE: &str = "stations = 5\n[run]\nwarmup = '100ms'\n";
 
-/// The run ends once the half-width is what was asked for: after a power of two of the first look's time.
+/// The run ends once the half-width is reached: after a power of two of the first look's time.
 #[test]
 fn a_run_ends_when_the_metric_is_known() {
     for (metric, part) in [("", 0.3), ("utilization_total=", 0.01), ("mac_delay_p50_bt=", 0.2)] {

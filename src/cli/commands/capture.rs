@@ -142,7 +142,7 @@ impl From<WriteError> for Stop {
     }
 }
 
-/// Passes on what comes, until the lab ends the capture.
+/// Passes on the octets of the capture until the lab ends it.
 fn follow(
     mut stream: &UnixStream,
     output: &mut LineWriter,

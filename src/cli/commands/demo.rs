@@ -1,6 +1,6 @@
 //! The demonstration: stations that contend for one bus, a live line, and a table that adds up.
 //!
-//! Everything is held by descriptors only, so nothing is left when it ends, however it ends.
+//! Everything is held by descriptors only, so nothing is left at its end, after SIGKILL too.
 
 use super::{
     CommandError, INTERRUPTED, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result,

@@ -143,7 +143,7 @@ fn ask(name: &str) -> Result<Ended, CommandError> {
     Ok(Ended::default())
 }
 
-/// The lab that is meant where none was named: the one called `ethbus`, even if only what it left behind is there.
+/// The lab where none was named: the one called `ethbus`, even if only its leftovers are there.
 /// Another one may be another user's work, even if it is the only one.
 fn lab_to_remove() -> Result<String, CommandError> {
     if Inventory::exists(DEFAULT_NAME)? {

@@ -184,7 +184,7 @@ fn asked<'a>(args: &'a SweepArgs, given: &'a [(&'a str, &'a str)]) -> Asked<'a> 
     Asked { given, sets: &args.set, seeds: seeds_text(args), max_seeds: args.max_seeds, wish }
 }
 
-/// Which part of the grid is run, and whom that was learned from.
+/// Which part of the grid is run, and the scheduler that named it, if any.
 fn part(args: &SweepArgs) -> Result<(Part, Option<String>), PlanError> {
     let variable = |name: &str| std::env::var(name).ok();
     if let Some(text) = &args.rows {

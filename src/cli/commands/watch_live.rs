@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 
 /// Batches that wait to be shown: three seconds of a person who looks at something else.
 const WAITING: usize = 64;
-/// How often results are asked for, and how much longer than an answer takes it is at least to the next question.
+/// The time between two requests for results, and how many times longer than an answer it is at least.
 const EVERY: Duration = Duration::from_secs(1);
 const TIMES: u32 = 20;
 

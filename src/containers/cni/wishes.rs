@@ -26,7 +26,7 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// Reads what is asked for; `args` is `CNI_ARGS`.
+    /// Reads the wishes of the runtime; `args` is `CNI_ARGS`.
     ///
     /// # Errors
     /// What is not met, by its name.
@@ -102,7 +102,7 @@ fn object(network: &Network, key: &str) -> Result<Map<String, Value>, Failure> {
     }
 }
 
-/// Refuses what is asked for in `place` and not met.
+/// Refuses wishes in `place` that are not met.
 fn known(place: &str, asked: &Map<String, Value>, met: &[&str], has_ipam: bool) -> Result<(), Failure> {
     let is_asked = |value: &Value| match value {
         Value::Null | Value::Bool(false) => false,

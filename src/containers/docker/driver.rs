@@ -224,7 +224,7 @@ impl Driver {
             let _ = labs::remove(&network.lab, &joined.name);
             return Err(on_disk(error));
         }
-        // What is known already; the rest comes after the answer.
+        // The known part; the rest comes after the answer.
         let _ = told.map(|told| self.label(&endpoint.network, &told));
         self.ask_soon(&endpoint.network);
         let interface = json!({ "SrcName": joined.interface, "DstPrefix": "eth" });

@@ -31,7 +31,7 @@ struct Subject {
     /// In its turn the processors are kept from sleeping deeply.
     keeps_awake: bool,
     trips: Trips,
-    /// How long the data plane was on a processor, and how long echoes were asked for.
+    /// The data plane's time on a processor, and the time in which echoes were sent.
     used: Duration,
     asked: Duration,
 }

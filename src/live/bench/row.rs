@@ -18,17 +18,17 @@ pub enum Asked {
     Within(f64),
 }
 
-/// Whether a figure is what was asked for.
+/// Whether a figure meets its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is.
+    /// The figure meets it.
     Met,
-    /// It is not, by this difference.
+    /// The figure misses it by this difference.
     MissedBy(f64),
-    /// It is above what is possible, by this difference.
+    /// The figure is above the possible range by this difference.
     ImpossibleBy(f64),
-    /// It is not, for this reason, and by no more than that explains.
+    /// The figure misses its goal by no more than this reason explains.
     Explained(&'static str),
 }
 
@@ -55,9 +55,9 @@ pub struct Figure {
     pub value: f64,
     /// Its unit; empty for a count.
     pub unit: &'static str,
-    /// What was asked for, if anything was.
+    /// The goal, if there is one.
     pub asked: Option<Asked>,
-    /// Whether it is that.
+    /// Whether the figure meets the goal.
     pub verdict: Option<Verdict>,
 }
 
@@ -129,7 +129,7 @@ impl Row {
         Row { name, about, state, figures: Vec::new(), notes: Vec::new(), runs: Vec::new() }
     }
 
-    /// Whether every figure is what was asked for.
+    /// Whether every figure meets its goal.
     pub fn is_met(&self) -> bool {
         self.state == State::Measured
             && self.figures.iter().all(|figure| match figure.verdict {

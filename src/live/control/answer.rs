@@ -87,7 +87,7 @@ pub(super) struct Response<T> {
     pub error: Option<RpcError>,
 }
 
-/// Where the answer to one request goes. Dropped without an answer, it ends the connection.
+/// The way back for the answer to one request. If this is dropped without an answer, the connection ends.
 #[derive(Debug)]
 pub struct Answer {
     id: Option<String>,

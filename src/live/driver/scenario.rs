@@ -95,7 +95,7 @@ pub enum Offering {
 /// Stream and sequence number of a frame's label.
 type Number = (u32, u64);
 
-/// A station's socket, and whom frames may be for.
+/// A station's socket, and the possible addressees of its frames.
 #[derive(Debug)]
 struct Driver {
     socket: StationSocket,

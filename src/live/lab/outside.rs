@@ -10,9 +10,9 @@
 //!                              └──────────────────────────┘    └──────┘
 //!   br-lan ── ethbus0 ──────────────────────────────────────────── lan     bridge
 //! ```
-//! `br0` learns nothing and holds nothing back. It and the veth are between because what comes from outside is not
-//! always frames as a wire carries them: another kernel's checksums may be unfinished, and a virtual machine hands over
-//! 64 KiB at a time. On its way into a veth without offloads the kernel makes frames of that.
+//! `br0` learns nothing and holds nothing back. It and the veth are between because frames from outside are not
+//! always as on a wire: another kernel's checksums may be unfinished, and a virtual machine hands over
+//! 64 KiB at a time. On the way into a veth without offloads the kernel splits these into frames.
 
 use super::inventory::Inventory;
 use super::lent::{Home, Outside, What};

@@ -141,7 +141,7 @@ impl Filter {
         }
     }
 
-    /// Leaves out those whom a frame means nothing to; tells how many.
+    /// Leaves out the stations whose interface would drop the frame, and returns their number.
     pub fn leave_out(&self, octets: &[u8], stations: &mut Vec<StationId>) -> u64 {
         if self.choice == FilterChoice::None {
             return 0;

@@ -28,7 +28,7 @@ struct SourceSetup {
     period: u64,
     /// Frames of one release.
     burst: u64,
-    /// The instant of its first frame by the node's clock, if that is known.
+    /// The instant of its first frame by the node's clock, if known.
     phase: Option<u64>,
 }
 

@@ -5,12 +5,12 @@ use super::protocol::Told;
 use sim::figures::results::emulator::{EmulatorResults, MachineResults};
 use sim::words::choices::OnOverload;
 
-/// A delivery later than this, or a sleep longer by this than was asked for, is overload. In nanoseconds.
+/// A delivery that is late by more than this, or a sleep that is too long by more, is overload. In nanoseconds.
 pub const OVERLOAD: u64 = 1_000_000;
 /// How often overload is reported, in nanoseconds.
 const TELLING: u64 = 1_000_000_000;
 
-/// What is known of the machine's keeping up.
+/// Whether the machine keeps up: when the data plane looked, and how late it was.
 #[derive(Debug)]
 pub struct Overload {
     mode: OnOverload,

@@ -25,7 +25,7 @@ pub struct Precedence {
     possible: bool,
     fifo: bool,
     left: bool,
-    /// How many looks ago SCHED_FIFO was asked for.
+    /// Looks since the request for SCHED_FIFO.
     asked: Option<u32>,
     /// Nanoseconds asleep since the last look.
     slept: u64,

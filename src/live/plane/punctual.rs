@@ -69,7 +69,7 @@ impl Punctual {
     }
 }
 
-/// What results say of it: what was asked for, and what the machine gave.
+/// The effort in words, for results: the setting, and what the machine granted of it.
 pub fn in_words(latency: Latency, awake: bool, huge_pages: bool, bound: bool) -> String {
     let mut words = match latency.choice {
         LatencyChoice::Normal => "normal".to_owned(),

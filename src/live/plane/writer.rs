@@ -229,7 +229,7 @@ impl Writer {
         let Some(batches) = self.batches.take() else { return };
         let missing = std::mem::take(&mut self.missing);
         self.batch.extend([Note::Missing(missing), Note::End(end)]);
-        // If it finds no room, the thread does not end in time either.
+        // A full channel is no error here: a thread that slow does not end in time either.
         let _ = batches.send_deadline(std::mem::take(&mut self.batch), deadline);
     }
 

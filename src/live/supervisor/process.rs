@@ -44,7 +44,7 @@ pub(super) struct Process {
     /// Closed when everything that it had to say on standard error has been said.
     said: Receiver<()>,
     waited_for: Arc<Mutex<bool>>,
-    /// Keeps the processors from sleeping deeply, if that was asked for.
+    /// Keeps the processors from sleeping deeply, with `latency = "low"`.
     pub awake: Option<Awake>,
 }
 

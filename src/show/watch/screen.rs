@@ -42,7 +42,7 @@ pub struct Screen<'a> {
     pub title: &'a str,
     /// The speed of the view's time, in words.
     pub pace: &'a str,
-    /// What is known of the emulator, or of the whole run, in lines.
+    /// Lines about the emulator, or about the whole run.
     pub health: &'a [String],
     /// The last thing that was done, or went wrong.
     pub message: &'a str,
@@ -351,7 +351,7 @@ fn figures_below(screen: &Screen<'_>, width: u16) -> Vec<String> {
     all
 }
 
-/// What is known of the bus besides its events, whole.
+/// All lines about the bus that do not follow from its events.
 fn health(screen: &Screen<'_>, width: usize) -> Vec<String> {
     let folded = |line: &String| fold(line, width).lines().map(str::to_owned).collect::<Vec<_>>();
     screen.health.iter().flat_map(folded).collect()

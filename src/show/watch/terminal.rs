@@ -28,7 +28,7 @@ const HASTE: Duration = Duration::from_millis(1);
 const SLOW: f64 = 128.0;
 /// What the view of a run in virtual time says first.
 const BEGIN: &str = "Paused. Space: let time go on. Right: one event. n: the first collision. ?: keys";
-/// Its first message if the user has asked for an instant.
+/// The first message with `--at`.
 const THERE: &str = "Paused. Space: let time go on. Right, left: one event. n, N: a collision. ?: keys";
 /// Draws that are passed in one go on the way to an instant, so that keys are still read.
 const DRAWS: usize = 1 << 10;
@@ -37,7 +37,7 @@ const LONGEST_ROW: u64 = 1 << 20;
 
 /// What is watched, besides what it tells.
 pub trait Bus {
-    /// What is known of it that no event tells, in lines.
+    /// Lines about the bus that do not follow from events.
     fn health(&mut self) -> Vec<String>;
 
     /// Makes a change of it, and returns the outcome. `None`: it is not live, and takes no changes.

@@ -104,8 +104,8 @@ impl Try {
     }
 }
 
-/// Without collision detection: where it matters to the sender of `one` that `other` meets it. That is the place that
-/// `one` is for, or, if it is for no single station or does not get there, any place.
+/// Without collision detection: the place at which `other` spoils `one`. This is the place of the addressee, or, if `one`
+/// is for no single station or does not get there, any place.
 fn meet(config: &Config, destination: Option<Destination>, one: &Signal, other: &Signal) -> Option<StationId> {
     let meets = |place: &StationId| match (there(one, *place, config), there(other, *place, config)) {
         (Some((begin, end)), Some((from, to))) => begin < to && from < end,

@@ -192,7 +192,7 @@ pub fn diagnose<R: BufRead>(log: &mut EventLogReader<R>) -> Result<Diagnosis, Ex
     Ok(Diagnosis { summary: words::summary(&segment), findings, statistics })
 }
 
-/// The finding of collision detection that is off. What shows it nothing else shows.
+/// The number of the finding "collision detection is off". No other finding has its evidence.
 const UNNOTICED: u8 = 9;
 
 /// Draws the stretch of time that shows the first finding, or frames that overlapped unnoticed, or the bus's first turns if

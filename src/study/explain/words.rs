@@ -34,7 +34,7 @@ trait Teller {
     fn step(&self, number: usize) -> (usize, String);
     /// What is said of a life whose end the log does not have.
     fn ending(&self, cut: &str) -> String;
-    /// Attempts, and the life, on an axis of bit times.
+    /// The picture: the attempts and the whole life along an axis of bit times.
     fn drawn(&self) -> String;
     /// The whole life in one paragraph.
     fn in_short(&self) -> String;

@@ -143,7 +143,7 @@ fn step(span: f64) -> f64 {
     factor.unwrap_or(10.0) * scale
 }
 
-/// Each tick's number; `aligned` gives all as many decimals as one has.
+/// The text of each tick; with `aligned` all have the same number of decimals.
 fn own_texts(ticks: &[f64], aligned: bool) -> Vec<String> {
     let texts: Vec<String> = ticks.iter().map(|&tick| number(tick)).collect();
     let decimals = |text: &String| text.split_once('.').map_or(0, |(_, decimals)| decimals.len());

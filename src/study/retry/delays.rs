@@ -34,7 +34,7 @@ pub struct Delays {
     pub delays: Vec<Delay>,
     /// The failure after which the sample gives up.
     pub sample_gives_up_after: Option<u64>,
-    /// Attempts of the sample within the span that was asked for, the first one not counted.
+    /// Attempts of the sample within the span of `--within`, the first one not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts_within: Option<u64>,
     /// The status codes that its source retries; empty: any failure.

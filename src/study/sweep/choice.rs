@@ -38,7 +38,7 @@ pub struct Choice {
 pub const MOST_SAMPLED: u32 = 10_000;
 
 impl Wish {
-    /// Nothing is asked for.
+    /// Whether the whole grid is run.
     pub fn is_empty(&self) -> bool {
         *self == Wish::default()
     }

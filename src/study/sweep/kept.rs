@@ -17,7 +17,7 @@ pub struct Kept {
     pub run: u64,
     /// Its columns, each with its value.
     pub columns: Vec<(String, String)>,
-    /// The command that made it, if that is known.
+    /// The command that made it, if known.
     pub made_by: Option<Provenance>,
     /// When it was written, likewise.
     pub end: Option<String>,

@@ -398,10 +398,10 @@ fn open_alone(path: &Path) -> Result<File, TableError> {
     }
 }
 
-/// Makes of a table of `there` one of `here`, which has more seeds: its rows get the numbers that they have there.
+/// Renumbers the rows of a table of the grid `there` for the grid `here`, which has more seeds.
 ///
-/// If the process ends between the two files, the seeds in the rows do not fit their numbers, which the reader of the
-/// table notices.
+/// If the process ends between the two files, the seeds in the rows do not fit their numbers: the reader of the table
+/// refuses it.
 fn more_seeds(path: &Path, there: &Manifest, here: &Manifest) -> Result<(), TableError> {
     let _alone = open_alone(path)?;
     let rows = Rows::read(path, there)?;

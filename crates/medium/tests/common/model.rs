@@ -63,7 +63,7 @@ struct Station {
     attached: bool,
     serial: u64,
     queue: VecDeque<Queued>,
-    /// Since when the first frame of the queue has been the first.
+    /// The instant at which the first frame of the queue became the first.
     head_since: u64,
     /// Attempts of that frame, the one under way included.
     attempts: u32,

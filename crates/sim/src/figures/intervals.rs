@@ -302,8 +302,8 @@ impl Events {
         Events { count, each: per(mean, all) }
     }
 
-    /// The half-width `half` that samples give, or the bound of a Poisson count where few events were seen; at least one event,
-    /// since a count is whole. None where nothing is known of what an event is.
+    /// The larger of the half-width `half` of samples and the bound of a Poisson count; with many events the bound is one
+    /// event, since a count is whole. `None` without samples, or if both are 0.
     pub(super) fn half_width(self, half: Option<f64>) -> Option<f64> {
         let bound = if self.count < FEW { above(self.count) * self.each } else { self.each };
         half.map(|half| half.max(bound)).filter(|half| *half > 0.0)

@@ -148,7 +148,7 @@ impl<W: Worker> Beside<W> {
         self.wait(Then::Flush)
     }
 
-    /// The same at the end, with what no event has followed.
+    /// The same at the end, with the inputs after the last event.
     pub fn finish(&mut self, end: Option<End>) -> Result<(), WriteError> {
         self.wait(Then::Finish(end))
     }

@@ -181,7 +181,7 @@ pub(super) fn write_offer(
     line.push(b'}');
 }
 
-/// Appends whom a frame is for, and whether it has a VLAN tag.
+/// Appends the addressee of a frame, and whether the frame has a VLAN tag.
 pub(super) fn write_destination(line: &mut Vec<u8>, names: &Names, frame: &Frame) {
     match frame.destination {
         Destination::All => string(line, "destination", "all"),

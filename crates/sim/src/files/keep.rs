@@ -111,7 +111,7 @@ impl Ring {
         BitInstant::new(now.get().saturating_sub(self.span.get()))
     }
 
-    /// Some facts are missing here: what came before them explains nothing of what comes after them.
+    /// Facts are missing here: those before the gap do not explain those after it.
     pub fn miss(&mut self) {
         for fact in self.chunks.iter().flat_map(|chunk| chunk.iter()).chain(&self.open) {
             self.complete_from = fact.at();

@@ -278,7 +278,7 @@ impl Measured {
         self.ran_away.is_some() && self.batches.is_empty() && self.end.get() < begin
     }
 
-    /// Nothing is run any more: what is known at the end alone.
+    /// The run is over: the figures of its end alone.
     fn close(&mut self, plan: &Plan, simulator: &mut Simulator) {
         self.whole = self.batches.len() as u64 == BATCHES && self.joinable.is_none();
         self.ran_away = simulator.ran_away();
@@ -470,7 +470,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     results
 }
 
-/// What was asked for, and what each station offers in words; one text if it is the same for all.
+/// The settings of the run, and the traffic of each station in words; one text if all have the same.
 fn run_results(plan: &Plan) -> RunResults {
     let Plan { run, traffic, further, .. } = plan;
     let source = |spec: &TrafficSpec| {

@@ -71,7 +71,7 @@ pub struct Message {
     pub deadline: u64,
     /// Frames of one release.
     pub burst: u64,
-    /// The first even instant by the node's clock, if that is known.
+    /// The first even instant by the node's clock, if known.
     pub phase: Option<u64>,
     /// Of the frames that wait in its node, those with the highest number go first.
     pub priority: u8,

@@ -145,7 +145,7 @@ impl FromStr for PersistenceText {
     }
 }
 
-/// How frames of slotted ALOHA draw for each slot, as written.
+/// The text of `control`: how frames of slotted ALOHA draw for each slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlText(pub Control);
 

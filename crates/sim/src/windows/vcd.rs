@@ -216,7 +216,7 @@ impl Vcd {
         }
     }
 
-    /// What the last event has changed on the medium is expected at the places that it reaches.
+    /// Schedules the signals that the last event changed for the instants at which they reach each place.
     fn follow(&mut self) {
         let Vcd { signals, agenda, reached, config, next_signal, .. } = self;
         for number in signals.changed().iter().copied() {

@@ -76,7 +76,7 @@ fn row(station: &StationPlan) -> [String; 4] {
     [station.name.clone(), station.mac.to_string(), address(0), address(1)]
 }
 
-/// What ends a lab, and where to type what comes next.
+/// The words after the command that ends a lab, and before the commands to type next.
 fn ends(in_background: bool) -> (&'static str, &'static str) {
     match in_background {
         true => ("ends it", "Next"),

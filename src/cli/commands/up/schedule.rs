@@ -184,7 +184,7 @@ impl Serving<'_> {
                 Err(why) => say(&format!("ethbus: not everything can be done as the scenario has it: {why}\n")),
             }
         }
-        // Who has asked for results gets them before the end: the clock is asked for once more after that.
+        // The lab ends when no request for results is open: these are answered first, and the clock is read again.
         if self.schedule.until.is_some_and(|until| until <= now) && self.asked.is_empty() {
             say("ethbus: the lab ends, as `until` has it\n");
             return Ok(ControlFlow::Break(None));

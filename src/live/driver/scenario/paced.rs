@@ -19,7 +19,7 @@ const SHORTEST_SLEEP_OF_TABLE: u64 = 20_000;
 const LONGEST_SLEEP: u64 = 20_000_000;
 /// Frames in one call of the kernel, so that one station does not keep the others waiting.
 const BATCH: usize = 64;
-/// What the thread of paced sources is asked for.
+/// A request to the thread of paced sources.
 #[derive(Debug)]
 pub(super) enum Ask {
     /// This station offers nothing from now on.

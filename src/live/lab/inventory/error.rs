@@ -102,7 +102,7 @@ fn up(name: &str) -> String {
     if name == DEFAULT_NAME { "ethbus up".to_owned() } else { format!("ethbus up --name {name}") }
 }
 
-/// Where to read why the last lab of this name ended, if that is known; and that root has one, if it is root's that was meant.
+/// The log of the last lab of this name, if there is one; and that root has a lab of this name, if the user may mean that.
 fn last_words(name: &str) -> String {
     match Inventory::log(name) {
         Ok(log) if log.exists() => format!("; {} says why the last one ended", log.display()),

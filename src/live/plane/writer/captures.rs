@@ -1,10 +1,10 @@
-//! Captures that begin while the bus runs. Each has a thread, so none waits for another's reader, nor do the bus's files.
+//! Captures that begin while the bus runs. Each has a thread, so a slow reader delays neither another capture nor a file.
 //!
 //! ```text
 //!   coordinator ──what the medium has, then notes──► a thread for each capture ──pcapng──► its client
 //! ```
 //! The threads are there from the beginning, since a running bus may start none. When a client sends no more, its thread
-//! leaves word. The coordinator takes the instant down, and hands the rest over once the medium has run up to it.
+//! tells the coordinator, which notes the instant and hands over the rest once the medium has run up to it.
 
 use super::notes::{Note, tell};
 use super::{Ends, Files, PAUSE, StartError, Wanted, Writer, threads, waiting};

@@ -12,8 +12,8 @@ pub(super) struct Begin<'a> {
 }
 
 impl Begin<'_> {
-    /// The releases up to `span` after the begin, each as early as the jitter of its message allows, in order: of which
-    /// message.
+    /// The releases up to `span` after the begin, in order: instant and place of the message. Each is as early as the
+    /// jitter of its message allows.
     pub fn releases(&self, span: u64) -> Vec<(u64, usize)> {
         let mut all = Vec::new();
         for (place, message) in &self.own {

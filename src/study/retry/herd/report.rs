@@ -73,7 +73,7 @@ pub struct Report {
 pub struct ClassReport {
     /// Its name; `others` for the rest.
     pub class: String,
-    /// Its share of all clients, in percent, as it was asked for.
+    /// Its share of all clients in percent, by its option.
     pub percent: u32,
     /// Its clients.
     pub clients: u64,

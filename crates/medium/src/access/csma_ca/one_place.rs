@@ -12,8 +12,7 @@
 //! that have just sent or are about to answer, and those that found silence and have drawn nothing yet. After the next
 //! signal nearly all of them join it.
 //!
-//! Signals that begin together are processed only when the next instant comes, since a station that acts at their
-//! instant has not heard them. The events and their order are those of the general path in `listening`. The medium
+//! A station does not hear a signal that begins as it acts. So signals of one instant are processed at the next. The events and their order are those of the general path in `listening`. The medium
 //! leaves this fast path for good when a station becomes deaf.
 
 mod alone;

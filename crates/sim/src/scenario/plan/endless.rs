@@ -88,7 +88,7 @@ impl Endless {
         let most = self.carried(self.best());
         // More than gets through at best has no equilibrium: the backlog grows from nothing.
         let unstable = if self.load > most { 0 } else { backlog(self.attempts(self.load)) };
-        // Where a tenth of what comes gets through, the way back is too long for chance.
+        // Where a tenth of the arrivals gets through, chance does not bring the backlog back.
         let gone = backlog(self.attempts(self.load.min(most) / 10.0)).max(unstable + 20);
         Some(Edge { unstable, gone })
     }

@@ -96,7 +96,7 @@ fn most(method: &Method) -> Option<Most> {
     (*population == Population::Infinite).then_some(most)
 }
 
-/// Frames that a source offers in a slot or a frame time on average, as far as that is known beforehand.
+/// Frames that a source offers in a slot or a frame time on average; 0 if this depends on the run.
 fn load(arrivals: &Arrivals) -> f64 {
     match arrivals {
         Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => *load,

@@ -84,7 +84,7 @@ impl Order {
     }
 }
 
-/// A file, record by record. Of a record only what was asked for is kept, so that memory does not grow with it.
+/// A file, record by record. Only the wanted octets of a record are kept, so that memory does not grow with it.
 #[derive(Debug)]
 pub(super) struct Input<R> {
     reader: R,

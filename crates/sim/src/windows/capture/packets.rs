@@ -15,7 +15,7 @@ use medium::{BitInstant, BitTimes, Config, Deed, Event, FrameId, Input, Joiner, 
 use std::sync::Arc;
 
 const PREAMBLE_AND_SFD: [u8; 8] = [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5];
-/// The jam's content is free (802.3, 4.2.3.2.4), except that it is no FCS of what comes before it.
+/// The jam's content is free (802.3, 4.2.3.2.4), but it is not the FCS of the octets before it.
 const JAM: u8 = 0xaa;
 
 /// Makes packets and rows.

@@ -1,4 +1,4 @@
-//! A collision on the line of CSMA/CD, as its station notices it: whom it meets, and what follows.
+//! A collision on the line of CSMA/CD, as its station notices it: the frames that it meets, and the consequences.
 
 use super::{
     APART, COLLISION, JAM_AFTER_PREAMBLE, JAM_ALONE, JAM_AT_ONCE, LATE, LATE_IN_BURST, MET_AT_ONCE, MET_EARLIER,

@@ -62,7 +62,7 @@ impl Engine<Dcf> {
         let (here, now) = (&self.method.here, self.core.instant);
         let nobody_else_begins = !here.new && here.next() > now;
         let nothing_is_due = self.core.agenda.timers.next() > end && self.core.agenda.next_signal() > end;
-        // A station that has found silence and drawn nothing looks in between.
+        // A station without drawn slots would look at the medium in between.
         let all_count = here.others.iter().all(|(other, _)| self.station(*other).mac.listening.slots.is_some());
         let is_right = |place: StationId| self.station(place).attached && self.station(place).fault.is_none();
         here.holds
