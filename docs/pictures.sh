@@ -52,10 +52,10 @@ life() {
     draw "$name.svg" explain "$name.events" --frame "$frame" --svg
 }
 few=(--stations 4 --frame-size 64 --duration 20ms)
-life tdma st2#2 --access tdma "${few[@]}" --seed 3 --slots st1,st2,st1,st3,st4 --topology bus:5km --slot 1000bt --guard 300bt --traffic poisson:0.3
-life aloha st2#1 --access aloha --population infinite "${few[@]}" --seed 3 --topology bus:500m --traffic poisson:0.15
-life slotted-aloha st2#1 --access slotted-aloha --population infinite "${few[@]}" --seed 7 --topology bus:500m --traffic poisson:0.3
-life csma st2#1 --access csma --population infinite "${few[@]}" --seed 3 --topology bus:2000m --traffic poisson:0.5
+life tdma st2#2 --access tdma "${few[@]}" --seed 3 --slots st1,st2,st1,st3,st4 --topology bus:5km --slot 1000bt --guard 300bt --traffic poisson:0.3/slot
+life aloha st2#1 --access aloha --population infinite "${few[@]}" --seed 3 --topology bus:500m --traffic poisson:0.15/slot
+life slotted-aloha st2#1 --access slotted-aloha --population infinite "${few[@]}" --seed 7 --topology bus:500m --traffic poisson:0.3/slot
+life csma st2#1 --access csma --population infinite "${few[@]}" --seed 3 --topology bus:2000m --traffic poisson:0.5/slot
 life csma-ca st1#1 examples/hidden.toml --rts on --duration 300ms --seed 3
 life plca st3#2 --access plca "${few[@]}" --seed 3 --topology bus:25m --traffic poisson:0.8
 

@@ -5,6 +5,21 @@ use crate::common::process::{ethbus, run};
 use crate::common::results::sum;
 use crate::common::{Turn, skipped};
 
+/// The same load offers the same frames, whatever the access method. CSMA/CA has another rate.
+#[test]
+fn a_load_means_the_same_with_every_method() {
+    for access in ["csma-cd", "aloha", "slotted-aloha", "csma", "tdma", "plca"] {
+        let arguments =
+            format!("sim --access {access} --traffic poisson:0.05 --duration 1s --warmup 0s --seed 3 --format json");
+        let results = run(ethbus(arguments.split_whitespace())).succeeded().json();
+        assert_eq!(
+            (results["config"]["offered_load"].as_f64(), sum(&results, "offered")),
+            (Some(0.05), 1018),
+            "{access}"
+        );
+    }
+}
+
 /// A real `ping` gets through CSMA of each persistence, and the record gives the same events again.
 #[test]
 fn ping_gets_through_csma_and_the_record_gives_the_same_run() {
@@ -59,8 +74,9 @@ fn a_clock_that_is_off_brings_a_frame_of_tdma_into_the_slot_before() {
 #[test]
 fn a_backlog_without_end_is_said() {
     let sim = |load: &str| {
-        let line =
-            format!("sim --access aloha --population infinite --traffic poisson:{load} --warmup 0s --duration 100ms");
+        let line = format!(
+            "sim --access aloha --population infinite --traffic poisson:{load}/slot --warmup 0s --duration 100ms"
+        );
         run(ethbus(line.split(' '))).succeeded()
     };
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -76,7 +92,7 @@ fn a_backlog_without_end_is_said() {
 fn users_who_run_away_in_the_warm_up_leave_the_figures_of_that_time() {
     let with = |warmup: &str| {
         let line = format!(
-            "sim --access slotted-aloha --population infinite --traffic poisson:0.5 --warmup {warmup} --duration 1s --seed 1 --format csv"
+            "sim --access slotted-aloha --population infinite --traffic poisson:0.5/slot --warmup {warmup} --duration 1s --seed 1 --format csv"
         );
         run(ethbus(line.split(' '))).succeeded()
     };
@@ -86,8 +102,7 @@ fn users_who_run_away_in_the_warm_up_leave_the_figures_of_that_time() {
         "{}",
         late.stderr
     );
-    let line =
-        "sim --access slotted-aloha --population infinite --traffic poisson:0.5 --warmup 2s --duration 1s --seed 1";
+    let line = "sim --access slotted-aloha --population infinite --traffic poisson:0.5/slot --warmup 2s --duration 1s --seed 1";
     let table = run(ethbus(line.split(' '))).succeeded().stdout;
     assert!(!table.contains("0.00 s") && !table.contains("(0 bit times)"), "{table}");
     let transmitted = |text: &str| -> u64 {
@@ -104,7 +119,7 @@ fn users_who_run_away_in_the_warm_up_leave_the_figures_of_that_time() {
 fn an_overload_runs_away_from_the_first_frame_on() {
     for load in ["0.4", "2"] {
         let line = format!(
-            "sim --access slotted-aloha --population infinite --traffic poisson:{load} --warmup 0s --duration 1s --seed 1"
+            "sim --access slotted-aloha --population infinite --traffic poisson:{load}/slot --warmup 0s --duration 1s --seed 1"
         );
         let told = run(ethbus(line.split(' '))).succeeded();
         let sentence = "from the first frame on that was to be sent again, more came than got through";
@@ -122,11 +137,11 @@ fn users_who_will_run_away_are_told_of() {
         run(ethbus(arguments)).succeeded().stderr
     };
     // `ethbus theory lam --stations infinite --load 0.3 --retransmit 20`
-    let told = warned("--access slotted-aloha --population infinite --traffic poisson:0.3");
+    let told = warned("--access slotted-aloha --population infinite --traffic poisson:0.3/slot");
     assert!(told.contains("after about 3,174 slots (0.183 s)") && told.contains("`--backoff uniform:200`"), "{told}");
     assert!(told.contains("ran away at slot "), "{told}");
-    assert!(warned("--access aloha --population infinite --traffic poisson:0.12").contains("frame times ("));
-    for patient in ["poisson:0.1 --backoff uniform:100", "bernoulli:0.3", "poisson:0.05 --backoff beb"] {
+    assert!(warned("--access aloha --population infinite --traffic poisson:0.12/slot").contains("frame times ("));
+    for patient in ["poisson:0.1/slot --backoff uniform:100", "bernoulli:0.3", "poisson:0.05/slot --backoff beb"] {
         assert_eq!(warned(&format!("--access slotted-aloha --traffic {patient}")), "", "{patient}");
     }
 }

@@ -69,7 +69,7 @@ fn the_mean_delay_of_tdma_is_that_of_theory() {
         let slot = f64::from(576 + guard);
         let theory = wait.expect("a number") * slot + 576.0;
         let sim = format!(
-            "sim --access tdma --stations {stations} --guard {guard}bt --traffic poisson:{load} --duration 400000slots \
+            "sim --access tdma --stations {stations} --guard {guard}bt --traffic poisson:{load}/slot --duration 400000slots \
              --seed 5 --format json"
         );
         let results = run(ethbus(sim.split_whitespace())).succeeded().json();

@@ -3,7 +3,9 @@
 
 use medium::{BitInstant, BitRate, Destination, Frame, Octets, StationId};
 use proptest::prelude::*;
-use sim::traffic::{Arrivals, Capture, CaptureError, Sizes, Source, To, TrafficError, TrafficSpec, replays, sources};
+use sim::traffic::{
+    Arrivals, Capture, CaptureError, Load, Sizes, Source, To, TrafficError, TrafficSpec, replays, sources,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -234,7 +236,13 @@ fn what_cannot_be_offered_is_an_error() {
     assert!(matches!(error(&[to(To::Station(0))]), TrafficError::Destination { station: 0, to: 0, .. }));
     assert!(matches!(error(&[to(To::Station(1))]), TrafficError::Destination { station: 0, to: 1, .. }));
     for load in [0.0, -1.0, f64::NAN, f64::INFINITY, 10.5] {
-        assert!(matches!(error(&[with(Arrivals::Poisson { load })]), TrafficError::Range { station: 0, .. }), "{load}");
+        assert!(
+            matches!(
+                error(&[with(Arrivals::Poisson { load: Load::Rate(load) })]),
+                TrafficError::Range { station: 0, .. }
+            ),
+            "{load}"
+        );
     }
     let mut sized = with(Arrivals::Silent);
     sized.sizes = Some(Sizes::Mixed(Vec::new()));

@@ -25,15 +25,15 @@ use std::path::Path;
 /// Options of `ethbus sim`, and of `ethbus explain`.
 const LIVES: [(&str, &str); 11] = [
     (
-        "--access aloha --population infinite --backoff uniform:20 --traffic poisson:0.2 --duration 30ms",
+        "--access aloha --population infinite --backoff uniform:20 --traffic poisson:0.2/slot --duration 30ms",
         "--pick collisions=2",
     ),
     ("--access csma-ca --phy ofdm-6 --window 2:2 --retry-limits 2:2 --duration 50ms", "--pick end=discarded"),
     ("--access slotted-aloha --backoff rcp:1,10,100 --traffic bernoulli:0.05 --duration 50ms", "--pick collisions=2"),
-    ("--access slotted-aloha --population infinite --traffic poisson:0.2 --duration 20ms", "--frame st5#1"),
+    ("--access slotted-aloha --population infinite --traffic poisson:0.2/slot --duration 20ms", "--frame st5#1"),
     ("--access csma --topology bus:500m --duration 20ms", "--pick collisions=2"),
     (
-        "--access csma --population infinite --persistence non --topology star:58bt --traffic poisson:0.6 --duration 50ms",
+        "--access csma --population infinite --persistence non --topology star:58bt --traffic poisson:0.6/slot --duration 50ms",
         "--pick collisions=2",
     ),
     ("--access csma --persistence 0.1 --topology star:20bt --duration 20ms", "--pick collisions=1"),
@@ -41,7 +41,7 @@ const LIVES: [(&str, &str); 11] = [
     ("--access csma-ca --phy dsss-11 --rts on --duration 300ms", "--pick collisions=1"),
     ("--access csma-ca --phy dsss-1 --topology bus:200m --range 120m --duration 500ms", "--pick collisions=3"),
     (
-        "--access tdma --guard 24bt --slots st1,st2,st1,st3,st4,st5 --traffic poisson:0.4 --duration 20ms",
+        "--access tdma --guard 24bt --slots st1,st2,st1,st3,st4,st5 --traffic poisson:0.4/slot --duration 20ms",
         "--frame st2#2",
     ),
 ];

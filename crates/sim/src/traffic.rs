@@ -11,6 +11,7 @@ mod arrivals;
 mod capture;
 mod destination;
 mod draw;
+mod load;
 mod maker;
 mod shares;
 mod sizes;
@@ -21,6 +22,7 @@ pub use capture::{Capture, CaptureError, Recorded};
 pub use destination::To;
 pub use device::octets;
 pub use draw::exponential;
+pub use load::Load;
 pub use sizes::Sizes;
 pub use talk::{Connection, Datagrams, Echoes, Talk};
 
@@ -43,6 +45,13 @@ pub struct TrafficSpec {
     pub sizes: Option<Sizes>,
     /// Their destinations: [`To::Next`] unless the user chooses another; in a replay, those of its file.
     pub destination: Option<To>,
+}
+
+impl TrafficSpec {
+    /// Bit times of its mean frame, from destination address to FCS, padding included.
+    pub fn mean_frame(&self, medium: &Config) -> f64 {
+        self.sizes.as_ref().unwrap_or(&Sizes::DEFAULT).mean_bit_times(medium.parameters.min_frame_size)
+    }
 }
 
 /// What stations offer beside the first source of each.

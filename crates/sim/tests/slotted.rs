@@ -115,7 +115,7 @@ fn an_acknowledgement_that_is_late_holds_nobody_whose_frame_arrived() {
 }
 
 const ENDLESS: &str = "stations = 50\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'geometric:20'\npopulation = 'infinite'\n\
-    [traffic]\narrivals = 'poisson:0.3'\n[run]\nwarmup = '0s'\n";
+    [traffic]\narrivals = 'poisson:0.3/slot'\n[run]\nwarmup = '0s'\n";
 
 /// Infinitely many users run away, which ends the run and is a result; so is the longest wait of those that still wait.
 #[test]
@@ -176,7 +176,7 @@ fn an_infinite_population_carries_g_e_to_the_minus_g() {
     for load in [0.1, 0.2, 0.3] {
         let results = run(&format!(
             "stations = 10\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'uniform:1000'\npopulation = 'infinite'\n\
-             [traffic]\narrivals = 'poisson:{load}'\n[run]\nduration = '15s'\nwarmup = '2s'\n"
+             [traffic]\narrivals = 'poisson:{load}/slot'\n[run]\nduration = '15s'\nwarmup = '2s'\n"
         ));
         let slotted = results.medium.slotted.clone().expect("a slotted medium");
         let (s, g) = (slotted.throughput, slotted.offered_traffic);
@@ -186,7 +186,7 @@ fn an_infinite_population_carries_g_e_to_the_minus_g() {
     // More than it can carry: they run away at once, and of attempts at random about 1/e get through at best.
     let results =
         run("stations = 10\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'uniform:100'\npopulation = 'infinite'\n\
-         [traffic]\narrivals = 'poisson:0.5'\n[run]\nduration = '1s'\nwarmup = '0'\n");
+         [traffic]\narrivals = 'poisson:0.5/slot'\n[run]\nduration = '1s'\nwarmup = '0'\n");
     let slotted = results.medium.slotted.expect("a slotted medium");
     assert!(slotted.throughput < (-1.0_f64).exp() && slotted.ran_away.is_some(), "{slotted:?}");
 }
@@ -200,9 +200,12 @@ fn stations_send_whatever_is_offered() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(population("[traffic]\narrivals = 'poisson:0.3'\n"), (Population::Stations, 576));
+    assert_eq!(population("[traffic]\narrivals = 'poisson:0.3/slot'\n"), (Population::Stations, 576));
     assert_eq!(population("[traffic]\narrivals = 'bernoulli:0.3'\nframe_size = 128\n"), (Population::Stations, 1088));
-    assert_eq!(population("population = 'infinite'\n[traffic]\narrivals = 'poisson:0.3'\n").0, Population::Infinite);
+    assert_eq!(
+        population("population = 'infinite'\n[traffic]\narrivals = 'poisson:0.3/slot'\n").0,
+        Population::Infinite
+    );
     assert_eq!(population("[medium]\ntopology = 'star:50bt'\nmin_frame_size = 18\n"), (Population::Stations, 626));
 }
 
@@ -211,7 +214,7 @@ fn stations_send_whatever_is_offered() {
 fn unslotted_methods_carry_what_their_formulas_say() {
     let run_of = |access: &str, load: f64| {
         let results = run(&format!(
-            "stations = 100\n[access]\nbackoff = 'uniform:500'\npopulation = 'infinite'\n{access}[traffic]\narrivals = 'poisson:{load}'\n\
+            "stations = 100\n[access]\nbackoff = 'uniform:500'\npopulation = 'infinite'\n{access}[traffic]\narrivals = 'poisson:{load}/slot'\n\
              [run]\nduration = '3s'\nwarmup = '500ms'\n"
         ));
         let slotted = results.medium.slotted.clone().expect("it counts in frame times");
@@ -248,7 +251,7 @@ fn a_run_of_any_method_can_be_replayed() {
          attempt_limit = 5\n[traffic]\narrivals = 'bernoulli:0.1'\n",
     );
     replays(
-        "[access]\nmethod = 'aloha'\nbackoff = 'beb:64'\npopulation = 'infinite'\n[traffic]\narrivals = 'poisson:0.1'\n",
+        "[access]\nmethod = 'aloha'\nbackoff = 'beb:64'\npopulation = 'infinite'\n[traffic]\narrivals = 'poisson:0.1/slot'\n",
     );
     replays(
         "[access]\nmethod = 'csma'\nbackoff = 'exponential:3,4'\npersistence = '0.1'\n[medium]\ntopology = 'star:5bt'\n\
@@ -331,7 +334,7 @@ fn stations_that_know_the_backlog_are_its_chain_and_estimators_are_stable() {
     let run = |control: &str| {
         let results = run(&format!(
             "stations = 50\nseed = 4\n[access]\nmethod = \"slotted-aloha\"\ncontrol = \"{control}\"\n[traffic]\n\
-             arrivals = \"poisson:{load}\"\n[run]\nduration = \"20s\"\n"
+             arrivals = \"poisson:{load}/slot\"\n[run]\nduration = \"20s\"\n"
         ));
         let slotted = results.medium.slotted.clone().expect("slots");
         agrees(&results, "throughput", slotted.throughput, load);

@@ -13,7 +13,7 @@ use medium::{BitRate, Octets};
 use sim::figures::results::Results;
 use sim::run::measure;
 use sim::scenario::plan::Plan;
-use sim::traffic::{Arrivals, Every, Sizes, TrafficSpec};
+use sim::traffic::{Arrivals, Every, Load, Sizes, TrafficSpec};
 use sim::words::units::group;
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,12 @@ pub fn pairs(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     drop(bus);
     let load = f64::from(8 * SHORTEST.get()) / gap * 1e9 / rate.get() as f64;
     let sender = TrafficSpec {
-        arrivals: Arrivals::Periodic { every: Every::Load(load), phase: None, jitter: Duration::ZERO, frames: 1 },
+        arrivals: Arrivals::Periodic {
+            every: Every::Load(Load::Rate(load)),
+            phase: None,
+            jitter: Duration::ZERO,
+            frames: 1,
+        },
         sizes: Some(Sizes::Fixed(SHORTEST.get())),
         ..TrafficSpec::default()
     };

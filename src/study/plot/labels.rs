@@ -123,8 +123,11 @@ pub fn numbers(key: &str, values: &[&str]) -> Option<(Vec<f64>, String)> {
     };
     let in_brackets = |unit: &str| if unit.is_empty() { String::new() } else { format!(" ({unit})") };
     let words = match (key, kind.as_str()) {
-        ("traffic.arrivals", "poisson") => format!("Offered load, Poisson ({RATE})"),
-        ("traffic.arrivals", kind) => format!("Offered load, {kind} ({RATE})"),
+        ("traffic.arrivals", kind) => {
+            let kind = if kind == "poisson" { "Poisson" } else { kind };
+            let unit = if unit == "/slot" { "frames a slot" } else { RATE };
+            format!("Offered load, {kind} ({unit})")
+        }
         ("medium.topology", "star") => format!("Distance between every pair{}", in_brackets(unit)),
         ("medium.topology", "bus") => format!("Length of the bus{}", in_brackets(unit)),
         (_, "") => label(key).words + &in_brackets(unit),
@@ -158,6 +161,7 @@ mod tests {
             ("run.duration", ["1s", "2s"], "Duration (s)"),
             ("traffic.frame_size", ["64", "1518"], "Frame size (octets)"),
             ("stations", ["2", "4"], "Stations"),
+            ("traffic.arrivals", ["poisson:0.1/slot", "poisson:0.2/slot"], "Offered load, Poisson (frames a slot)"),
         ];
         for (key, values, expected) in cases {
             assert_eq!(super::numbers(key, &values).expect(key).1, expected);

@@ -11,7 +11,7 @@ const AXES: [&str; 2] = ["G, attempts in a frame time", "S, successes in a frame
 /// Infinitely many users, as Poisson arrivals all over 200 stations.
 fn users(access: &str, load: f64, backoff: &str, time: &str) -> Job {
     Job::new(format!(
-        "--access {access} --population infinite --stations 200 --traffic poisson:{load} --backoff {backoff} --duration {time}"
+        "--access {access} --population infinite --stations 200 --traffic poisson:{load}/slot --backoff {backoff} --duration {time}"
     ))
 }
 
@@ -63,7 +63,7 @@ pub(super) fn abramson(quick: bool) -> Chapter {
 /// Two packets that meet, on islands 2 km apart.
 fn meeting() -> Job {
     Job::life(
-        "--access aloha --population infinite --stations 4 --topology bus:6km --frame-size 64 --traffic poisson:0.1",
+        "--access aloha --population infinite --stations 4 --topology bus:6km --frame-size 64 --traffic poisson:0.1/slot",
         "collisions=1",
     )
 }

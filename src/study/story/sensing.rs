@@ -27,7 +27,7 @@ pub(super) fn kleinrock_tobagi(quick: bool) -> Chapter {
     let time = if quick { "1s --warmup 200ms" } else { "20s" };
     let run = |persistence, load| {
         Job::new(format!(
-            "--access csma --population infinite --stations 200 --traffic poisson:{load} --persistence {persistence} --backoff uniform:500 \
+            "--access csma --population infinite --stations 200 --traffic poisson:{load}/slot --persistence {persistence} --backoff uniform:500 \
              --topology star:{WAY}bt --duration {time}"
         ))
     };
@@ -78,11 +78,11 @@ pub(super) fn own_slots(quick: bool) -> Chapter {
         ))
     });
     let tdma = TDMA.map(|load| {
-        Job::new(format!("--access tdma --stations {STATIONS} --traffic poisson:{load} --duration {time}"))
+        Job::new(format!("--access tdma --stations {STATIONS} --traffic poisson:{load}/slot --duration {time}"))
     });
     let slot = Job::life(
         "--access tdma --stations 4 --slots st1,st2,st1,st3,st4 --topology bus:5km --slot 1000bt --guard 300bt \
-         --frame-size 64 --traffic poisson:0.3",
+         --frame-size 64 --traffic poisson:0.3/slot",
         "station=st2,end=transmitted",
     );
     Chapter {

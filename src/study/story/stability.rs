@@ -79,7 +79,7 @@ pub(super) fn infinite(quick: bool) -> Chapter {
         let above = channel.equilibria().backlogs[1];
         let time = channel.first_exit_time_slots().unwrap_or(1e4) * 8.0 * 576.0 / 1e7;
         let arguments = format!(
-            "--access slotted-aloha --population infinite --stations 200 --traffic poisson:{LOAD} --backoff geometric:{k} --warmup 0s --duration {time:.3}s"
+            "--access slotted-aloha --population infinite --stations 200 --traffic poisson:{LOAD}/slot --backoff geometric:{k} --warmup 0s --duration {time:.3}s"
         );
         (0..seeds).map(move |seed| Job { arguments: arguments.clone(), seed, watch: Watch::Exit(above) })
     });

@@ -12,7 +12,8 @@ use sim::figures::row::Columns;
 use sim::scenario::file::{Scenario, ScenarioError, file_text, value};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::settings::keys::{Key, SCENARIO, Takes};
-use sim::traffic::{Arrivals, Every, Sizes, TrafficSpec, Udp, replays};
+use sim::traffic::{Arrivals, Every, TrafficSpec, Udp, replays};
+use sim::words::configuration::slot;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use toml::Table;
@@ -454,18 +455,17 @@ fn cost(plan: &Plan) -> f64 {
     /// Stations whose contention costs as much as the frame itself.
     const FRAME: f64 = 10.0;
     let bits = BitTimes::within(plan.run.warmup + plan.run.duration, plan.medium.rate).get() as f64;
-    let frame = |spec: &TrafficSpec| {
-        spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT).mean_bit_times(plan.medium.parameters.min_frame_size)
-    };
+    let frame = |spec: &TrafficSpec| spec.mean_frame(&plan.medium);
+    let slot = slot(&plan.medium.method);
     let load = |spec: &TrafficSpec| match spec.arrivals {
         Arrivals::Silent => 0.0,
         Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Tcp(_) | Arrivals::Bernoulli { .. } => 1.0,
-        Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => load,
-        Arrivals::Periodic { every: Every::Load(load), .. } => load,
+        Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => load.of_rate(frame(spec), slot),
+        Arrivals::Periodic { every: Every::Load(load), .. } => load.of_rate(frame(spec), slot),
         Arrivals::Periodic { every: Every::Period(period), frames, .. } => {
             f64::from(frames) * frame(spec) / (period.as_secs_f64() * plan.medium.rate.get() as f64)
         }
-        Arrivals::Udp(Udp { every: Every::Load(load), .. }) => load,
+        Arrivals::Udp(Udp { every: Every::Load(load), .. }) => load.of_rate(frame(spec), slot),
         Arrivals::Ping(_) | Arrivals::Udp(_) => 0.1,
         Arrivals::Replay { .. } => 1.0 / plan.traffic.len() as f64,
     };

@@ -17,7 +17,7 @@ const FRAME: f64 = 576.0;
 /// Infinitely many users: Poisson arrivals all over 200 stations, and waits so long that retransmissions are nearly Poisson.
 fn infinite(access: &str, load: f64, backoff: u32, time: &str) -> String {
     format!(
-        "--access {access} --population infinite --stations 200 --traffic poisson:{load} --backoff uniform:{backoff} --duration {time}"
+        "--access {access} --population infinite --stations 200 --traffic poisson:{load}/slot --backoff uniform:{backoff} --duration {time}"
     )
 }
 
@@ -104,7 +104,7 @@ fn controlled(control: &'static str, load: f64) -> Check {
     Box::new(move |bench| {
         let time = bench.choose("60s", "8s");
         let run = bench.sim(&format!(
-            "--access slotted-aloha --population infinite --control {control} --stations 100 --traffic poisson:{load} --duration {time}"
+            "--access slotted-aloha --population infinite --control {control} --stations 100 --traffic poisson:{load}/slot --duration {time}"
         ))?;
         let results = run.results.medium.slotted.clone().expect("it has slots");
         let what = |figure: &str| format!("backlog {control}, load {load}: {figure}");

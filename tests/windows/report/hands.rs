@@ -218,11 +218,11 @@ fn all_stations_and_collisions_are_drawn() {
     let all: Vec<String> = (1..=40).map(|station| format!("st{station}")).collect();
     assert_eq!(many.page.value(named), all.join(","));
     let few = ["--stations", "4", "--topology", "bus:5km", "--duration", "30ms"];
-    let (mut csma, _folder) = shown(&[&few[..], &["--access", "csma", "--traffic", "poisson:0.8"]].concat());
+    let (mut csma, _folder) = shown(&[&few[..], &["--access", "csma", "--traffic", "poisson:0.8/slot"]].concat());
     assert!(csma.told().contains("gets no answer"), "{}", csma.told());
     let drawn = "diagram.collisions().includes(diagram.selected)";
     assert_eq!(csma.page.value(drawn), true);
-    let (mut tdma, _folder) = shown(&[&few[..], &["--access", "tdma", "--traffic", "poisson:0.2"]].concat());
+    let (mut tdma, _folder) = shown(&[&few[..], &["--access", "tdma", "--traffic", "poisson:0.2/slot"]].concat());
     assert!(tdma.told().contains("begins to send"), "{}", tdma.told());
     assert_eq!(tdma.page.value("diagram.shown().length > 0"), true);
 }

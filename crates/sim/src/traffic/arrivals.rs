@@ -12,7 +12,7 @@ pub(super) use process::Process;
 pub use tcp::Tcp;
 pub use udp::Udp;
 
-use super::sizes;
+use super::{Load, sizes};
 use crate::figures::stacks::Protocol;
 use crate::words::units;
 use std::fmt;
@@ -20,13 +20,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The highest load, also for the peak of an on/off source: ten times what the medium carries.
-const HIGHEST_LOAD: f64 = 10.0;
-
-/// When one station's frames arrive.
-///
-/// A load is the `utilization_frame` that is offered: 8 bits for each octet from destination address to FCS, padding
-/// included, as a part of the medium's rate. It is this station's own.
+/// When one station's frames arrive. A load is this station's own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Arrivals {
     /// `silent`: never.
@@ -37,7 +31,7 @@ pub enum Arrivals {
     /// `poisson:0.4`: a Poisson process.
     Poisson {
         /// Offered load.
-        load: f64,
+        load: Load,
     },
     /// `periodic:0.4,phase=1ms`, `periodic:every=10ms,jitter=1ms,frames=3`: evenly spaced releases, but for the jitter.
     Periodic {
@@ -53,7 +47,7 @@ pub enum Arrivals {
     /// `on_off:0.4,on=10ms,off=40ms`: a Poisson process that exponentially distributed pauses interrupt.
     OnOff {
         /// Offered load, pauses included.
-        load: f64,
+        load: Load,
         /// Mean time of arrivals; it is exponentially distributed too.
         on: Duration,
         /// Mean time of a pause.
@@ -84,7 +78,7 @@ pub enum Arrivals {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Every {
     /// Offered load: the interval is that of a mean frame.
-    Load(f64),
+    Load(Load),
     /// The interval itself.
     Period(Duration),
 }
@@ -92,7 +86,7 @@ pub enum Every {
 impl Every {
     fn check(self) -> Result<(), String> {
         match self {
-            Every::Load(load) => load_in_range(load),
+            Every::Load(load) => load.check(),
             Every::Period(period) => above_zero("every", period, "10ms"),
         }
     }
@@ -101,7 +95,7 @@ impl Every {
     fn read(text: &str) -> Result<Every, String> {
         Ok(match text.trim().strip_prefix("every=") {
             Some(period) => Every::Period(units::duration(period)?),
-            None => Every::Load(fraction(text)?),
+            None => Every::Load(Load::read(text)?),
         })
     }
 }
@@ -154,7 +148,7 @@ impl Arrivals {
 
     /// What each of `stations` stations offers if they offer this together: an even part of the load.
     pub fn split(self, stations: usize) -> Arrivals {
-        let part = |load: f64| load / stations as f64;
+        let part = |load: Load| load.parted(stations);
         match self {
             Arrivals::Poisson { load } => Arrivals::Poisson { load: part(load) },
             Arrivals::Periodic { every: Every::Load(load), phase, jitter, frames } => {
@@ -168,6 +162,18 @@ impl Arrivals {
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => self,
             Arrivals::Periodic { every: Every::Period(_), .. } | Arrivals::Replay { .. } => self,
             Arrivals::Tcp(_) | Arrivals::Ping(_) | Arrivals::Udp(Udp { every: Every::Period(_), .. }) => self,
+        }
+    }
+
+    /// What it offers on average, where that is written.
+    pub fn load(&self) -> Option<Load> {
+        match self {
+            Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => Some(*load),
+            Arrivals::Periodic { every: Every::Load(load), .. } => Some(*load),
+            Arrivals::Udp(Udp { every: Every::Load(load), .. }) => Some(*load),
+            Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => None,
+            Arrivals::Periodic { every: Every::Period(_), .. } | Arrivals::Replay { .. } => None,
+            Arrivals::Tcp(_) | Arrivals::Ping(_) | Arrivals::Udp(Udp { every: Every::Period(_), .. }) => None,
         }
     }
 
@@ -190,7 +196,7 @@ impl Arrivals {
     pub fn check(&self) -> Result<(), String> {
         match *self {
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Replay { .. } => Ok(()),
-            Arrivals::Poisson { load } => load_in_range(load),
+            Arrivals::Poisson { load } => load.check(),
             Arrivals::Periodic { frames, .. } if !(1..=MOST_FRAMES).contains(&frames) => {
                 Err(format!("{frames} frames of one release: write 1 to {MOST_FRAMES}, like `frames=3`"))
             }
@@ -204,15 +210,9 @@ impl Arrivals {
                 Err(format!("{chance} is no chance: write one above 0 and up to 1, like `bernoulli:0.01`"))
             }
             Arrivals::OnOff { load, on, off } => {
-                load_in_range(load)?;
+                load.check()?;
                 above_zero("on", on, "10ms")?;
-                let peak = peak(load, on, off);
-                if peak <= HIGHEST_LOAD {
-                    return Ok(());
-                }
-                Err(format!(
-                    "a load of {peak:.1} while on is more than ten times what the medium carries: lower the load, or write a longer `on` or a shorter `off`"
-                ))
+                load.check_while_on(on, off)
             }
         }
     }
@@ -223,18 +223,6 @@ fn above_zero(key: &str, time: Duration, like: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("`{key}` is no time at all: write one above zero, like `{key}={like}`"))
-}
-
-fn load_in_range(load: f64) -> Result<(), String> {
-    if load > 0.0 && load <= HIGHEST_LOAD {
-        return Ok(());
-    }
-    Err(format!("{load} is no load: write the offered part of the medium's rate, above 0 and up to {HIGHEST_LOAD}"))
-}
-
-/// The load while an on/off source is on.
-fn peak(load: f64, on: Duration, off: Duration) -> f64 {
-    load * (on.as_nanos() + off.as_nanos()) as f64 / on.as_nanos() as f64
 }
 
 impl FromStr for Arrivals {
@@ -250,7 +238,7 @@ impl FromStr for Arrivals {
             None if text == "ping" => Arrivals::Ping(Ping::default()),
             Some(("ping", rest)) => Arrivals::Ping(Ping::read(rest)?),
             Some(("udp", rest)) => Arrivals::Udp(Udp::read(rest)?),
-            Some(("poisson", load)) => Arrivals::Poisson { load: fraction(load)? },
+            Some(("poisson", load)) => Arrivals::Poisson { load: Load::read(load)? },
             Some(("periodic", rest)) => periodic(rest)?,
             Some(("on_off", rest)) => on_off(rest)?,
             Some(("window", rest)) => window(rest)?,
@@ -270,14 +258,6 @@ impl FromStr for Arrivals {
         arrivals.check().map_err(|what| format!("`{text}`: {what}"))?;
         Ok(arrivals)
     }
-}
-
-fn fraction(text: &str) -> Result<f64, String> {
-    units::fraction(text)?.ok_or_else(|| {
-        format!(
-            "`{text}` is no load here: write the offered part of the medium's rate, above 0 and up to 10, like `0.4` or `40%`"
-        )
-    })
 }
 
 /// A chance; whether it is one is checked with the rest.
@@ -327,7 +307,7 @@ fn periodic(text: &str) -> Result<Arrivals, String> {
 /// `0.4,on=10ms,off=40ms`
 fn on_off(text: &str) -> Result<Arrivals, String> {
     let mut parts = text.split(',');
-    let load = fraction(parts.next().unwrap_or_default())?;
+    let load = Load::read(parts.next().unwrap_or_default())?;
     let [on, off] = options(parts, ["on", "off"], "an on/off source", "`on=10ms` or `off=40ms`")?;
     let time = |text: Option<&str>| text.map(units::duration).transpose();
     let (on, off) = (time(on)?.unwrap_or(Arrivals::DEFAULT_ON), time(off)?.unwrap_or(Arrivals::DEFAULT_OFF));

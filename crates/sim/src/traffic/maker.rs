@@ -6,13 +6,14 @@ use super::draw::Misses;
 use super::shares::{self, Share};
 use super::sizes::SizeDraws;
 use super::{
-    Arrivals, Capture, Connection, Datagrams, Echoes, Every, Kind, Loop, Pauses, Sizes, Source, Stream, Talk, To,
+    Arrivals, Capture, Connection, Datagrams, Echoes, Every, Kind, Load, Loop, Pauses, Sizes, Source, Stream, Talk, To,
     TrafficError, TrafficSpec, Udp, Window, octets,
 };
 use crate::figures::stacks::Protocol;
 use crate::words::configuration::slot;
 use backoff::Generator;
 use medium::{BitInstant, BitRate, BitTimes, Config, Method, Octets};
+use std::time::Duration;
 
 /// Makes sources, each from its own streams.
 pub(super) struct Maker {
@@ -21,7 +22,7 @@ pub(super) struct Maker {
     pub min_frame_size: Octets,
     /// Octets of the longest IP packet.
     pub mtu: usize,
-    /// Of a medium without collision detection: loads count frames a slot, or a frame time, there.
+    /// The slot or the frame time, of a medium without collision detection.
     pub slot: Option<BitTimes>,
     /// Slots begin for all at once.
     pub slotted: bool,
@@ -72,6 +73,11 @@ impl Maker {
             let what = "arrivals with a chance in each slot need a slotted medium: write `poisson:0.4`, or choose `--access slotted-aloha`";
             return Err(range(what.to_owned()));
         }
+        if self.slot.is_none() && matches!(spec.arrivals.load(), Some(Load::Slots(_))) {
+            let what =
+                "frames in a slot need an access method that has slots: write a part of the medium's rate, like `0.4`";
+            return Err(range(what.to_owned()));
+        }
         let stream = |stream: Stream| stream.of(self.seed, station, number);
         Ok(Source {
             station: destination::station(station),
@@ -107,27 +113,28 @@ impl Maker {
         Ok(())
     }
 
-    /// Bit times of a mean arrival whose frames, one or more, have these sizes: a load is a part of them.
-    fn datagram(&self, udp: &Udp) -> f64 {
-        let frames = udp.frames(self.mtu as u32);
+    /// Bit times of a datagram's frames, and how many there are.
+    fn datagram(&self, udp: &Udp) -> (f64, f64) {
+        let frames = || udp.frames(self.mtu as u32);
         let bits = |size: Octets| f64::from(size.max(self.min_frame_size).get() * 8);
-        self.slot.map_or_else(
-            || udp.frames(self.mtu as u32).map(bits).sum(),
-            |slot| (slot * frames.count() as u64).get() as f64,
-        )
+        (frames().map(bits).sum(), frames().count() as f64)
     }
 
-    /// Bit times from one arrival to the next, if each takes `taken` of the medium.
-    fn interval(&self, every: Every, taken: f64) -> f64 {
+    /// Bit times from one arrival to the next, if each is `frames` frames of `bits` bit times in all.
+    fn interval(&self, every: Every, (bits, frames): (f64, f64)) -> f64 {
         match every {
-            Every::Load(load) => taken / load,
-            Every::Period(period) => BitTimes::within(period, self.rate).get().max(1) as f64,
+            Every::Load(load) => load.interval(bits, frames, self.slot),
+            Every::Period(period) => self.period(period),
         }
     }
 
+    fn period(&self, period: Duration) -> f64 {
+        BitTimes::within(period, self.rate).get().max(1) as f64
+    }
+
     fn kind(&self, spec: &TrafficSpec, sizes: &Sizes, share: Share, stream: impl Fn(Stream) -> Generator) -> Kind {
-        let frame = self.slot.map_or_else(|| sizes.mean_bit_times(self.min_frame_size), |slot| slot.get() as f64);
-        let mean = |load: f64| frame / load;
+        let frame = sizes.mean_bit_times(self.min_frame_size);
+        let mean = |load: Load| load.interval(frame, 1.0, self.slot);
         let gaps = stream(Stream::Arrivals);
         let bits = |span| BitTimes::within(span, self.rate);
         match spec.arrivals {
@@ -136,7 +143,7 @@ impl Maker {
             Arrivals::Poisson { load } => Kind::Process(Process::poisson(mean(load), gaps)),
             Arrivals::Periodic { every, phase, jitter, frames } => {
                 // The load is that of all frames of a release.
-                let interval = self.interval(every, frame * f64::from(frames));
+                let interval = self.interval(every, (frame * f64::from(frames), f64::from(frames)));
                 let phase = phase.map(|phase| bits(phase).get() as f64);
                 Kind::Process(Process::periodic(interval, phase, bits(jitter), frames, gaps))
             }
@@ -154,7 +161,7 @@ impl Maker {
             }),
             Arrivals::Tcp(tcp) => Kind::Talk(Talk::Tcp(Connection::new(tcp, gaps, self.rate))),
             Arrivals::Ping(ping) => {
-                let every = ping.every.map(|every| self.interval(Every::Period(every), frame));
+                let every = ping.every.map(|every| self.period(every));
                 Kind::Talk(Talk::Ping(Echoes::new(ping, every, gaps, self.rate)))
             }
             Arrivals::Udp(udp) => {

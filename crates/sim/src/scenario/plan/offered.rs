@@ -2,7 +2,7 @@
 
 use super::Plan;
 use crate::scenario::file::AccessMethod;
-use crate::traffic::{Arrivals, Every, FurtherTraffic, Sizes, TrafficSpec, Udp};
+use crate::traffic::{Arrivals, Every, FurtherTraffic, TrafficSpec};
 use crate::words::configuration::slot;
 use medium::{Aloha, BitTimes, Config, Csma, Method, PREAMBLE_AND_SFD, Population, SlottedAloha};
 use std::f64::consts::E;
@@ -36,18 +36,22 @@ pub(super) fn overload_warning(medium: &Config, traffic: &[TrafficSpec], further
     let carried = carried * offered / taken;
     let less = (carried * 80.0).floor() / 100.0;
     Some(format!(
-        "{offered:.3} frames a {unit} are offered, and {} carries at most {carried:.3}{known_as}: {fate}; offer less, like `poisson:{less}`, or have stations send, whose queues drop frames (`--population stations`)",
+        "{offered:.3} frames a {unit} are offered, and {} carries at most {carried:.3}{known_as}: {fate}; offer less, like `poisson:{less}/slot`, or have stations send, whose queues drop frames (`--population stations`)",
         of.title(),
     ))
 }
 
-/// Frames that all sources offer in a slot or a frame time, and what part of it they take.
-///
-/// Loads count slots, whatever the frames' sizes. Without slots a short frame takes less than the frame time.
+/// Frames that all sources offer in a slot or a frame time, and what part of it they take: without slots a short frame takes less
+/// than the frame time.
 pub(super) fn offered_load(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> (f64, f64) {
-    let sources = || traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
-    let taken = sources().map(|spec| load(&spec.arrivals) * part_taken(medium, spec)).sum();
-    (sources().map(|spec| load(&spec.arrivals)).sum(), taken)
+    let slot = slot(&medium.method).unwrap_or(medium.parameters.slot_time);
+    let sources = traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
+    let load = |spec: &TrafficSpec| {
+        let frame = spec.mean_frame(medium);
+        let frames = in_slots(&spec.arrivals, frame, slot);
+        (frames, frames * part_taken(medium, frame))
+    };
+    sources.map(load).fold((0.0, 0.0), |(frames, taken), more| (frames + more.0, taken + more.1))
 }
 
 /// The part of the rate that all sources offer, in bits of frames from destination address to FCS: the `utilization_frame` of a
@@ -60,13 +64,11 @@ pub fn part_of_rate(plan: &Plan) -> Option<f64> {
     }
     let slot = slot(&medium.method);
     let part = |spec: &TrafficSpec| {
-        let sizes = spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT);
-        let frame = sizes.mean_bit_times(medium.parameters.min_frame_size);
-        let of_load = |load: f64| load * slot.map_or(1.0, |slot| frame / slot.get() as f64);
+        let frame = spec.mean_frame(medium);
         match &spec.arrivals {
             Arrivals::Silent => Some(0.0),
-            Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => Some(of_load(*load)),
-            Arrivals::Periodic { every: Every::Load(load), .. } => Some(of_load(*load)),
+            Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => Some(load.of_rate(frame, slot)),
+            Arrivals::Periodic { every: Every::Load(load), .. } => Some(load.of_rate(frame, slot)),
             Arrivals::Periodic { every: Every::Period(period), frames, .. } => {
                 Some(f64::from(*frames) * frame / BitTimes::within(*period, medium.rate).get().max(1) as f64)
             }
@@ -96,26 +98,19 @@ fn most(method: &Method) -> Option<Most> {
     (*population == Population::Infinite).then_some(most)
 }
 
-/// Frames that a source offers in a slot or a frame time on average; 0 if this depends on the run.
-fn load(arrivals: &Arrivals) -> f64 {
+/// Frames that a source offers in a slot or a frame time on average, with a mean frame of `frame` bit times; 0 if this depends on
+/// the run.
+fn in_slots(arrivals: &Arrivals, frame: f64, slot: BitTimes) -> f64 {
     match arrivals {
-        Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => *load,
-        Arrivals::Periodic { every: Every::Load(load), .. } => *load,
         Arrivals::Bernoulli { chance } => *chance,
-        // That of infinitely many users is a Poisson process.
-        Arrivals::Periodic { every: Every::Period(_), .. } => 0.0,
-        Arrivals::Udp(Udp { every: Every::Load(load), .. }) => *load,
-        Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Replay { .. } => 0.0,
-        Arrivals::Tcp(_) | Arrivals::Ping(_) | Arrivals::Udp(Udp { every: Every::Period(_), .. }) => 0.0,
+        _ => arrivals.load().map_or(0.0, |load| load.in_slots(frame, slot)),
     }
 }
 
-/// What a mean frame of a source takes of a slot or a frame time. A slot is taken whole.
-fn part_taken(medium: &Config, spec: &TrafficSpec) -> f64 {
+/// What a mean frame takes of a slot or a frame time. A slot is taken whole.
+fn part_taken(medium: &Config, frame: f64) -> f64 {
     let (Method::Aloha(Aloha { slot, .. }) | Method::Csma(Csma { slot, .. })) = &medium.method else { return 1.0 };
-    let sizes = spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT);
-    let frame = PREAMBLE_AND_SFD.get() as f64 + sizes.mean_bit_times(medium.parameters.min_frame_size);
-    frame / slot.get() as f64
+    (PREAMBLE_AND_SFD.get() as f64 + frame) / slot.get() as f64
 }
 
 #[cfg(test)]
@@ -134,7 +129,7 @@ mod tests {
     }
 
     fn poisson(load: &str) -> String {
-        format!("[traffic]\narrivals = \"poisson:{load}\"")
+        format!("[traffic]\narrivals = \"poisson:{load}/slot\"")
     }
 
     /// 1/(2e) = 0.18394, 1/e = 0.36788: no offered load above these gets through (Abramson 1970, Roberts 1972).
@@ -153,14 +148,15 @@ mod tests {
         let endless = warnings(&infinite("aloha"), &poisson("0.3")).concat();
         assert!(endless.starts_with("0.300 frames a frame time are offered"), "{endless}");
         assert!(
-            endless.contains("the backlog and the event log grow") && endless.contains("`poisson:0.14`"),
+            endless.contains("the backlog and the event log grow") && endless.contains("`poisson:0.14/slot`"),
             "{endless}"
         );
         let given_up = warnings(&infinite("csma"), &poisson("1.5")).concat();
         assert!(given_up.contains("frames that met others 16 times are given up"), "{given_up}");
     }
 
-    /// A load of 0.2 counts frame times, or bits of frames: 512 of 576 bits of a frame with preamble are frame.
+    /// A load is the same part of the rate for each method. 0.2 frames a slot are less: 512 of 576 bits of a frame with preamble
+    /// are frame.
     #[test]
     fn a_load_of_any_method_is_a_part_of_the_rate() {
         let part = |method: &str, arrivals: &str| {
@@ -172,7 +168,10 @@ mod tests {
             super::part_of_rate(&plan)
         };
         let near = |part: Option<f64>, right: f64| part.is_some_and(|part| (part - right).abs() < 1e-12);
-        assert!(near(part("csma-cd", "poisson:0.2"), 0.2) && near(part("aloha", "poisson:0.2"), 0.2 * 512.0 / 576.0));
+        for method in ["csma-cd", "aloha", "slotted-aloha", "csma", "csma-ca", "tdma", "plca"] {
+            assert!(near(part(method, "poisson:0.2"), 0.2), "{method}");
+        }
+        assert!(near(part("aloha", "poisson:0.2/slot"), 0.2 * 512.0 / 576.0));
         // 4 stations, each with 512 bits in 10,000.
         assert!(near(part("csma", "periodic:every=1ms"), 4.0 * 512.0 / 10_000.0));
         assert_eq!(part("csma", "saturated"), None);
@@ -192,6 +191,6 @@ mod tests {
     fn queues_hold_back_what_is_too_much() {
         assert_eq!(warnings("\"aloha\"", &poisson("2")), Vec::<String>::new());
         assert_eq!(warnings("\"aloha\"", "[traffic]\narrivals = \"saturated\""), Vec::<String>::new());
-        assert_eq!(warnings("\"csma-cd\"", &poisson("2")), Vec::<String>::new());
+        assert_eq!(warnings("\"csma-cd\"", "[traffic]\narrivals = \"poisson:2\""), Vec::<String>::new());
     }
 }

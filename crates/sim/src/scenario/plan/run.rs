@@ -90,7 +90,7 @@ impl Planner<'_> {
     ) -> Result<(), PlanError> {
         let Some(until) = &run.until else { return Ok(()) };
         let what = if until.is_collapse() && !endless {
-            "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --population infinite --traffic poisson:0.3`, or leave it out".to_owned()
+            "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --population infinite --traffic poisson:0.3/slot`, or leave it out".to_owned()
         } else if until.needs_connections() && !protocols(traffic, further).any(|it| it == Protocol::Tcp) {
             format!("`{until}`: no station has a TCP connection: write `--traffic tcp`, or name another metric")
         } else {

@@ -7,12 +7,13 @@ use medium::{BitInstant, BitTimes};
 #[test]
 fn traffic_is_read_as_people_write_it() {
     let times = (Duration::from_millis(1), Duration::from_secs(2));
-    let periodic = |phase, jitter| Arrivals::Periodic { every: Every::Load(0.4), phase, jitter, frames: 1 };
+    let periodic = |phase, jitter| Arrivals::Periodic { every: Every::Load(Load::Rate(0.4)), phase, jitter, frames: 1 };
     let window = Window { frames: 3, reply: None, think: Duration::ZERO, timeout: Window::DEFAULT_TIMEOUT };
     for (text, arrivals) in [
         ("silent", Arrivals::Silent),
         (" saturated ", Arrivals::Saturated),
-        ("poisson:40%", Arrivals::Poisson { load: 0.4 }),
+        ("poisson:0.3/slot", Arrivals::Poisson { load: Load::Slots(0.3) }),
+        ("poisson:40%", Arrivals::Poisson { load: Load::Rate(0.4) }),
         ("periodic: 0.4", periodic(None, Duration::ZERO)),
         ("periodic:0.4,phase=0", periodic(Some(Duration::ZERO), Duration::ZERO)),
         ("periodic:0.4, phase=1ms", periodic(Some(times.0), Duration::ZERO)),
@@ -33,7 +34,7 @@ fn traffic_is_read_as_people_write_it() {
             "ping:timeout=2s,every=1ms",
             Arrivals::Ping(Ping { every: Some(times.0), timeout: times.1, ..Ping::default() }),
         ),
-        ("udp:40%", Arrivals::Udp(Udp { every: Every::Load(0.4), size: Udp::DEFAULT_SIZE })),
+        ("udp:40%", Arrivals::Udp(Udp { every: Every::Load(Load::Rate(0.4)), size: Udp::DEFAULT_SIZE })),
         ("udp:every=1ms,size=8164", Arrivals::Udp(Udp { every: Every::Period(times.0), size: 8164 })),
         ("tcp", Arrivals::Tcp(Tcp::default())),
         ("tcp:100000, think=2s", Arrivals::Tcp(Tcp { octets: Some(100_000), think: times.1, ..Tcp::default() })),
@@ -52,8 +53,8 @@ fn traffic_is_read_as_people_write_it() {
             "window:3,timeout=2s,reply=18,think=1ms",
             Arrivals::Window(Window { reply: Some(18), think: times.0, timeout: times.1, ..window }),
         ),
-        ("on_off:0.1", Arrivals::OnOff { load: 0.1, on: Arrivals::DEFAULT_ON, off: Arrivals::DEFAULT_OFF }),
-        ("on_off:0.001,off=2s,on=1ms", Arrivals::OnOff { load: 0.001, on: times.0, off: times.1 }),
+        ("on_off:0.1", Arrivals::OnOff { load: Load::Rate(0.1), on: Arrivals::DEFAULT_ON, off: Arrivals::DEFAULT_OFF }),
+        ("on_off:0.001,off=2s,on=1ms", Arrivals::OnOff { load: Load::Rate(0.001), on: times.0, off: times.1 }),
         ("replay:a:b,c.pcap", Arrivals::Replay { path: "a:b,c.pcap".into() }),
     ] {
         assert_eq!(text.parse(), Ok(arrivals.clone()), "{text}");
