@@ -94,7 +94,7 @@ pub fn open(args: &WindowArgs, stations: &[String], others: &[&Path]) -> Result<
 /// Opens the file that a window of `kind` is to have.
 ///
 /// # Errors
-/// It cannot be made, or is a terminal.
+/// The file cannot be made, or is a terminal.
 pub fn open_one(
     option: &'static str,
     kind: WindowKind,

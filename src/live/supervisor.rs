@@ -39,19 +39,19 @@ pub enum SupervisorError {
     /// The setup could not be handed over.
     #[error("cannot hand the bus over to the data plane")]
     Setup(#[from] ChannelError),
-    /// It ended without being asked to.
+    /// The data plane ended without being asked to.
     #[error("the data plane ended unexpectedly ({})", status.map_or("still running".to_owned(), manner))]
     Died {
         /// How.
         status: Option<ExitStatus>,
     },
-    /// It is a thread, and ended with an error.
+    /// The data plane is a thread, and ended with an error.
     #[error("{why}")]
     Ended {
         /// The error.
         why: String,
     },
-    /// It did not answer in time.
+    /// The data plane did not answer in time.
     #[error("the data plane did not answer within {} seconds", patience.as_secs())]
     Silent {
         /// How long it was waited for.

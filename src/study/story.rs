@@ -230,7 +230,7 @@ pub fn titles() -> Vec<&'static str> {
 /// Runs what is wanted of the story.
 ///
 /// # Errors
-/// It was interrupted, or a figure cannot be drawn.
+/// The run was interrupted, or a figure cannot be drawn.
 pub fn run(options: &Options) -> Result<Page, StoryError> {
     let wanted = |chapter: &Chapter| chapter.title.to_lowercase().contains(&options.only.to_lowercase());
     let chapters: Vec<Chapter> = chapters(options.quick).into_iter().filter(wanted).collect();
@@ -250,7 +250,7 @@ pub fn run(options: &Options) -> Result<Page, StoryError> {
 /// A figure of the literature by its name, drawn from runs of its own, and what its source says of it.
 ///
 /// # Errors
-/// It was interrupted.
+/// The run was interrupted.
 pub fn figure(options: &Options, name: &str) -> Result<Option<(Chart, Beside)>, StoryError> {
     let Some(figure) = FIGURES.iter().find(|figure| figure.name == name) else { return Ok(None) };
     let jobs = figure.runs(options.quick);

@@ -76,7 +76,7 @@ const VERSION: u32 = 1;
 /// Runs every check, on as many threads as there are processors.
 ///
 /// # Errors
-/// It was interrupted, or [`Options::alter`] made a medium that cannot be.
+/// The run was interrupted, or [`Options::alter`] made a medium that cannot be.
 pub fn run(options: &Options) -> Result<Report, ValidateError> {
     let bench = Bench::new(options);
     let wanted = |topic: &Topic| topic.title.to_lowercase().contains(&options.only.to_lowercase());

@@ -24,7 +24,7 @@ pub enum Wants {
     Send(Answer),
     /// Nothing.
     Nothing,
-    /// It is gone.
+    /// The kernel is gone.
     Gone,
 }
 

@@ -1,4 +1,4 @@
-//! The doors for the fuzzer: what a kernel may say, and what may be in its memory.
+//! Entry points for the fuzzer: any message of a kernel, and any content of its memory.
 
 use crate::message::{Calendar, HEAD, Head, QUEUES, Region, Request};
 use crate::rings::{BEFORE_FRAMES, Rings};

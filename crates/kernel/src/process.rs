@@ -34,7 +34,7 @@ pub enum KernelError {
         /// What the system said.
         source: io::Error,
     },
-    /// It is a program, and not such a kernel.
+    /// The file is a program, and not such a kernel.
     #[error(
         "--kernel: {} has no {lacks}: name a kernel that `ethbus kernel build` has built",
         path.display()

@@ -374,7 +374,7 @@ impl Topology {
         Ok(beyond)
     }
 
-    /// Its longest distance can be added by the engine without overflow.
+    /// Whether the longest distance is short enough for the engine to add it without overflow.
     pub(crate) fn fits(&self) -> bool {
         match self {
             Topology::Star { distance, .. } => *distance <= MAX_DISTANCE,

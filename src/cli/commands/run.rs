@@ -300,7 +300,7 @@ const COMPILED: &str = "4/4 compile: ";
 /// Builds the kernel that virtual labs need, and prints a line for each of its stages.
 ///
 /// # Errors
-/// It cannot be built.
+/// The kernel cannot be built.
 pub fn build_kernel(args: &KernelBuildArgs) -> Outcome {
     let folder = args.folder.clone().unwrap_or_else(kernel::folder_of_builds);
     let system = |source| CommandError::System { what: "build the kernel", source };

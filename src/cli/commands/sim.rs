@@ -304,7 +304,7 @@ fn replicate(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Resu
 /// Gets the part of a run that is done, and says whether to continue.
 type GoOn<'a> = &'a mut (dyn FnMut(f64) -> bool + Send);
 
-/// Independent runs on all cores, those that were finished in order of their seeds. `one` gives nothing if it was stopped.
+/// Independent runs on all cores; returns the finished ones in order of their seeds. `one` gives `None` if it was stopped.
 fn replicas<T: Send>(
     count: u64,
     args: &SimArgs,

@@ -33,7 +33,7 @@ const RIGHT: f64 = 800.0;
 const HEAD: f64 = 74.0;
 /// Points below the last: the legend.
 const FOOT: f64 = 56.0;
-/// More stations than these are not all drawn: the parties are, and both ends.
+/// The most stations that are all drawn; of more, only the parties and both ends.
 const DRAWN: usize = 32;
 
 /// Colours of the senders, in light and in dark.

@@ -415,7 +415,7 @@ fn keep_longest(kept: &mut Option<Bound>, bound: Bound) {
     }
 }
 
-/// Of a wait from the begin of a backlog on, what is left after `released`: what passed before is the queue's.
+/// The part of a wait after `released`; the wait begins with the backlog, and its earlier part is the queue's.
 fn since(parts: Parts, released: u64) -> Parts {
     let mut left = released;
     let mut less = |part: u64| {

@@ -143,7 +143,7 @@ impl Table {
     /// Reads a table of `ethbus sweep`.
     ///
     /// # Errors
-    /// It cannot be read, or is no CSV.
+    /// The file cannot be read, or is no CSV.
     pub fn read(path: &Path) -> Result<Table, PlotError> {
         #[cfg(feature = "parquet")]
         if path.is_dir() {

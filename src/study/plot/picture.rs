@@ -32,7 +32,7 @@ impl Kind {
     /// The kind that a file's name asks for; standard output is SVG.
     ///
     /// # Errors
-    /// It ends neither in .svg nor in .png.
+    /// The name ends neither in .svg nor in .png.
     pub fn of(path: &Path) -> Result<Kind, PlotError> {
         if output::is_stdout(path) {
             return Ok(Kind::Svg);
@@ -50,7 +50,7 @@ impl Kind {
     /// The figure as such a picture.
     ///
     /// # Errors
-    /// It cannot be drawn.
+    /// The figure cannot be drawn.
     pub fn picture(self, figure: &Figure, axes: (&Axis, &Axis)) -> Result<Vec<u8>, PlotError> {
         register_font(FONT, FontStyle::Normal, bitmap::FONT_FILE)
             .map_err(|_| PlotError::Draw("the font is damaged".to_owned()))?;

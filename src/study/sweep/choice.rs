@@ -46,7 +46,7 @@ impl Wish {
     /// How many combinations a sample has, if there is one.
     ///
     /// # Errors
-    /// It is no sample.
+    /// The text is no sample.
     pub fn sampled(&self) -> Result<Option<u32>, (String, String)> {
         let Some(text) = &self.sample else { return Ok(None) };
         let number = text.strip_prefix("sobol:").and_then(|number| number.parse().ok());

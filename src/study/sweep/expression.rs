@@ -46,7 +46,7 @@ const DEEPEST: usize = 64;
 /// What an expression comes to; `key` gives the value of a name.
 ///
 /// # Errors
-/// It is no expression, a name is not known, parts do not fit together.
+/// The text is no expression, a name is unknown, or the types of operands differ.
 pub fn evaluate(text: &str, key: &dyn Fn(&str) -> Option<Outcome>) -> Result<Outcome, String> {
     let mut reader = Reader { text, rest: text, key, depth: 0 };
     let result = reader.or()?;

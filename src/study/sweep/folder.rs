@@ -46,7 +46,7 @@ impl Folder {
     /// Opens the folder at `path`, or makes it; tells which runs of the manifest's part it has.
     ///
     /// # Errors
-    /// It is of another grid, has an altered or foreign file, or cannot be read or written.
+    /// The folder is of another grid, has an altered or foreign file, or cannot be read or written.
     pub fn open(path: &Path, manifest: &Manifest) -> Result<(Folder, Vec<u64>), TableError> {
         let whole = manifest.clone().of(Part::WHOLE);
         match Manifest::read(path)? {

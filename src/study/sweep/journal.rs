@@ -173,7 +173,7 @@ impl History {
     /// another version.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The journal cannot be read.
     pub fn read(table: &Path, seeds: u64) -> Result<History, TableError> {
         let path = Journal::path(table);
         match std::fs::read(&path) {

@@ -40,7 +40,7 @@ impl Kept {
     /// Reads row `run`, from 0, of a table, or its first one. The table is CSV, a folder or a Parquet file.
     ///
     /// # Errors
-    /// It was altered, is no sweep's, or does not have the row.
+    /// The table was altered, is no sweep's, or does not have the row.
     pub fn read(table: &Path, run: Option<u64>) -> Result<Kept, TableError> {
         let is_parquet = table.extension().is_some_and(|extension| extension == "parquet");
         if is_parquet && !is_folder(table) {

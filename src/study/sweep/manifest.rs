@@ -60,7 +60,7 @@ pub struct Manifest {
 /// Why there is no manifest to be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
         /// The file.
@@ -68,7 +68,7 @@ pub enum ManifestError {
         /// What the system said.
         source: io::Error,
     },
-    /// It is none.
+    /// The file is no manifest.
     #[error("{}: this is not what `ethbus sweep` writes beside its table", path.display())]
     Content {
         /// The file.
@@ -273,7 +273,7 @@ impl Manifest {
     /// Reads the one beside `table`; `None` if there is none.
     ///
     /// # Errors
-    /// It cannot be read, or is none.
+    /// The file cannot be read, or is no manifest.
     pub fn read(table: &Path) -> Result<Option<Manifest>, ManifestError> {
         let path = Manifest::path(table);
         let text = match std::fs::read(&path) {
@@ -295,7 +295,7 @@ impl Manifest {
     /// Reads one that others may have written.
     ///
     /// # Errors
-    /// It is none.
+    /// The text is no manifest.
     pub fn of_json(text: &[u8]) -> Result<Manifest, serde_json::Error> {
         let manifest: Manifest = serde_json::from_slice(text)?;
         match manifest.is_sound() {

@@ -22,7 +22,7 @@ pub struct Rows {
     pub header: Option<String>,
     /// Each run's line, under its number from 0.
     pub lines: BTreeMap<u64, String>,
-    /// They are in order.
+    /// The lines are in order.
     in_order: bool,
     /// How many octets they take; what comes after is half a line.
     octets: u64,
@@ -32,7 +32,7 @@ impl Rows {
     /// Reads what is whole of a table of `manifest`'s runs.
     ///
     /// # Errors
-    /// It cannot be read, or a line is not one of such a table.
+    /// The table cannot be read, or a line is not one of such a table.
     pub fn read(path: &Path, manifest: &Manifest) -> Result<Rows, TableError> {
         let text =
             std::fs::read(path).map_err(|source| TableError::File { what: "read", path: path.to_owned(), source })?;
@@ -80,7 +80,7 @@ impl Rows {
     /// ethbus finished, has nothing to be held against.
     ///
     /// # Errors
-    /// They were changed.
+    /// Rows were changed.
     pub fn check(&self, path: &Path, manifest: &Manifest) -> Result<(), TableError> {
         let is_whole = manifest.enough().is_some() || self.is_whole(manifest);
         let found = self.crc32();
@@ -178,7 +178,7 @@ impl Output {
     /// Makes the table, or continues the existing one; returns which runs it has.
     ///
     /// # Errors
-    /// It is of another grid, in use, damaged, or cannot be written.
+    /// The table is of another grid, in use, damaged, or cannot be written.
     pub fn file(path: &Path, manifest: Manifest) -> Result<(Output, Vec<u64>), TableError> {
         let system = |what| move |source| TableError::File { what, path: path.to_owned(), source };
         let is_new = std::fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
@@ -372,7 +372,7 @@ pub fn is_folder(table: &Path) -> bool {
 /// Which runs, from 0, a table has.
 ///
 /// # Errors
-/// It cannot be read, or is none of `manifest`.
+/// The table cannot be read, or is not that of `manifest`.
 pub fn done(table: &Path, manifest: &Manifest) -> Result<BTreeSet<u64>, TableError> {
     #[cfg(feature = "parquet")]
     if is_folder(table) {

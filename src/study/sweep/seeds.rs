@@ -92,7 +92,7 @@ pub fn value(header: &str, row: &str, metric: &str) -> Option<Option<f64>> {
 /// What a table has.
 ///
 /// # Errors
-/// It cannot be read, or is none of `manifest`.
+/// The table cannot be read, or is not that of `manifest`.
 pub fn values(table: &Path, manifest: &Manifest) -> Result<Values, TableError> {
     let metric = manifest.enough().map_or(String::new(), Enough::metric);
     #[cfg(feature = "parquet")]
@@ -121,7 +121,7 @@ pub fn is_enough(rows: &Rows, manifest: &Manifest) -> bool {
 /// How many runs a table has when it is finished, as far as its rows tell.
 ///
 /// # Errors
-/// It cannot be read, or is none of `manifest`.
+/// The table cannot be read, or is not that of `manifest`.
 pub fn expected(table: &Path, manifest: &Manifest) -> Result<u64, TableError> {
     if manifest.enough().is_none() {
         return Ok(manifest.share());

@@ -33,14 +33,14 @@ pub struct Explained {
     pub why: &'static str,
 }
 
-/// Whether a figure is what it should be.
+/// Whether a figure has the expected value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// It is.
+    /// The figure agrees.
     Agrees,
-    /// It is not, for the reason given, and by as much as is documented.
+    /// The figure deviates for this reason, and by as much as is documented.
     Explained(&'static str),
-    /// It is not, or not by as much as is documented.
+    /// The figure deviates without a documented reason, or by another amount.
     Deviates,
 }
 

@@ -145,12 +145,12 @@ impl Signal {
         self.end == Some(self.begin)
     }
 
-    /// It gets to `station`, as far as cuts and ranges go.
+    /// Whether the signal gets to `station`, as far as cuts and ranges go.
     pub fn reaches(&self, station: StationId, config: &Config) -> bool {
         config.reaches(self.source, station, self.parted.as_deref())
     }
 
-    /// It gets to `station`, and that had carrier sense as it began. A station in full duplex senses its own signals.
+    /// Whether the signal gets to `station`, and the station had carrier sense as it began. A station in full duplex senses its own signals.
     pub fn is_heard(&self, station: StationId, config: &Config) -> bool {
         let is_duplex = self.fault == Some(Fault::FullDuplex) && config.detects_collisions();
         let is_own = is_duplex && station == self.source;

@@ -32,7 +32,7 @@ impl Wanted {
         self.incomplete.fetch_or(count > 0, Ordering::Relaxed);
     }
 
-    /// It is not whole.
+    /// Notes that the file is not whole.
     pub fn ends_early(&self) {
         self.incomplete.store(true, Ordering::Relaxed);
     }
