@@ -1,6 +1,5 @@
-//! What is made of runs: sweeps, validation against theory, plots, and the life of one frame in words.
+//! What is made of runs: sweeps, validation against theory, plots.
 
-pub mod explain;
 pub mod flow;
 pub mod origin;
 pub mod page;

@@ -1,6 +1,6 @@
 //! An event log of either form, and the life of a frame in it.
 use sim::files::event_log::EventLogReader;
-use ethbus::study::explain::{Wanted, find, tell};
+use sim::explain::{Wanted, find, tell};
 use sim::files::json_lines::LineReader;
 
 pub fn run(data: &[u8]) {

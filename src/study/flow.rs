@@ -3,8 +3,8 @@
 //!
 //! Phases are boxes in a column. A step that leads down is a lane on the right, one that leads up is a lane on the left.
 
-use super::page::escape;
 use medium::{DcfPhase, DcfStep};
+use sim::words::prose::escape;
 use std::fmt::Write;
 
 /// The left and the right side of the boxes.

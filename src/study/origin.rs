@@ -1,9 +1,9 @@
 //! What made a picture, in the picture itself: the command, the seeds and the version. None of it depends on when or where
 //! the command ran, so that the same command makes the same picture.
 
-use super::page::escape;
 use super::plot::picture::Kind;
 use crate::show::program::typed;
+use sim::words::prose::escape;
 
 /// A signature and the header's chunk come before all else in a PNG.
 const PNG_HEAD: usize = 8 + 25;

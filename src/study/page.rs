@@ -8,6 +8,7 @@ use super::plot::data::{Figure, Point, Series};
 use super::plot::picture::Kind;
 use super::report::pack::base64;
 use sim::files::output::{self, HTML, HTML_BEGINNING};
+use sim::words::prose::escape;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -152,21 +153,6 @@ fn table(html: &mut String, head: &[String], rows: &[Vec<String>]) {
     };
     let body: String = rows.iter().map(|cells| row(cells, "td")).collect();
     let _ = write!(html, "<table>\n<thead>{}</thead>\n<tbody>\n{body}</tbody>\n</table>\n", row(head, "th"));
-}
-
-/// Text that means itself in HTML and XML, in attributes too.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
 }
 
 /// A chart before it is drawn.

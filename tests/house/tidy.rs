@@ -103,7 +103,7 @@ fn rooms_import_downwards_only() {
     let mut arrows = upward_arrows("src", &["cli", "containers", "study", "virt", "live", "show"]);
     arrows.extend(upward_arrows(
         "crates/sim/src",
-        &["run", "windows", "scene", "scenario", "settings", "files", "traffic", "figures", "words"],
+        &["run", "windows", "explain", "scene", "scenario", "settings", "files", "traffic", "figures", "words"],
     ));
     assert_none("a room imports one above it (ARCHITECTURE.md, \"The rooms\")", &arrows);
 }

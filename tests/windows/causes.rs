@@ -15,8 +15,8 @@
 
 use crate::case::{self, Case, Facts, Key, key, name};
 use crate::common::process::{ethbus, run, unwrapped};
-use ethbus::study::explain::{ToldStep, Wanted, data, find};
 use medium::{Deed, Event, Fault, FrameId, Kind, Method, StationId};
+use sim::explain::{ToldStep, Wanted, data, find};
 use sim::files::event_log::{Entry, EventLogReader};
 use sim::files::json_lines::LineReader;
 use sim::run::view::{Note, View};

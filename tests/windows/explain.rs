@@ -3,7 +3,7 @@
 
 use crate::common::logs::unproven;
 use crate::common::process::{ethbus, run, unwrapped};
-use ethbus::study::explain::{Wanted, find, tell};
+use sim::explain::{Wanted, find, tell};
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::LineReader;
 use std::fs;

@@ -4,8 +4,8 @@
 
 use crate::case::{self, Case, Signals, differs, key, name};
 use crate::causes;
-use ethbus::study::explain::{Story, ToldStep, Wanted, data, find};
 use medium::{BitInstant, Event, Kind, Method, StationId};
+use sim::explain::{Story, ToldStep, Wanted, data, find};
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::LineReader;
 use sim::scene::Signal;

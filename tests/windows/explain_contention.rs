@@ -8,7 +8,6 @@ use crate::common::files::kind;
 use crate::common::process::{ethbus, run, unwrapped};
 use crate::logged::{beyond_cut, logged, number, station, text};
 use crate::scenario::{Scenario, any_policy, cut_scenario, faulty_scenario, runner};
-use ethbus::study::explain::{ToldStep, Wanted, data, draw, find, tell};
 use medium::{
     Aloha, BitRate, Config, Control, Csma, CsmaCa, Method, Octets, OfdmRate, Persistence, Phy, Population, Reach,
     SlottedAloha, StationId, Tdma, Topology,
@@ -16,6 +15,7 @@ use medium::{
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::Value;
+use sim::explain::{ToldStep, Wanted, data, draw, find, tell};
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::LineReader;
 use std::fs;

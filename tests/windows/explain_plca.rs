@@ -2,10 +2,10 @@
 //! frame of each is explained without a panic, and pictures show the events of the log.
 
 use crate::common::process::{ethbus, run, unwrapped};
-use ethbus::study::explain::choice::ended;
-use ethbus::study::explain::plca::{Diagnosis, Told, diagnose, draw};
-use ethbus::study::explain::{self, ExplainError, Story, Wanted, find, tell, tell_segment};
 use medium::Kind;
+use sim::explain::choice::ended;
+use sim::explain::plca::{Diagnosis, Told, diagnose, draw};
+use sim::explain::{self, ExplainError, Story, Wanted, find, tell, tell_segment};
 use sim::files::event_log::{Entry, EventLogReader};
 use sim::files::json_lines::LineReader;
 use std::fs;

@@ -13,11 +13,11 @@ use crate::scenario::{
     Scenario, any_cable, any_medium, cut_scenario, extending_config, faulty_scenario, fitting_topology, gigabit_config,
     joined_segments, runner,
 };
-use ethbus::study::explain::{Wanted, find, tell};
 use medium::{BitInstant, BitRate, Config, Destination, Frame, FrameId, Input, Octets, StationId, Topology};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::Value;
+use sim::explain::{Wanted, find, tell};
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::LineReader;
 use std::collections::{BTreeMap, BTreeSet};

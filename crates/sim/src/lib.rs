@@ -9,6 +9,7 @@
 //! | [`settings`] | every key of a scenario, declared once, and what is made of that table |
 //! | [`scenario`] | the scenario file, and the plan that it and the command line make |
 //! | [`run`] | the loop in virtual time, and a measurement made of it |
+//! | [`explain`] | the life of one frame in words, from the scene that its events make |
 //! | [`scene`] | the medium, reconstructed from events: signals, stations, queues |
 //! | [`windows`] | what a run looks like to other tools: captures, timelines, tables |
 //!
@@ -16,6 +17,7 @@
 //! and clap are no dependencies here.
 #![forbid(unsafe_code)]
 
+pub mod explain;
 pub mod figures;
 pub mod files;
 pub mod run;

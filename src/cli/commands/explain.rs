@@ -4,10 +4,10 @@ use super::{CommandError, Outcome, print, print_result, result_text};
 use crate::cli::args::{ExplainArgs, Format};
 use crate::show::terminal::{fold_prose, output_columns};
 use crate::show::{pager, plain_table, say};
-use crate::study::explain::choice::{Ended, Pick, ended};
-use crate::study::explain::{ExplainError, Wanted, data, draw, find, plca, tell, tell_segment};
 use crate::study::plot::picture::{Kind, ready, write};
 use serde::Serialize;
+use sim::explain::choice::{Ended, Pick, ended};
+use sim::explain::{ExplainError, Wanted, data, draw, find, fit, plca, tell, tell_segment};
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::ReadError;
 use sim::files::output::is_stdout_taken;
@@ -24,6 +24,7 @@ const LISTED: usize = 20;
 /// # Errors
 /// A log that is damaged before the frame's end, no such frame or more than one, or a text that cannot be written.
 pub fn explain(args: &ExplainArgs) -> Outcome {
+    output_columns().into_iter().for_each(fit);
     if args.segment {
         return segment(args);
     }

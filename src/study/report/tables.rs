@@ -2,10 +2,10 @@
 //! attempt.
 
 use super::gather::{Run, Told};
-use crate::study::page::escape;
 use medium::{Deed, Input, Kind, StationId};
 use sim::figures::counters::COUNTERS;
 use sim::words::cable;
+use sim::words::prose::escape;
 use sim::words::units::{group, queues_hold};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

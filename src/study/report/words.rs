@@ -1,8 +1,8 @@
 //! The first events in words, for those who open the page without scripts.
 
 use super::gather::Told;
-use crate::study::page::escape;
 use sim::run::view::{Note, View};
+use sim::words::prose::escape;
 use sim::words::sentences::{TIED, frame_name};
 use sim::words::units::group;
 use std::fmt::Write;

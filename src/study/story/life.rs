@@ -1,8 +1,8 @@
 //! One frame of a run over place and time, as `ethbus explain --svg` draws it.
 
-use crate::study::explain::choice::{Pick, ended};
-use crate::study::explain::{ExplainError, Wanted, draw, find};
 use link::memory::memory_file;
+use sim::explain::choice::{Pick, ended};
+use sim::explain::{ExplainError, Wanted, draw, find};
 use sim::files::event_log::{EventLog, EventLogReader, Header};
 use sim::files::json_lines::{LineReader, ReadError, WriteError};
 use sim::run::measure::{self, RunError};

@@ -8,11 +8,7 @@
 //! delay line.
 
 use super::{Answer, Refusal, Value};
-use medium::PlcaSettings;
-use sim::figures::cycle::{Bus, DELIMITER, GAP};
-
-/// burst_timer, as clause 30.16 has it by default.
-const BURST_TIMER: u64 = PlcaSettings::new(0, 1).burst_timer as u64;
+use sim::figures::cycle::{BURST_TIMER, Bus, DELIMITER, GAP};
 
 /// What destination, source, type and FCS take of a frame.
 const HEADER: u64 = 18;
@@ -33,12 +29,6 @@ fn mean_cycle(bus: &Bus, load: f64) -> Option<f64> {
 
 fn refuse(given: String, because: &str, nearest: &str) -> Result<Answer, Refusal> {
     Err(Refusal::new(given, because, nearest))
-}
-
-/// From the head of a queue to the first bit, at most, in bit times: `nodes` turns of `to` BT, each for up to one frame of
-/// `octets` and `bursts` more.
-pub fn access_delay_bound(nodes: u64, octets: u64, bursts: u64, to: u64) -> u64 {
-    Bus { nodes, octets, bursts, burst_timer: BURST_TIMER, to }.access_delay_bound()
 }
 
 /// What `ethbus theory plca` prints.

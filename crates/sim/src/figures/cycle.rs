@@ -20,6 +20,8 @@ pub const DELIMITER: u64 = 8;
 /// The most that a delay line holds back here.
 const LONGEST_LINE: u64 = 512;
 const USUAL_LINE: u64 = 396;
+/// burst_timer, as clause 30.16 has it by default.
+pub const BURST_TIMER: u64 = PlcaSettings::new(0, 1).burst_timer as u64;
 /// pending_timer.
 pub const PENDING: u64 = 512;
 

@@ -1,9 +1,9 @@
 //! Values that options and scenario keys take. The parsers themselves name them: in a list of words, or in their error
 //! for a text that makes no sense, where every form is between backquotes.
 
-use crate::study::explain::choice::Pick;
 use crate::study::sweep::grid;
 use medium::Phy;
+use sim::explain::choice::Pick;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::join::SET;
 use sim::scenario::plan::{Overrides, Plan};

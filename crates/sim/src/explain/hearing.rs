@@ -2,8 +2,8 @@
 
 use super::scene::Scene;
 use super::story::{Sent, Setting, Wait};
+use crate::scene::Signal;
 use medium::{BitInstant, BitTimes, Carried, Config, FrameId, Kind, StationId};
-use sim::scene::Signal;
 
 /// Signals that are kept of one wait. No reader follows more stretches of a window of 65,536 slots.
 const MOST: usize = 65_536;

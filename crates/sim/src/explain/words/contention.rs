@@ -5,13 +5,13 @@ use super::super::hearing::{heard, there};
 use super::super::story::{Sent, Setting, Step, Story, What};
 use super::super::timeline::rows;
 use super::{list, wrap};
+use crate::words::contention;
+use crate::words::sentences;
+use crate::words::units::group;
 use medium::{
     BitInstant, BitTimes, Deed, Destination, Event, Fault, Input, Kind, Method, Persistence, Population, SlottedAloha,
     Tdma,
 };
-use sim::words::contention;
-use sim::words::sentences;
-use sim::words::units::group;
 use std::ops::Deref;
 
 /// Parties that are named one by one.

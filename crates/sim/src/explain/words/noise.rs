@@ -2,8 +2,8 @@
 
 use super::super::plca::noise::Noise;
 use super::super::plca::segment::Segment;
+use crate::words::units::group;
 use medium::{Fault, Mishap};
-use sim::words::units::group;
 
 /// Its cause, what the log shows of it, and what to do.
 pub(super) fn sentences(segment: &Segment, noise: &Noise) -> [String; 3] {

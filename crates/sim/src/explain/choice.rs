@@ -1,9 +1,9 @@
 //! Which frames of a log are worth a look: how each ended, after how many collisions, in one pass.
 
+use crate::files::event_log::EventLogReader;
+use crate::files::json_lines::ReadError;
 use medium::{Event, FrameId, Kind};
 use serde::Serialize;
-use sim::files::event_log::EventLogReader;
-use sim::files::json_lines::ReadError;
 use std::io::BufRead;
 
 /// How a frame ended.

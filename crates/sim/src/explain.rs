@@ -21,16 +21,16 @@ mod story;
 mod timeline;
 mod words;
 
+use crate::files::event_log::{Header, Names};
+use crate::files::json_lines::ReadError;
+use crate::words::sentences::{TIED, frame_name};
 use medium::{BitInstant, FrameId};
 use serde::Serialize;
-use sim::files::event_log::{Header, Names};
-use sim::files::json_lines::ReadError;
-use sim::words::sentences::{TIED, frame_name};
 
 pub use find::find;
 pub use story::Story;
 pub use words::findings::tell as tell_segment;
-pub use words::{data, draw, tell};
+pub use words::{data, draw, fit, tell};
 
 /// The frame to explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

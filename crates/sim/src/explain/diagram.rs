@@ -12,12 +12,12 @@
 //! Every edge of a band at a station is at a bit time that the log gives, plus the distance from the sender.
 
 use super::story::{Story, Try};
-use crate::study::page::escape;
+use crate::scene::{Layout, Part, Shape, Signal};
+use crate::words::places::place;
+use crate::words::prose::escape;
+use crate::words::units::group;
 use medium::{BitInstant, Config, Method, StationId, Topology};
 use panel::Panel;
-use sim::scene::{Layout, Part, Shape, Signal};
-use sim::words::places::place;
-use sim::words::units::group;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -8,9 +8,9 @@ use super::super::plca::segment::{Away, Carried, Cold, Reset, Segment, Spell};
 use super::super::plca::setup::{Counts, Meetings};
 use super::super::plca::{Diagnosis, Told};
 use super::{list, wrap};
+use crate::words::sentences::TIED;
+use crate::words::units::group;
 use medium::{BitInstant, PlcaSettings, StationId};
-use sim::words::sentences::TIED;
-use sim::words::units::group;
 
 /// A segment in words: in one paragraph, and each finding.
 pub fn tell(diagnosis: &Diagnosis) -> String {

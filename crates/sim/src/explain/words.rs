@@ -13,11 +13,10 @@ mod wireless;
 use super::plca::draw_life;
 use super::story::{Step, Story};
 use super::{ToldLife, ToldStep, diagram};
-use crate::show::terminal::output_columns;
+use crate::words::configuration::kind;
+use crate::words::sentences::{self, TIED};
+use crate::words::units::group;
 use medium::{BitInstant, BitTimes, Destination, Method, StationId};
-use sim::words::configuration::kind;
-use sim::words::sentences::{self, TIED};
-use sim::words::units::group;
 use std::sync::OnceLock;
 
 /// Columns that a line has at most, and those that it may have on the narrowest terminal.
@@ -215,10 +214,16 @@ pub(super) fn list(words: &[String]) -> String {
     }
 }
 
-/// How wide lines are: on a terminal no wider than that.
+/// How wide lines are, once it is known.
+static COLUMNS_OF_LINES: OnceLock<usize> = OnceLock::new();
+
+/// Sets the width of lines, once in a process: as many columns as the terminal has, where these can hold a sentence.
+pub fn fit(columns: usize) {
+    let _ = COLUMNS_OF_LINES.set(columns.clamp(LEAST_WIDTH, WIDTH));
+}
+
 fn width() -> usize {
-    static TERMINAL: OnceLock<usize> = OnceLock::new();
-    *TERMINAL.get_or_init(|| output_columns().map_or(WIDTH, |columns| columns.clamp(LEAST_WIDTH, WIDTH)))
+    COLUMNS_OF_LINES.get().copied().unwrap_or(WIDTH)
 }
 
 /// Text broken into lines beside `head`, from column `edge` on.

@@ -2,8 +2,8 @@
 //! meanwhile, and which MACs were told of a collision.
 
 use super::super::scene::Scene;
+use crate::scene::{Part, Signal};
 use medium::{BitInstant, BitTimes, Carried, Deed, Event, FrameId, Input, Kind, Plca, StationId};
-use sim::scene::{Part, Signal};
 use std::collections::BTreeMap;
 
 /// Signals that are kept of a stretch of time that the log does not end.

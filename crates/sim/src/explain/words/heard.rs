@@ -3,8 +3,8 @@
 use super::super::story::{Sent, Setting, Step, Unheard};
 use super::csma_cd::{NAMED, Words};
 use super::list;
+use crate::words::units::group;
 use medium::{Fault, Kind, StationId};
-use sim::words::units::group;
 
 impl Words<'_> {
     /// Stations that heard the same, as one step.

@@ -2,11 +2,11 @@
 
 use super::super::story::{Sent, Story, Try};
 use super::{COLOURS, Columns, LEFT, RIGHT, parts};
-use crate::study::page::escape;
+use crate::scene::{Part, Signal};
+use crate::words::prose::escape;
+use crate::words::sentences::TIED;
+use crate::words::units::group;
 use medium::{BitInstant, BitTimes, StationId};
-use sim::scene::{Part, Signal};
-use sim::words::sentences::TIED;
-use sim::words::units::group;
 use std::fmt::Write;
 
 /// Points for the time that the longest signal takes.

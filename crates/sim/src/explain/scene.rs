@@ -1,8 +1,8 @@
 //! The scene of a log while `explain` reads it: signals and stations as every window has them, and since when each frame
 //! at the head of a queue is there.
 
+use crate::scene::{Signal, Signals, Stations};
 use medium::{BitInstant, Config, Deed, Destination, Event, FrameId, Input, Kind, Place, StationId};
-use sim::scene::{Signal, Signals, Stations};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -14,14 +14,14 @@ use super::plca::Reading as Plca;
 use super::scene::Scene;
 use super::story::{Sent, Setting, Step, Story, Try, Unheard, What};
 use super::{ExplainError, Wanted};
+use crate::files::event_log::{EmulatorEvent, Entry, EventLogReader, Header};
+use crate::files::json_lines::ReadError;
+use crate::scene::Signal;
+use crate::words::sentences::frame_name;
 use medium::{
     BitInstant, BitTimes, Config, Deed, Destination, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD,
     Population, StationId,
 };
-use sim::files::event_log::{EmulatorEvent, Entry, EventLogReader, Header};
-use sim::files::json_lines::ReadError;
-use sim::scene::Signal;
-use sim::words::sentences::frame_name;
 use std::io::BufRead;
 
 /// Reads a log up to the frame's end, or to its own end where the whole segment matters.

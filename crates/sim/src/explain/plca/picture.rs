@@ -3,9 +3,9 @@
 
 use super::add;
 use super::turns::{Stretch, Turns, What};
-use crate::study::page::escape;
+use crate::words::prose::escape;
+use crate::words::units::group;
 use medium::BitInstant;
-use sim::words::units::group;
 
 /// Width of the picture, in points.
 const WIDTH: f64 = 1_080.0;

@@ -10,9 +10,9 @@
 use super::attempts::addressee;
 use super::hearing::there;
 use super::story::{Step, Story, Try};
+use crate::scene::Signal;
+use crate::words::units::group;
 use medium::{BitInstant, BitTimes, Carried, Event, Kind, Method, PREAMBLE_AND_SFD, StationId};
-use sim::scene::Signal;
-use sim::words::units::group;
 use std::fmt::Write;
 
 /// Columns for time.

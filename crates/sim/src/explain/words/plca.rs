@@ -6,9 +6,9 @@ use super::super::plca::turns;
 use super::super::story::{Setting, Step, Story, What};
 use super::findings::{sentences as finding, times};
 use super::wrap;
+use crate::words::sentences::{self, TOLD_TO_WAIT};
+use crate::words::units::group;
 use medium::{BitInstant, BitTimes, Deed, Event, Input, Kind, PREAMBLE_AND_SFD};
-use sim::words::sentences::{self, TOLD_TO_WAIT};
-use sim::words::units::group;
 use std::ops::Deref;
 
 /// The words of PLCA.

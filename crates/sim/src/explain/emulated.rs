@@ -1,10 +1,10 @@
 //! What the emulator did to a frame of a live bus: how late it was, and whether the medium's time stood still meanwhile.
 
 use super::words::{list, wrap};
+use crate::files::event_log::{EmulatorEvent, EmulatorKind, Entry, EventLogReader};
+use crate::words::sentences::nanos;
+use crate::words::units::group;
 use medium::{BitInstant, BitTimes, FrameId};
-use sim::files::event_log::{EmulatorEvent, EmulatorKind, Entry, EventLogReader};
-use sim::words::sentences::nanos;
-use sim::words::units::group;
 use std::io::BufRead;
 
 /// Events that are kept at most: what an overloaded machine does to one frame and its time.

@@ -4,8 +4,8 @@
 use super::hearing::there;
 use super::scene::Scene;
 use super::story::{Met, Other, Sent, Setting, Story, Try};
+use crate::scene::{Collided, Signal};
 use medium::{Config, Destination, Event, Kind, Method, StationId};
-use sim::scene::{Collided, Signal};
 
 impl Story {
     /// A signal began, changed or ended.

@@ -10,8 +10,8 @@
 
 use super::add;
 use super::turns::{Turns, What};
+use crate::words::units::group;
 use medium::{BitInstant, BitTimes};
-use sim::words::units::group;
 
 const WIDTH: u64 = 72;
 const TICK: u64 = 8;

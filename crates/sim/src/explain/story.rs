@@ -3,11 +3,11 @@
 use super::emulated::Emulated;
 use super::plca::OnSegment;
 use super::scene::Scene;
+use crate::scene::Signal;
+use crate::words::sentences::{self, frame_name};
 use medium::{
     BitInstant, BitTimes, Carried, Config, Destination, Event, Fault, FrameId, Input, Kind, Place, StationId,
 };
-use sim::scene::Signal;
-use sim::words::sentences::{self, frame_name};
 use std::num::NonZeroU32;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;

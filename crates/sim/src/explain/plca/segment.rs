@@ -5,12 +5,12 @@ use super::super::scene::Scene;
 use super::noise::Noises;
 use super::setup::{Counts, Met, Node, Setup};
 use super::statistics::Statistics;
-use crate::study::theory;
+use crate::figures::cycle::{BURST_TIMER, Bus};
+use crate::files::event_log::Header;
 use medium::{
     BitInstant, BitTimes, Config, Deed, Event, FrameId, HostKind, Input, MacKind, Part, Plca, PlcaKind, PlcaNode,
     PlcaSettings, ReceiverKind, StationId,
 };
-use sim::files::event_log::Header;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Collisions whose parties may still become more.
@@ -407,7 +407,7 @@ impl Segment {
     /// How long a frame waits at most where all is right: of `ethbus theory plca`, with the longest frame that was offered.
     pub fn bound(&self) -> Option<u64> {
         let [nodes, octets, bursts, to_timer] = self.of_the_bound()?;
-        Some(theory::plca::access_delay_bound(nodes, octets, bursts, to_timer))
+        Some(Bus { nodes, octets, bursts, burst_timer: BURST_TIMER, to: to_timer }.access_delay_bound())
     }
 
     /// The command that tells that bound.

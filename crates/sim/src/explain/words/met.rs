@@ -3,8 +3,8 @@
 use super::super::hearing::there;
 use super::super::story::{Met, Step, Try};
 use super::contention::{NAMED, Words};
+use crate::words::units::group;
 use medium::{BitTimes, Carried, Method};
-use sim::words::units::group;
 
 impl Words<'_> {
     pub(super) fn collides(&self, step: &Step, attempt: u32) -> String {
