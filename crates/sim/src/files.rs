@@ -13,4 +13,5 @@ pub mod output;
 pub mod programs;
 pub mod record;
 pub(crate) mod repeated;
+pub(crate) mod system;
 pub mod table;

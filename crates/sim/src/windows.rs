@@ -23,6 +23,7 @@ use crate::files::json_lines::WriteError;
 use crate::files::observer::Observer;
 use crate::files::output::{self, OutputError};
 use crate::files::record::End;
+use crate::files::system;
 use crate::files::table::Form;
 use crate::scenario::plan::default_mac;
 use capture::{Capture, Wish};
@@ -31,8 +32,7 @@ use perfetto::Perfetto;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, PipeReader};
-use std::os::fd::OwnedFd;
+use std::io::PipeReader;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
@@ -60,10 +60,10 @@ fn between(
     work: impl FnOnce(PipeReader) -> Result<(), WriteError> + Send + 'static,
 ) -> Result<(File, Trailing), WriteError> {
     let system = |call| move |source| OutputError::System { call, path: path.to_owned(), source };
-    let (reader, writer) = io::pipe().map_err(system("make a pipe for"))?;
+    let (reader, writer) = system::pipe().map_err(system("make a pipe for"))?;
     let thread = Builder::new().name(name.to_owned()).spawn(move || work(reader));
     let thread = thread.map_err(system("start a thread for"))?;
-    Ok((File::from(OwnedFd::from(writer)), Trailing(thread)))
+    Ok((writer, Trailing(thread)))
 }
 
 /// What every window knows of the run.

@@ -17,6 +17,7 @@ use sim::windows::passing::{self, PassError, Passing};
 use sim::words::units::many;
 use std::io::{self, Read};
 use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
@@ -173,7 +174,7 @@ fn follow(
         octets += count;
         passing.take(&piece[..count], |block| output.unit(|into| into.extend_from_slice(block)))?;
         output.flush()?;
-        if count == 0 && output.stream().is_some_and(is_unread) {
+        if count == 0 && output.stream().is_some_and(|stream| is_unread(stream.as_fd())) {
             return Err(Stop::Unread);
         }
     }

@@ -5,11 +5,10 @@
 use super::damage;
 use super::outlet::{Outlet, Way};
 use super::output::{self, Kind, OutputError, is_stdout, place_name};
+use super::system;
 use serde::de::DeserializeOwned;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::fd::BorrowedFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -86,7 +85,7 @@ pub fn create_as(kind: Kind, path: &Path, others: &[&Path]) -> Result<File, Writ
 /// It is one of them.
 pub fn is_other(path: &Path, others: &[&Path]) -> Result<(), WriteError> {
     let place = place_name(path);
-    let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|it| (it.dev(), it.ino()));
+    let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|it| system::identity(&it));
     let own = identity(path).filter(|_| !is_stdout(path));
     if own.is_some() && others.iter().any(|other| identity(other) == own) {
         return Err(WriteError::Same { place });
@@ -143,7 +142,7 @@ impl LineWriter {
     }
 
     /// The descriptor that lines go to, unless another thread writes them.
-    pub fn stream(&self) -> Option<BorrowedFd<'_>> {
+    pub fn stream(&self) -> Option<&File> {
         self.way.stream()
     }
 

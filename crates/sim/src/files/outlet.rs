@@ -7,10 +7,9 @@
 //! A few pieces go round, so memory is bounded, and the maker waits if the file is slower.
 
 use super::json_lines::{LastWords, Whole, WriteError};
+use super::system;
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
@@ -90,7 +89,7 @@ impl Outlet {
                 self.keep(whole, lines);
                 self.cut();
                 // A data plane may not move to another place in a file.
-                match self.position.map(|position| self.file.write_all_at(&last, position)) {
+                match self.position.map(|position| system::write_all_at(&self.file, &last, position)) {
                     Some(Ok(())) => self.keep(last.len(), 0),
                     Some(Err(_)) | None => self.cut(),
                 }
@@ -150,10 +149,10 @@ impl Way {
         }
     }
 
-    /// The descriptor, if it is here.
-    pub fn stream(&self) -> Option<BorrowedFd<'_>> {
+    /// The file, if it is here.
+    pub fn stream(&self) -> Option<&File> {
         match self {
-            Way::Here(outlet) => Some(outlet.file.as_fd()),
+            Way::Here(outlet) => Some(&outlet.file),
             Way::Beside(_) | Way::Closed => None,
         }
     }

@@ -6,11 +6,10 @@
 //! A pipe waits for its reader, and an interrupt ends this wait: [`Waiting`]. `-` is standard output, for one output of a
 //! process; what else the process prints then goes to standard error.
 
+use super::system;
 use std::ffi::OsStr;
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,8 +100,7 @@ fn take_stdout() -> Result<File, OutputError> {
     if STDOUT_TAKEN.swap(true, Ordering::Relaxed) {
         return Err(OutputError::Taken);
     }
-    let file = io::stdout().as_fd().try_clone_to_owned();
-    file.map(File::from).map_err(refused(Path::new(STDOUT_PLACE)))
+    system::stdout().map_err(refused(Path::new(STDOUT_PLACE)))
 }
 
 /// Where an output of `kind` at `path` goes, links followed, if it may be made or replaced.
@@ -365,16 +363,14 @@ fn metadata(path: &Path) -> io::Result<Option<Metadata>> {
 }
 
 const FOLDER: &str = "a folder";
-const PIPE: &str = "a pipe";
+pub(super) const PIPE: &str = "a pipe";
 
 /// What a file is that is not regular.
 fn irregular(it: FileType) -> Option<&'static str> {
     match () {
         () if it.is_file() => None,
         () if it.is_dir() => Some(FOLDER),
-        () if it.is_fifo() => Some(PIPE),
-        () if it.is_char_device() || it.is_block_device() => Some("a device"),
-        () => Some("a socket"),
+        () => Some(system::special(it)),
     }
 }
 

@@ -19,6 +19,7 @@ use sim::windows::capture::{Capture, Wish};
 use sim::windows::{Known, WindowKind};
 use std::convert::Infallible;
 use std::fs::File;
+use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -233,7 +234,7 @@ fn write(
             Err(TryRecvError::Disconnected) => return Ok(()),
         }
         match capture.stream() {
-            Some(stream) => asked.fetch_or(is_over(stream), Ordering::Relaxed),
+            Some(stream) => asked.fetch_or(is_over(stream.as_fd()), Ordering::Relaxed),
             None => return Ok(()),
         };
     }

@@ -7,7 +7,6 @@ use crate::files::json_lines::{LineWriter, WriteError};
 use crate::windows::{Known, pcapng};
 use medium::{BitInstant, BitTimes, Event, Kind};
 use std::fs::File;
-use std::os::fd::BorrowedFd;
 
 /// How long a capture that begins late leaves out what begins, in bit times: no packet of 802.3 is longer.
 const PATIENCE: u64 = 1 << 16;
@@ -70,7 +69,7 @@ impl Capture {
     }
 
     /// The stream that it is written to.
-    pub fn stream(&self) -> Option<BorrowedFd<'_>> {
+    pub fn stream(&self) -> Option<&File> {
         self.output.stream()
     }
 }
