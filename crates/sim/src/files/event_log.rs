@@ -45,7 +45,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The version of event logs.
 pub const VERSION: u32 = 1;
@@ -272,6 +272,14 @@ impl EventLog {
     pub fn shared(file: Arc<File>, place: String, header: &Header) -> Result<EventLog, WriteError> {
         let is_binary = binary::is_named(&place);
         EventLog::new(LineWriter::shared(file, place, "events"), is_binary, header)
+    }
+
+    /// The same in memory, as lines.
+    ///
+    /// # Errors
+    /// None: memory takes every line.
+    pub fn in_memory(kept: &Arc<Mutex<Vec<u8>>>, header: &Header) -> Result<EventLog, WriteError> {
+        EventLog::new(LineWriter::in_memory(kept), false, header)
     }
 
     /// The digest is not wanted, which spares its work.

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Lines are handed to the kernel in pieces of about this many octets.
 pub(super) const PIECE: usize = 1 << 16;
@@ -137,8 +137,17 @@ impl LineWriter {
         LineWriter::over(Outlet::shared(Arc::new(stream), place, what, whole))
     }
 
+    /// Keeps what is written in memory, after what is in `kept` already.
+    pub fn in_memory(kept: &Arc<Mutex<Vec<u8>>>) -> LineWriter {
+        LineWriter::by(Way::Kept(kept.clone()))
+    }
+
     fn over(outlet: Outlet) -> LineWriter {
-        LineWriter { way: Way::Here(outlet), buffer: Vec::new(), waiting: 0, piece: PIECE }
+        LineWriter::by(Way::Here(outlet))
+    }
+
+    fn by(way: Way) -> LineWriter {
+        LineWriter { way, buffer: Vec::new(), waiting: 0, piece: PIECE }
     }
 
     /// The descriptor that lines go to, unless another thread writes them.

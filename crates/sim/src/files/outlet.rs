@@ -10,8 +10,8 @@ use super::json_lines::{LastWords, Whole, WriteError};
 use super::system;
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 /// Pieces that go round.
@@ -121,6 +121,8 @@ pub(super) enum Way {
     Here(Outlet),
     /// A thread.
     Beside(Carrier),
+    /// No thread: memory keeps them.
+    Kept(Arc<Mutex<Vec<u8>>>),
     /// No thread any more.
     Closed,
 }
@@ -138,6 +140,10 @@ impl Way {
                 written
             }
             Way::Beside(carrier) => carrier.hand_over(text, lines),
+            Way::Kept(kept) => {
+                kept.lock().expect("a panic ends the process").append(text);
+                Ok(())
+            }
             Way::Closed => Ok(()),
         }
     }
@@ -153,7 +159,7 @@ impl Way {
     pub fn stream(&self) -> Option<&File> {
         match self {
             Way::Here(outlet) => Some(&outlet.file),
-            Way::Beside(_) | Way::Closed => None,
+            Way::Beside(_) | Way::Kept(_) | Way::Closed => None,
         }
     }
 
@@ -161,7 +167,7 @@ impl Way {
     pub fn go_beside(&mut self) {
         *self = match std::mem::replace(self, Way::Closed) {
             Way::Here(outlet) => Carrier::start(outlet).map_or_else(Way::Here, Way::Beside),
-            way @ (Way::Beside(_) | Way::Closed) => way,
+            way @ (Way::Beside(_) | Way::Kept(_) | Way::Closed) => way,
         };
     }
 
@@ -172,7 +178,7 @@ impl Way {
     pub fn wait(&mut self) -> Result<(), WriteError> {
         match self {
             Way::Beside(carrier) => carrier.wait(),
-            Way::Here(_) | Way::Closed => Ok(()),
+            Way::Here(_) | Way::Kept(_) | Way::Closed => Ok(()),
         }
     }
 }
