@@ -117,6 +117,7 @@ fn the_crates_know_only_what_they_may() {
         ("crates/link/Cargo.toml", &["ethbus-medium", "ethbus-sim", "ethbus-backoff"]),
         ("crates/kernel/Cargo.toml", &["ethbus-medium", "ethbus-sim", "ethbus-backoff", "ethbus-link", "serde"]),
         ("crates/device/Cargo.toml", &["ethbus-sim", "ethbus-link", "nix", "libc", "serde", "crossbeam"]),
+        ("crates/page/Cargo.toml", &["ethbus-link", "clap", "plotters", "nix", "libc", "parquet"]),
         ("crates/backoff/Cargo.toml", &["ethbus-medium", "ethbus-link", "ethbus-sim"]),
     ];
     let mut found = Vec::new();

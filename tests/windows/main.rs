@@ -19,6 +19,7 @@ mod explain_contention;
 mod explain_plca;
 mod explain_random;
 mod outputs;
+mod page;
 mod pages;
 mod readers;
 mod report;
