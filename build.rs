@@ -35,7 +35,7 @@ mod study {
     }
 }
 
-use clap::{Command, ValueEnum};
+use clap::{Arg, Command, ValueEnum};
 use std::path::{Path, PathBuf};
 
 fn main() -> std::io::Result<()> {
@@ -52,7 +52,7 @@ fn main() -> std::io::Result<()> {
     std::fs::create_dir_all(&completions)?;
     std::fs::create_dir_all(&man)?;
     for &shell in clap_complete::Shell::value_variants() {
-        let mut shown = without_hidden(&args::command());
+        let mut shown = without_hidden(&args::whole());
         let file = clap_complete::generate_to(shell, &mut shown, "ethbus", &completions)?;
         let text = std::fs::read_to_string(&file)?;
         std::fs::write(&file, with_names(shell, &text))?;
@@ -91,7 +91,10 @@ fn without_hidden(command: &Command) -> Command {
     }
     let aliases = command.get_visible_aliases().map(lasting);
     shown = aliases.fold(shown, |shown, alias| shown.visible_alias(alias));
-    let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set());
+    // `clap_complete` adds these two.
+    let is_own =
+        |argument: &&Arg| !argument.is_hide_set() && !["help", "version"].contains(&argument.get_id().as_str());
+    let arguments = command.get_arguments().filter(is_own);
     let commands = command.get_subcommands().filter(|inner| !inner.is_hide_set());
     shown.args(arguments.cloned()).subcommands(commands.map(without_hidden)).disable_help_subcommand(true)
 }

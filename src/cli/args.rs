@@ -86,6 +86,13 @@ pub fn command() -> clap::Command {
     command.after_help(first).after_long_help(grouped).mut_subcommand("set", |set| set.after_long_help(verbs))
 }
 
+/// The same with the options of every command, for who looks into them.
+pub fn whole() -> clap::Command {
+    let mut whole = command();
+    whole.build();
+    whole
+}
+
 /// The commands of a group, each with what it does.
 fn lines(all: &clap::Command, commands: &[&str]) -> String {
     let about = |name: &str| all.find_subcommand(name).and_then(clap::Command::get_about).map(ToString::to_string);
@@ -125,8 +132,9 @@ pub struct Cli {
     pub demo: DemoArgs,
 }
 
-/// What to do.
+/// What to do. Options are made for the command that is typed alone: `whole` makes all.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     /// Bring a lab up and keep it up until interrupted
     ///

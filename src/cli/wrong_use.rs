@@ -4,7 +4,7 @@ use super::args::{self, Cli};
 use super::commands::CommandError;
 use crate::show::{say, with_causes};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use sim::scenario::wrong::meant;
 use sim::settings::keys;
 use std::error::Error;
@@ -293,7 +293,7 @@ fn has_option(command: &str, long: &str) -> bool {
 /// The command that `ethbus sim` or the like names.
 fn find(command: &str) -> Option<clap::Command> {
     let below = |found: clap::Command, name: &str| found.find_subcommand(name).cloned();
-    command.split_whitespace().skip(1).try_fold(Cli::command(), below)
+    command.split_whitespace().skip(1).try_fold(args::whole(), below)
 }
 
 fn no_command(error: &clap::Error) -> String {
@@ -327,7 +327,7 @@ fn nearest_command(above: &str, written: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     fn joined_text(line: &str) -> String {
         let arguments = joined(line.split(' ').map(OsString::from).collect());
@@ -393,7 +393,7 @@ mod tests {
             let long = ours.split(' ').next().expect("a word");
             let of =
                 |command: &clap::Command| command.get_arguments().any(|argument| argument.get_long() == Some(long));
-            assert!(Cli::command().get_subcommands().any(of), "no command has --{long}");
+            assert!(args::whole().get_subcommands().any(of), "no command has --{long}");
         }
     }
 

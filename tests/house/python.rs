@@ -1,8 +1,8 @@
 //! The options that Python's functions take are those of the commands: packaging/python/src/ethbus/_options.py is made
 //! from the command line. `BLESS=1 cargo test --test house python::` rewrites it.
 
-use clap::{ArgAction, Command, CommandFactory};
-use ethbus::cli::args::Cli;
+use clap::{ArgAction, Command};
+use ethbus::cli::args;
 use std::fmt::Write as _;
 
 const FILE: &str = "packaging/python/src/ethbus/_options.py";
@@ -34,8 +34,7 @@ Value = Union[str, int, float, "os.PathLike[str]"]
 #[test]
 fn functions_of_python_have_the_options_of_their_commands() {
     let mut now = HEAD.to_owned();
-    let mut whole = Cli::command();
-    whole.build();
+    let whole = args::whole();
     for (name, own) in FUNCTIONS {
         let command = whole.find_subcommand(name).unwrap_or_else(|| panic!("no command {name}"));
         now += &options(command, own);

@@ -35,9 +35,7 @@ fn all_commands() -> Vec<(String, clap::Command)> {
         }
     }
     let mut all = Vec::new();
-    let mut whole = command();
-    whole.build();
-    walk("ethbus", &whole, &mut all);
+    walk("ethbus", &whole(), &mut all);
     all
 }
 

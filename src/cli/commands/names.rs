@@ -5,7 +5,7 @@
 mod values;
 
 use super::{Outcome, lab_meant, print, station_names};
-use crate::cli::args::{Cli, NamesArgs};
+use crate::cli::args::{self, Cli, NamesArgs};
 use crate::live::lab::inventory::Inventory;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use sim::files::event_log::EventLogReader;
@@ -84,7 +84,7 @@ fn wanted<'a>(words: &[&'a str]) -> Option<Wanted<'a>> {
     // `sudo -E ethbus exec` and the like.
     let begin = words.iter().position(|word| Path::new(word).file_name().is_some_and(|name| name == "ethbus"))?;
     let (&begun, before) = words[begin + 1..].split_last()?;
-    let whole = Cli::command();
+    let whole = args::whole();
     let (mut above, mut command) = ("", &whole);
     let (mut lab, mut places, mut option) = (None, Vec::new(), None);
     for word in before {
