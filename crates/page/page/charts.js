@@ -42,7 +42,7 @@ export function show(into, chart, part) {
   const whole = chart.whole === null ? "on average" : `in a piece of the run, ${short(chart.whole)} over all of it`;
   const told = mean === null ? "nothing yet" : `${short(mean)} ${chart.unit}, ${whole}`;
   const bound = chart.bound ? `<line class="bound" x1="0" x2="${WIDE}" y1="${y(chart.bound)}" y2="${y(chart.bound)}"/>` : "";
-  const theory = chart.bound ? `<p class="faint">dashed: at most ${short(chart.bound)} ${chart.unit} by clause 148</p>` : "";
+  const theory = chart.bound ? `<p class="faint">dashed: from the head of the queue to the first bit at most ${short(chart.bound)} ${chart.unit} (148.4.4)</p>` : "";
   into.innerHTML = `<h3>${chart.title}</h3><p><b>${told}</b></p><svg viewBox="0 0 ${WIDE} ${HIGH}" preserveAspectRatio="none" role="img"
     aria-label="${chart.title} over the run: ${told}; the scale ends at ${short(most)}"><line class="zero" x1="0" x2="${WIDE}" y1="${HIGH - 3}" y2="${HIGH - 3}"/>
     ${bound}<path d="${line}"/><line class="now" x1="${part * WIDE}" x2="${part * WIDE}" y1="0" y2="${HIGH}"/></svg>

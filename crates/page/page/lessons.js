@@ -63,7 +63,7 @@ export const LESSONS = [
     lead: "The oldest rule is none: send when there is a frame. At best 1/(2e) = 0.184 of the channel carries frames (Abramson 1970); with slots 1/e = 0.368 (Roberts 1975).",
     scenario: written('topology = "star:0bt"', 'arrivals = "poisson:0.18"\nframe_size = 1518').replace("stations = 2", "stations = 10").replace('"50ms"', '"500ms"')
       + '\n[access]\nmethod = "aloha"\n',
-    at: 150000, span: 60000,
+    at: 112000, span: 40000,
     questions: [
       "A frame is lost if another begins while it lasts, or just before. How long is that dangerous time, in frames?",
       "Slots halve the dangerous time. What do they cost?",
@@ -76,12 +76,12 @@ export const LESSONS = [
     lead: "10BASE-T1S takes turns. A BEACON begins a cycle; each node sends in its turn or lets 32 bit times pass.",
     scenario: written('topology = "bus:25m"', 'arrivals = "poisson:0.4"\nframe_size = 64').replace("stations = 2", "stations = 6")
       + '\n[access]\nmethod = "plca"\n',
-    at: 12000, span: 3000,
+    at: 8400, span: 2600,
     questions: [
       "How long is a cycle in which no node sends, and of what does it consist?",
-      "What is the longest that a node can wait for its turn? The dashed line is that bound.",
+      "What is the longest that a node can wait for its turn? The dashed line is that bound, from the head of the queue to the first bit.",
       "Nothing collides on the line. What do the sentences tell of a collision all the same?",
     ],
-    tries: ["Saturate the bus. Is any delay of the access above the dashed line?", "Change the method to CSMA/CD with the same load, and compare the longest delay."],
+    tries: ["Saturate the bus. Do the sentences tell an access delay above the dashed line?", "Change the method to CSMA/CD with the same load, and compare the longest delay."],
   },
 ];

@@ -199,7 +199,8 @@ export class Picture {
     const left = x + width < this.width ? x : x - width - 12;
     const box = { left, top: y - 9, right: left + width, bottom: y + 9 };
     const end = this.down(signal.parts.at(-1)?.[2] ?? signal.begin);
-    if (y < 10 || end - this.down(signal.begin) < 20 || this.names?.some((other) => meets(other, box))) return;
+    const isShort = end - this.down(signal.begin) < 20 && !NAMED.has(signal.what);
+    if (y < 10 || isShort || this.names?.some((other) => meets(other, box))) return;
     this.names?.push(box);
     context.fillStyle = this.palette["--paper"];
     context.globalAlpha = 0.82;
