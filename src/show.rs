@@ -404,8 +404,10 @@ mod tests {
     #[test]
     fn the_glossary_has_every_word_of_the_tables() {
         let glossary = include_str!("../docs/glossary.md");
-        let cells: Vec<&str> =
-            glossary.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()?.split(" (").next()).collect();
+        let cells: Vec<&str> = glossary
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()?.split(" (").next())
+            .collect();
         let words: Vec<&str> = cells.iter().flat_map(|cell| cell.split(", ")).map(str::trim).collect();
         let columns = STATION_COLUMNS.map(|column| column.replace("-\n", "").replace('\n', " "));
         let lines = [

@@ -3,8 +3,8 @@
 use super::args::{self, Cli};
 use super::commands::CommandError;
 use crate::show::{say, with_causes};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::FromArgMatches;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use sim::scenario::wrong::meant;
 use sim::settings::keys;
 use std::error::Error;
