@@ -91,6 +91,12 @@ chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data
     --virtual-time-budget=4000 --window-size=1060,790 --screenshot="$PWD/$out/report.png" \
     "file://$scratch/diagram.html" > "$scratch/shot" 2>&1
 
+# The bus in a browser, as it opens.
+packaging/page.sh "$scratch/page.html" > "$scratch/page"
+chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/chromium" \
+    --virtual-time-budget=8000 --window-size=1280,860 --screenshot="$PWD/$out/page.png" \
+    "file://$scratch/page.html" > "$scratch/shot" 2>&1
+
 # The window of a program, as a person sees it: NAME TITLE PROGRAM…
 window() {
     local name=$1 title=$2
