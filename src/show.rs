@@ -25,26 +25,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use sim::figures::intervals::BELOW;
 use sim::figures::results::{DelayResults, MediumResults, Results, StationResults};
 use sim::words::units::{group, many};
-use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 pub use fitted::fitted;
 pub use messages::say;
-
-/// An error with everything that led to it, each part once.
-pub fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text += &format!(": {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
-}
+pub use sim::words::prose::with_causes;
 
 /// Wall-clock time, like `2m 5s`: whole seconds, and below ten of them milliseconds.
 pub fn wall_time(time: Duration) -> String {

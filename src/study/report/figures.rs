@@ -210,7 +210,7 @@ impl Course {
     fn points(&self, name: &str) -> Vec<Point> {
         let value = |stretch: &Stretch| match name {
             "utilization" => Some(stretch.utilization),
-            "fairness" => jain(stretch.octets.iter().zip(&self.offered)),
+            "fairness" => jain(stretch.octets.iter().copied().zip(self.offered.iter().copied())),
             _ => (stretch.frames > 0).then(|| stretch.same_winner as f64 / stretch.frames as f64),
         };
         let at = |number: usize| self.begin + (number as f64 + 0.5) * self.length;

@@ -158,7 +158,7 @@ impl MediumResults {
             collision_episodes: episodes,
             attempts_per_episode: ratio(sums.collisions, episodes),
             same_winner: ratio(sums.same_winner, frames),
-            fairness: jain(sums.station_octets.iter().zip(&sums.station_frames)),
+            fairness: jain(sums.station_octets.iter().copied().zip(sums.station_frames.iter().copied())),
             access_delay,
             mac_delay,
             collision_frames: sums.collision_frames.clone(),
@@ -174,8 +174,8 @@ fn ratio(a: u64, b: u64) -> Option<f64> {
 
 /// Jain's fairness index of shares, each beside what was wanted of it: 1 if all have the same, 1/n if one of n has
 /// everything, none if all have nothing. A share of which nothing was wanted is left out.
-pub fn jain<'a>(shares: impl Iterator<Item = (&'a u64, &'a u64)>) -> Option<f64> {
-    let wanted = shares.filter(|(_, wanted)| **wanted > 0).map(|(share, _)| *share as f64);
+pub fn jain(shares: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
+    let wanted = shares.filter(|(_, wanted)| *wanted > 0).map(|(share, _)| share as f64);
     let (n, sum, squares) = wanted.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
     (squares > 0.0).then(|| sum * sum / (n * squares))
 }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn shares_are_fair_when_they_are_equal() {
-        let jain = |shares: &[u64], wanted: &[u64]| jain(shares.iter().zip(wanted));
+        let jain = |shares: &[u64], wanted: &[u64]| jain(shares.iter().copied().zip(wanted.iter().copied()));
         assert_eq!(jain(&[5, 5, 5, 5], &[9; 4]), Some(1.0));
         assert_eq!(jain(&[5, 0, 0, 0], &[9; 4]), Some(0.25));
         assert_eq!(jain(&[0, 0], &[9, 0]), None);

@@ -2,6 +2,21 @@
 //! template's gaps are found when it is compiled, and what fills them is appended where it belongs.
 
 use medium::{BitRate, BitTimes};
+use std::error::Error;
+
+/// An error with everything that led to it, each part once.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
 
 /// The parts of a template before, between and after its gaps, which have these names in this order.
 ///

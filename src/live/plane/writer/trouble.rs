@@ -1,8 +1,8 @@
 //! What the user reads of a file that is not written any further.
 
+use crate::show::with_causes;
 use crossbeam_channel::Sender;
 use sim::files::json_lines::WriteError;
-use std::error::Error;
 
 pub fn tell_trouble(trouble: &Sender<String>, what: String) {
     // There is room for as much as can go wrong.
@@ -11,8 +11,7 @@ pub fn tell_trouble(trouble: &Sender<String>, what: String) {
 
 /// An error with its cause.
 pub fn told(error: &WriteError) -> String {
-    let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
-    plain(&format!("{error}{cause}"))
+    plain(&with_causes(error))
 }
 
 /// One line of a terminal. A file's name may have anything in it.

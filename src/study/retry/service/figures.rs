@@ -5,6 +5,7 @@ use crate::study::retry::{Named, RunError};
 use serde::Serialize;
 use sim::figures::histogram::Histogram;
 use sim::figures::intervals::{half_width_of_batched_quantile, half_width_of_batches};
+use sim::figures::metrics;
 
 /// Stretches of the measured time, from which intervals come.
 const BATCHES: u64 = 32;
@@ -358,11 +359,9 @@ impl Service {
     }
 }
 
-/// (Σx)² / (n Σx²) (Jain, Chiu and Hawe 1984).
+/// Jain's index of clients, each of which wants something; 1 if none was served.
 fn jain(served: &[u32]) -> f64 {
-    let sum: f64 = served.iter().map(|&served| f64::from(served)).sum();
-    let squares: f64 = served.iter().map(|&served| f64::from(served).powi(2)).sum();
-    if squares == 0.0 { 1.0 } else { sum * sum / (served.len() as f64 * squares) }
+    metrics::jain(served.iter().map(|&served| (u64::from(served), 1))).unwrap_or(1.0)
 }
 
 impl Oscillation {

@@ -8,6 +8,7 @@ use crate::settings::overrides::option_at;
 use crate::settings::wrong::Wrong;
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
+use crate::words::prose::with_causes;
 use crate::words::units::RunTime;
 use medium::{BitInstant, BitRate, BitTimes, Config, Deed, Fault, Method, Octets};
 use std::sync::Arc;
@@ -284,7 +285,7 @@ impl Planner<'_> {
         let replays = replays(traffic).map_err(|error| {
             let is_its =
                 |spec: &TrafficSpec| matches!(&spec.arrivals, Arrivals::Replay { path } if path == error.path());
-            at(traffic.iter().position(is_its), with_reason(&error))
+            at(traffic.iter().position(is_its), with_causes(&error))
         })?;
         // The seed changes draws, never whether there is a source.
         let sources = all_sources(traffic, further, &replays, medium, 0).map_err(|error| match error {
@@ -321,9 +322,4 @@ impl Planner<'_> {
         }
         Ok(replays.into())
     }
-}
-
-/// An error and what led to it, each once.
-fn with_reason(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
