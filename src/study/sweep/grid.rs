@@ -460,12 +460,13 @@ fn cost(plan: &Plan) -> f64 {
     let load = |spec: &TrafficSpec| match spec.arrivals {
         Arrivals::Silent => 0.0,
         Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Tcp(_) | Arrivals::Bernoulli { .. } => 1.0,
-        Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => load.of_rate(frame(spec), slot),
-        Arrivals::Periodic { every: Every::Load(load), .. } => load.of_rate(frame(spec), slot),
+        Arrivals::Poisson { load }
+        | Arrivals::OnOff { load, .. }
+        | Arrivals::Periodic { every: Every::Load(load), .. }
+        | Arrivals::Udp(Udp { every: Every::Load(load), .. }) => load.of_rate(frame(spec), slot),
         Arrivals::Periodic { every: Every::Period(period), frames, .. } => {
             f64::from(frames) * frame(spec) / (period.as_secs_f64() * plan.medium.rate.get() as f64)
         }
-        Arrivals::Udp(Udp { every: Every::Load(load), .. }) => load.of_rate(frame(spec), slot),
         Arrivals::Ping(_) | Arrivals::Udp(_) => 0.1,
         Arrivals::Replay { .. } => 1.0 / plan.traffic.len() as f64,
     };

@@ -67,8 +67,9 @@ pub fn part_of_rate(plan: &Plan) -> Option<f64> {
         let frame = spec.mean_frame(medium);
         match &spec.arrivals {
             Arrivals::Silent => Some(0.0),
-            Arrivals::Poisson { load } | Arrivals::OnOff { load, .. } => Some(load.of_rate(frame, slot)),
-            Arrivals::Periodic { every: Every::Load(load), .. } => Some(load.of_rate(frame, slot)),
+            Arrivals::Poisson { load }
+            | Arrivals::OnOff { load, .. }
+            | Arrivals::Periodic { every: Every::Load(load), .. } => Some(load.of_rate(frame, slot)),
             Arrivals::Periodic { every: Every::Period(period), frames, .. } => {
                 Some(f64::from(*frames) * frame / BitTimes::within(*period, medium.rate).get().max(1) as f64)
             }
