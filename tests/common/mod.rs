@@ -25,6 +25,11 @@ pub const ETHBUS: &str = env!("CARGO_BIN_EXE_ethbus");
 /// Longer than every step takes on a busy machine, so that a test fails only if a step never happens.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
+/// A number of the environment, like `ETHBUS_SEED`, or the usual one.
+pub fn given(name: &str, usual: u64) -> u64 {
+    std::env::var(name).map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+}
+
 /// Whether a test cannot run here, for lack of capabilities or of one of these tools; prints the reason.
 pub fn skipped(tools: &[&str]) -> bool {
     let missing = capabilities_missing().expect("/proc is mounted");

@@ -3,7 +3,7 @@
 use crate::common::lab::{Unused, assert_nothing_of};
 use crate::common::process::{Finished, Running, ethbus, program, run};
 use crate::common::results::{check, number, station, stations};
-use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
+use crate::common::{PATIENCE, Turn, given, note, skipped, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -305,7 +305,6 @@ fn a_monkey_finds_the_daemon_and_the_lab_to_agree() {
         return;
     }
     let _turn = Turn::shared();
-    let given = |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().expect("a number"));
     let (seed, steps) = (given("ETHBUS_SEED", 1), given("ETHBUS_CASES", 40));
     note(&format!("ETHBUS_SEED={seed} ETHBUS_CASES={steps}"));
     let mut docker = Docker::start();

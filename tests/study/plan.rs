@@ -2,17 +2,13 @@
 //!
 //! `ETHBUS_CASES=10000` draws more tables, `ETHBUS_SEED=2` others.
 
+use crate::common::given;
 use crate::common::process::{Finished, ethbus, run};
 use backoff::Generator;
 use ethbus::study::plan::bound::Analysis;
 use ethbus::study::plan::simulate::simulate;
 use medium::{BitTimes, HostDelay, MacPhy};
 use sim::scenario::messages::{Message, MessageTable, Node};
-
-/// A number of the environment, or the usual one.
-fn given(name: &str, usual: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-}
 
 /// Draws tables of all kinds.
 struct Drawn(Generator);

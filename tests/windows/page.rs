@@ -2,7 +2,8 @@
 
 use crate::common::browser::{self, Page};
 use crate::common::process::{ethbus, program, run, run_for};
-use crate::common::{is_installed, note, skip};
+use crate::common::{given, is_installed, note, skip};
+use backoff::Generator;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -33,13 +34,12 @@ fn page() -> Option<&'static Path> {
     PAGE.get_or_init(make).as_deref()
 }
 
-/// Draws from a seed that is printed.
-struct Draw(u64);
+/// Draws scenarios.
+struct Draw(Generator);
 
 impl Draw {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
+        self.0.next_u64() % limit
     }
 
     fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
@@ -67,27 +67,25 @@ impl Draw {
     }
 }
 
-/// Loads the engine as a page does, and writes the trace of each scenario of a folder beside it, or the error.
+/// Loads the engine with the page's own script, and writes the trace of each scenario of a folder beside it, or the error.
 const RUNNER: &str = r#"
-const { readFileSync, readdirSync, writeFileSync } = require("node:fs");
-const { gunzipSync } = require("node:zlib");
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { Engine, unpacked } from "./engine.mjs";
 const [page, folder] = process.argv.slice(-2);
 const packed = /<script id="wasm"[^>]*>([^<]*)</.exec(readFileSync(page, "utf8"))[1];
-WebAssembly.instantiate(gunzipSync(Buffer.from(packed.trim(), "base64")), {}).then(({ instance: { exports: engine } }) => {
-  const ask = (question) => {
-    const asked = Buffer.from(JSON.stringify(question));
-    const room = engine.page_room(asked.length);
-    new Uint8Array(engine.memory.buffer, room, asked.length).set(asked);
-    const answer = engine.page_ask();
-    return Buffer.from(new Uint8Array(engine.memory.buffer, answer, engine.page_answered()));
-  };
-  for (const name of readdirSync(folder).filter((name) => name.endsWith(".toml"))) {
-    const about = JSON.parse(ask({ ask: "run", scenario: readFileSync(`${folder}/${name}`, "utf8") }));
-    const told = about.error ? Buffer.from(about.error) : ask({ ask: "trace" });
-    writeFileSync(`${folder}/${name.replace(".toml", ".page")}`, told);
+const engine = await Engine.of(await unpacked(packed));
+for (const name of readdirSync(folder).filter((name) => name.endsWith(".toml"))) {
+  let told;
+  try {
+    engine.ask({ ask: "run", scenario: readFileSync(`${folder}/${name}`, "utf8") });
+    told = engine.text({ ask: "trace" });
+  } catch (error) {
+    told = error.message;
   }
-});
+  writeFileSync(`${folder}/${name.replace(".toml", ".page")}`, told);
+}
 "#;
+const ENGINE: &str = include_str!("../../crates/page/page/engine.js");
 
 /// Same seed, same scenario: the page's trace is the program's, byte for byte, and so are the sentences about a scenario
 /// that is wrong.
@@ -97,16 +95,18 @@ fn fifty_scenarios_have_the_events_of_the_program() {
         return skip("needs node");
     }
     let Some(page) = page() else { return };
-    let seed = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
-    note(&format!("seed {seed}"));
-    let (mut draw, folder) = (Draw(seed), tempfile::tempdir().expect("a folder"));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64;
+    let seed = given("ETHBUS_SEED", now);
+    note(&format!("ETHBUS_SEED={seed}"));
+    let (mut draw, folder) = (Draw(Generator::new(seed)), tempfile::tempdir().expect("a folder"));
     let at = |number: u64, kind: &str| folder.path().join(format!("{number}.{kind}"));
     for number in 0..SCENARIOS {
         std::fs::write(at(number, "toml"), draw.scenario()).expect("own folder");
     }
     std::fs::write(at(SCENARIOS, "toml"), "[medium]\nrate = \"10 parsec\"\n").expect("own folder");
-    let runner = folder.path().join("runner.js");
+    let runner = folder.path().join("runner.mjs");
     std::fs::write(&runner, RUNNER).expect("own folder");
+    std::fs::write(folder.path().join("engine.mjs"), ENGINE).expect("own folder");
     run_for(program("node", [&runner, page, folder.path()]), BUILD).succeeded();
     let read =
         |path: PathBuf| std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -114,7 +114,7 @@ fn fifty_scenarios_have_the_events_of_the_program() {
         let (scenario, log) = (at(number, "toml"), at(number, "events"));
         run(ethbus([Path::new("sim"), &scenario, Path::new("--events"), &log])).succeeded();
         let (own, theirs) = (read(at(number, "page")), read(log));
-        assert!(own == theirs, "seed {seed}, {}\n{}", read(scenario), &own[..own.len().min(600)]);
+        assert!(own == theirs, "ETHBUS_SEED={seed}, {}\n{}", read(scenario), &own[..own.len().min(600)]);
     }
     std::fs::copy(at(SCENARIOS, "toml"), folder.path().join("scenario.toml")).expect("own folder");
     let mut wrong = ethbus(["sim", "scenario.toml"]);
