@@ -4,24 +4,18 @@
 const WIDE = 320;
 const HIGH = 84;
 
-/** @typedef {{piece: number, bits: number[][], delay: number[], frames: number[], collisions: number[]}} Course */
-
-/** Jain's index of those that got something through; nothing if none did. @param {number[]} shares */
-export function fairness(shares) {
-  const [sum, squares] = [shares.reduce((all, one) => all + one, 0), shares.reduce((all, one) => all + one * one, 0)];
-  return sum > 0 ? (sum * sum) / (shares.length * squares) : null;
-}
+/** @typedef {{utilization: number[], mac_delay_bt: (number | null)[], fairness: (number | null)[]}} Course */
 
 /** @param {Course} course @param {number} rate @param {number} bound of the delay in bit times, or 0
  * @param {number | null} fair over all of the run */
 export function charts(course, rate, bound, fair) {
   const micros = (/** @type {number} */ bits) => (bits / rate) * 1e6;
-  const delays = course.delay.map((sum, at) => (course.frames[at] ? micros(sum / course.frames[at]) : null));
+  const delays = course.mac_delay_bt.map((delay) => (delay === null ? null : micros(delay)));
   const most = Math.max(1, ...delays.map((one) => one ?? 0), micros(bound));
   return [
-    { title: "Utilization", unit: "of the rate", most: 1, bound: 0, whole: null, values: course.bits.map((bits) => Math.min(1, bits.reduce((all, one) => all + one, 0) / course.piece)) },
+    { title: "Utilization", unit: "of the rate", most: 1, bound: 0, whole: null, values: course.utilization },
     { title: "Delay in the MAC", unit: "µs", most, bound: micros(bound), whole: null, values: delays },
-    { title: "Fairness", unit: "Jain’s index", most: 1, bound: 0, whole: fair, values: course.bits.map(fairness) },
+    { title: "Fairness", unit: "Jain’s index", most: 1, bound: 0, whole: fair, values: course.fairness },
   ];
 }
 

@@ -3,16 +3,17 @@
 
 /** @typedef {{title: string, lead: string, scenario: string, at: "collision" | number, span: number, questions: string[], tries: string[]}} Lesson */
 
-/** @param {string} medium @param {string} traffic @param {string} rest */
-const written = (medium, traffic, rest = "") =>
-  `seed = 1\nstations = 2\n\n[medium]\nrate = "10Mbit/s"\n${medium}\n\n[traffic]\n${traffic}\n\n[run]\nduration = "50ms"\nwarmup = "0s"\n${rest}`;
+/** A scenario. @param {{stations?: number, rate?: string, topology: string, traffic: string, duration?: string, more?: string}} own */
+export const written = ({ stations, rate = "10Mbit/s", topology, traffic, duration = "50ms", more = "" }) =>
+  `seed = 1\n${stations === undefined ? "" : `stations = ${stations}\n`}\n[medium]\nrate = "${rate}"\ntopology = "${topology}"\n\n[traffic]\n${traffic}\n\n`
+  + `[run]\nduration = "${duration}"\nwarmup = "0s"\n${more && `\n${more}`}`;
 
 /** @type {Lesson[]} */
 export const LESSONS = [
   {
     title: "The first collision",
     lead: "Two stations at the ends of 1,000 m of cable. Both listen, both hear nothing, both begin.",
-    scenario: written('topology = "bus:1000m"', 'arrivals = "saturated"\nframe_size = 64'),
+    scenario: written({ stations: 2, topology: "bus:1000m", traffic: 'arrivals = "saturated"\nframe_size = 64' }),
     at: "collision", span: 400,
     questions: [
       "Both stations listened before they sent. Why did that not help?",
@@ -24,7 +25,7 @@ export const LESSONS = [
   {
     title: "Why 512 bit times",
     lead: "A collision must reach the sender while it still sends. The shortest frame lasts 512 bit times with the FCS: that is the slot.",
-    scenario: written('topology = "bus:8000m"', 'arrivals = "poisson:0.6"\nframe_size = 64'),
+    scenario: written({ stations: 2, topology: "bus:8000m", traffic: 'arrivals = "poisson:0.6"\nframe_size = 64' }),
     at: "collision", span: 1600,
     questions: [
       "The cable is longer than the standard allows. How long after its first bit does a sender notice the collision?",
@@ -36,7 +37,7 @@ export const LESSONS = [
   {
     title: "The capture effect",
     lead: "Two stations always have a frame to send. The winner of a race draws from a small range for its next frame; the range of the loser has grown.",
-    scenario: written('topology = "star:0bt"', 'arrivals = "saturated"\nframe_size = 1518').replace('"50ms"', '"400ms"'),
+    scenario: written({ stations: 2, topology: "star:0bt", traffic: 'arrivals = "saturated"\nframe_size = 1518', duration: "400ms" }),
     at: 90000, span: 60000,
     questions: [
       "After a collision the winner begins again at collision 1. At which collision is the loser?",
@@ -48,8 +49,8 @@ export const LESSONS = [
   {
     title: "Hidden stations",
     lead: "st1 and st3 both send to st2 and are out of each other’s range. Neither hears what it destroys.",
-    scenario: written('topology = "bus:200m"', "frame_size = 1518").replace("stations = 2\n", "").replace("10Mbit/s", "1Mbit/s").replace('"50ms"', '"400ms"')
-      + '\n[access]\nmethod = "csma-ca"\nphy = "dsss-1"\nrange = "120m"\nrts = false\n\n[[station]]\nposition = "0m"\ndestination = "st2"\n\n[[station]]\nposition = "100m"\narrivals = "silent"\n\n[[station]]\nposition = "200m"\ndestination = "st2"\n',
+    scenario: written({ rate: "1Mbit/s", topology: "bus:200m", traffic: "frame_size = 1518", duration: "400ms",
+      more: '[access]\nmethod = "csma-ca"\nphy = "dsss-1"\nrange = "120m"\nrts = false\n\n[[station]]\nposition = "0m"\ndestination = "st2"\n\n[[station]]\nposition = "100m"\narrivals = "silent"\n\n[[station]]\nposition = "200m"\ndestination = "st2"\n' }),
     at: 60000, span: 30000,
     questions: [
       "Find two frames that overlap at st2. What does each sender know of the other?",
@@ -61,8 +62,8 @@ export const LESSONS = [
   {
     title: "From ALOHA to CSMA",
     lead: "The oldest rule is none: send when there is a frame. At best 1/(2e) = 0.184 of the channel carries frames (Abramson 1970); with slots 1/e = 0.368 (Roberts 1975).",
-    scenario: written('topology = "star:0bt"', 'arrivals = "poisson:0.18"\nframe_size = 1518').replace("stations = 2", "stations = 10").replace('"50ms"', '"500ms"')
-      + '\n[access]\nmethod = "aloha"\n',
+    scenario: written({ stations: 10, topology: "star:0bt", traffic: 'arrivals = "poisson:0.18"\nframe_size = 1518', duration: "500ms",
+      more: '[access]\nmethod = "aloha"\n' }),
     at: 112000, span: 40000,
     questions: [
       "A frame is lost if another begins while it lasts, or just before. How long is that dangerous time, in frames?",
@@ -74,8 +75,7 @@ export const LESSONS = [
   {
     title: "PLCA: turns",
     lead: "10BASE-T1S takes turns. A BEACON begins a cycle; each node sends in its turn or lets 32 bit times pass.",
-    scenario: written('topology = "bus:25m"', 'arrivals = "poisson:0.4"\nframe_size = 64').replace("stations = 2", "stations = 6")
-      + '\n[access]\nmethod = "plca"\n',
+    scenario: written({ stations: 6, topology: "bus:25m", traffic: 'arrivals = "poisson:0.4"\nframe_size = 64', more: '[access]\nmethod = "plca"\n' }),
     at: 8400, span: 2600,
     questions: [
       "How long is a cycle in which no node sends, and of what does it consist?",

@@ -5,7 +5,7 @@ import { Engine, unpacked } from "./engine.js";
 import * as scenario from "./scenario.js";
 import { Picture } from "./picture.js";
 import { charts, show, short } from "./charts.js";
-import { LESSONS } from "./lessons.js";
+import { LESSONS, written } from "./lessons.js";
 
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
@@ -14,7 +14,7 @@ const escaped = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCo
 const grouped = (/** @type {number} */ number) => Math.round(number).toLocaleString("en");
 
 /** What the page opens on. */
-const OPENING = LESSONS[0].scenario.replace("stations = 2", "stations = 4").replace("saturated", "poisson:0.9").replace("= 64", "= 128");
+const OPENING = written({ stations: 4, topology: "bus:1000m", traffic: 'arrivals = "poisson:0.9"\nframe_size = 128' });
 /** Rows that are shown at most. */
 const ROWS = 14;
 /** Events that go by in a second where the sentences are read, and how much of a window goes by in a second. */
@@ -153,16 +153,17 @@ function head(name, at, movable) {
   });
   button.addEventListener("pointermove", (event) => {
     if (!button.dataset.dragged) return;
-    const box = $("picture").getBoundingClientRect();
-    button.style.left = `${Math.min(box.width - 38, Math.max(94, event.clientX - box.left))}px`;
+    button.style.left = `${picture.along(pointed(event))}px`;
   });
   button.addEventListener("pointerup", (event) => {
     delete button.dataset.dragged;
-    const box = $("picture").getBoundingClientRect();
-    move(at, (event.clientX - box.left - 94) / (box.width - 132));
+    move(at, pointed(event));
   });
   return button;
 }
+
+/** The part of the cable that a pointer is at. @param {PointerEvent} event */
+const pointed = (event) => picture.part(event.clientX - $("picture").getBoundingClientRect().left);
 
 /** The length that the scenario gives the cable, in metres. */
 const metres = () => Number.parseFloat((scenario.get(state.text, "medium", "topology") ?? "").slice(4)) || 1;

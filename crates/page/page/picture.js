@@ -2,7 +2,7 @@
 // Signals over place (across) and time (down) on a canvas. Colour is never the only sign: a jam is hatched, what is not a
 // frame has its name, and a collision has a ring.
 
-/** @typedef {{number: number, source: number, frame: string, what: string, attempt: number, begin: number,
+/** @typedef {{source: number, frame: string, what: string, begin: number,
  *   collided: number | null, parts: [string, number, number][], there: ([number, number] | null)[]}} Signal */
 /** @typedef {{from: number, to: number, now: number, signals: Signal[], shape: string, order: number[], places: number[],
  *   followed: string | null, grid: number}} View */
@@ -11,6 +11,8 @@ const FILLS = { preamble: "--preamble", frame: "--frame", jam: "--jam", extensio
 const NAMED = new Set(["RTS", "CTS", "ACK", "BEACON", "COMMIT"]);
 const LEFT = 74;
 const RIGHT = 18;
+/** From the ends of a cable to those of its room. */
+const MARGIN = 20;
 
 export class Picture {
   /** @param {HTMLCanvasElement} canvas */
@@ -38,8 +40,22 @@ export class Picture {
   across(station) {
     const { places, shape, order } = /** @type {View} */ (this.view);
     const width = this.width - LEFT - RIGHT;
-    if (shape === "cable") return LEFT + 20 + places[station] * (width - 40);
+    if (shape === "cable") return this.along(places[station]);
     return LEFT + ((order.indexOf(station) + 0.5) / order.length) * width;
+  }
+
+  /** Where a part of the cable ends, in pixels. @param {number} part */
+  along(part) {
+    return LEFT + MARGIN + part * this.cable();
+  }
+
+  /** The part of the cable up to there; not below 0 nor above 1. @param {number} x in pixels */
+  part(x) {
+    return Math.min(1, Math.max(0, (x - this.along(0)) / this.cable()));
+  }
+
+  cable() {
+    return this.width - LEFT - RIGHT - 2 * MARGIN;
   }
 
   /** Where an instant is, in pixels. @param {number} at */
@@ -120,7 +136,7 @@ export class Picture {
   signals(signals, isWhole) {
     const { followed } = /** @type {View} */ (this.view);
     for (const signal of signals) {
-      for (const part of signal.parts) this.part(signal, part);
+      for (const part of signal.parts) this.fill(signal, part);
       if (followed === signal.frame) this.outline(signal);
     }
     if (!isWhole) return;
@@ -165,7 +181,7 @@ export class Picture {
   }
 
   /** @param {Signal} signal @param {[string, number, number]} part */
-  part(signal, [name, from, to]) {
+  fill(signal, [name, from, to]) {
     const { context } = this;
     const path = this.shape(signal, from, to);
     context.save();

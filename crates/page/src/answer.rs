@@ -4,7 +4,7 @@ use crate::run::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sim::explain::{Wanted, data, draw, find, tell};
-use std::error::Error;
+use sim::words::prose::with_causes;
 
 /// What a page can ask.
 #[derive(Debug, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Desk {
 impl Desk {
     /// The answer to a question; `{"error":"…"}` if there is none.
     pub fn answer(&mut self, question: &[u8]) -> Vec<u8> {
-        let answer = serde_json::from_slice(question).map_err(|error| sentence(&error));
+        let answer = serde_json::from_slice(question).map_err(|error| with_causes(&error));
         let answer = answer.and_then(|question| self.of(question));
         answer.unwrap_or_else(|error| text(&json!({ "error": error })))
     }
@@ -52,7 +52,7 @@ impl Desk {
             Question::Rows { to, most } => text(&run.rows(to, most)),
             Question::Next { after, kind } => text(&run.next(after, kind.as_deref())),
             Question::Life { frame } => text(&life(run, &frame)?),
-            Question::Trace | Question::Run { .. } => run.trace(),
+            Question::Trace | Question::Run { .. } => run.trace().to_vec(),
         })
     }
 }
@@ -63,18 +63,8 @@ fn text<T: Serialize>(answer: &T) -> Vec<u8> {
 
 /// What `explain` tells of a frame: its steps, all of it as text, and the picture.
 fn life(run: &Run, frame: &str) -> Result<Value, String> {
-    let mut log = run.log().map_err(|error| sentence(&error))?;
-    let wanted = Wanted::parse(frame, None, log.header()).map_err(|error| sentence(&error))?;
-    let story = find(&mut log, wanted).map_err(|error| sentence(&error))?;
+    let mut log = run.log().map_err(|error| with_causes(&error))?;
+    let wanted = Wanted::parse(frame, None, log.header()).map_err(|error| with_causes(&error))?;
+    let story = find(&mut log, wanted).map_err(|error| with_causes(&error))?;
     Ok(json!({ "life": data(&story), "text": tell(&story), "svg": draw(&story) }))
-}
-
-/// An error and its causes, as the command line has them.
-pub fn sentence(error: &dyn Error) -> String {
-    let (mut all, mut cause) = (error.to_string(), error.source());
-    while let Some(error) = cause {
-        all += &format!(": {error}");
-        cause = error.source();
-    }
-    all
 }

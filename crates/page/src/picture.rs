@@ -8,12 +8,10 @@ use sim::words::sentences::frame_name;
 /// A signal: its parts at its sender's place, and from when to when it is at each station's.
 #[derive(Debug, Serialize)]
 pub struct Drawn {
-    number: u64,
     source: u16,
     frame: String,
     /// `frame`, `RTS`, `BEACON` …
     what: &'static str,
-    attempt: u32,
     begin: u64,
     /// When its sender noticed a collision.
     collided: Option<u64>,
@@ -22,21 +20,19 @@ pub struct Drawn {
     there: Vec<Option<(u64, u64)>>,
 }
 
-/// Signal `number` as a page draws it. What goes on ends with `end`.
+/// A signal as a page draws it. What goes on ends with `end`.
 pub fn drawn(
     signals: &Signals,
-    (number, one): (u64, &Signal),
+    one: &Signal,
     stations: impl Iterator<Item = StationId>,
     names: &[String],
     end: BitInstant,
 ) -> Drawn {
     let at = |(begin, to): (BitInstant, BitInstant)| (begin.get(), to.min(end).get());
     Drawn {
-        number,
         source: one.source.index() as u16,
         frame: frame_name(names, one.frame),
         what: one.name(),
-        attempt: one.attempt,
         begin: one.begin.get(),
         collided: one.collision.map(|collision| collision.at.get()),
         parts: one.parts(end).map(|(part, from, to)| (part.name(), from.get(), to.get())).collect(),

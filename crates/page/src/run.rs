@@ -1,6 +1,5 @@
 //! A run in memory: its notes, its trace, and the scene at any of its instants.
 
-use crate::answer::sentence;
 use crate::course::Course;
 use crate::picture::{Drawn, drawn};
 use medium::{BitInstant, Event, Input, StationId};
@@ -13,7 +12,8 @@ use sim::run::measure;
 use sim::run::observer::{Both, Observer};
 use sim::scenario::plan::{Overrides, Plan};
 use sim::scene::{Layout, Shape, Signal, Signals};
-use sim::words::configuration::{kind, slot};
+use sim::words::configuration::kind;
+use sim::words::prose::with_causes;
 use sim::words::sentences::{TIED, frame_name};
 use std::cell::Cell;
 use std::io::Cursor;
@@ -103,7 +103,7 @@ pub struct Run {
     end: BitInstant,
     /// It had more events than a page keeps.
     is_cut: bool,
-    trace: Arc<Mutex<Vec<u8>>>,
+    trace: Arc<[u8]>,
 }
 
 /// An event in words.
@@ -111,7 +111,6 @@ pub struct Run {
 pub struct Row {
     t: u64,
     kind: &'static str,
-    station: u16,
     frame: String,
     says: String,
 }
@@ -123,7 +122,7 @@ impl Run {
     /// What the program would say of the scenario.
     pub fn of(scenario: String) -> Result<Run, String> {
         let plan = Plan::of_text(Path::new("scenario.toml"), scenario, &Overrides::default(), 1);
-        let plan = plan.map_err(|error| sentence(&error))?;
+        let plan = plan.map_err(|error| with_causes(&error))?;
         let (config, names) = (Arc::new(plan.medium.clone()), plan.all_names());
         let count = Rc::<Cell<usize>>::default();
         let keeper = Keeper {
@@ -134,13 +133,14 @@ impl Run {
             course: Course::new(&plan),
             count: count.clone(),
         };
-        let trace = Arc::default();
-        let log = EventLog::in_memory(&trace, &Header::new(&plan.name, &config, &plan.station_names()));
-        let mut both = Both(log.map_err(|error| sentence(&error))?.without_digest(), keeper);
+        let written = Arc::<Mutex<Vec<u8>>>::default();
+        let log = EventLog::in_memory(&written, &Header::new(&plan.name, &config, &plan.station_names()));
+        let mut both = Both(log.map_err(|error| with_causes(&error))?.without_digest(), keeper);
         let run = measure::run(&plan, plan.medium.seed, &mut both, |_| count.get() < MOST);
-        let measured = run.map_err(|error| sentence(&error))?;
+        let measured = run.map_err(|error| with_causes(&error))?;
         let (is_cut, end) = (!measured.is_done(), measured.end);
         let results = measure::results(&plan, &[measured]);
+        let trace = std::mem::take(&mut *written.lock().expect("one thread")).into();
         Ok(Run { keeper: both.1, names, plan, results, end, is_cut, trace })
     }
 
@@ -158,12 +158,10 @@ impl Run {
         let places: Vec<Option<u64>> = self.stations().map(|station| place(&station)).collect();
         let first_collision = self.next(0, Some("collision"));
         json!({
-            "name": self.plan.name, "topology": kind(&config.topology), "shape": shape,
-            "stations": self.names, "order": order, "places": places, "rate": config.rate.get(),
-            "longest": config.topology.longest_distance().get(), "seed": config.seed, "end": self.end.get(),
-            "cut": self.is_cut, "events": self.keeper.notes.len(), "first_collision": first_collision,
-            "slot": slot(&config.method).unwrap_or(config.parameters.slot_time).get(), "warnings": self.plan.warnings,
-            "results": self.results, "course": self.keeper.course,
+            "topology": kind(&config.topology), "shape": shape, "stations": self.names, "order": order,
+            "places": places, "rate": config.rate.get(), "end": self.end.get(), "cut": self.is_cut,
+            "events": self.keeper.notes.len(), "first_collision": first_collision, "results": self.results,
+            "course": self.keeper.course.figures(),
         })
     }
 
@@ -176,8 +174,8 @@ impl Run {
         let (signals, (from, to)) = (&self.keeper.signals, (BitInstant::new(from), BitInstant::new(to)));
         let way = signals.longest();
         let end = |one: &Signal| one.end.map_or(self.end, |end| end + way);
-        let there = signals.numbered().filter(|(_, one)| one.begin < to && end(one) > from);
-        there.map(|(number, one)| drawn(signals, (number, one), self.stations(), &self.names, self.end)).collect()
+        let there = signals.iter().filter(|one| one.begin < to && end(one) > from);
+        there.map(|one| drawn(signals, one, self.stations(), &self.names, self.end)).collect()
     }
 
     /// The last events up to an instant, at most `most`, each in a sentence.
@@ -201,7 +199,6 @@ impl Run {
         Row {
             t: event.at.get(),
             kind: event.kind.name(),
-            station: event.station.index() as u16,
             frame: frame_name(&self.names, event.frame),
             says: signals.sentence(event, &self.names).replace(TIED, " "),
         }
@@ -218,15 +215,15 @@ impl Run {
     }
 
     /// The trace, as the program writes it.
-    pub fn trace(&self) -> Vec<u8> {
-        self.trace.lock().expect("one thread").clone()
+    pub fn trace(&self) -> &[u8] {
+        &self.trace
     }
 
     /// Reads the trace.
     ///
     /// # Errors
     /// None: the trace was written by this program.
-    pub fn log(&self) -> Result<EventLogReader<Cursor<Vec<u8>>>, ReadError> {
+    pub fn log(&self) -> Result<EventLogReader<Cursor<&[u8]>>, ReadError> {
         EventLogReader::new(LineReader::new(Cursor::new(self.trace()), "trace".to_owned()))
     }
 }
