@@ -477,6 +477,11 @@ fn making_until(interrupts: &Receiver<Signal>, stations: usize) -> impl FnMut(us
     }
 }
 
+/// A station of a lab that is up, as `given` means it.
+fn station_meant(lab: &str, given: &str) -> Result<String, CommandError> {
+    Ok(Inventory::of_running(lab)?.station_meant(given))
+}
+
 fn station_names(content: &Content) -> Vec<String> {
     content.stations.iter().map(|port| port.name.clone()).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::common::files::kind;
 use crate::common::lab::Lab;
-use crate::common::process::{program, run};
+use crate::common::process::{ethbus, program, run};
 use crate::common::{PATIENCE, Turn, skipped};
 use serde_json::{Value, json};
 use std::fs;
@@ -136,6 +136,53 @@ fn a_subscriber_gets_what_it_wants() {
     assert!(octets.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) && octets.len() > 500, "{} octets", octets.len());
     let wrong = client.call(json!(1), "subscribe", json!({ "events": { "stations": ["st9"] } }));
     assert_eq!(wrong["error"]["message"], "no station is called `st9`");
+    lab.down();
+    lab.assert_nothing_left();
+}
+
+/// Commands know a station by its container's name and by the begin of its id, until it leaves.
+#[test]
+fn a_label_is_a_name_of_its_station() {
+    if skipped(&["true"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut lab = Lab::up(&["--stations", "3", "--capacity", "4", "--access", "plca", "--topology", "bus:25m"]);
+    let network = format!("of-{}", lab.name);
+    let (name, id, begin) = ("shop-and-more-of-it-all_web_1", "0123456789ab".repeat(5) + "cdef", "0123456789ab0");
+    let mut client = Client::of(&lab);
+    client.result("label", json!({ "station": "st2", "name": name, "id": id }));
+    client.result("label", json!({ "name": network }));
+    let wrong = client.call(json!(1), "label", json!({ "station": "st9", "name": name, "id": id }));
+    assert_eq!(wrong["error"]["message"], "no station is called `st9`");
+    let of_lab = |words: &[&str]| run(ethbus([words, &["--name", &network]].concat()));
+    let all = of_lab(&["stats", "--format", "json"]).json();
+    assert_eq!(all["addresses"][1]["container"], json!({ "name": name, "id": id }), "{all}");
+    assert!(of_lab(&["stats"]).succeeded().stdout.contains(name));
+    for given in [name, begin] {
+        of_lab(&["unplug", given]).succeeded();
+        assert_eq!(attached(&client.result("stats", json!({}))), [true, false, true]);
+        of_lab(&["plug", given]).succeeded();
+        for words in [
+            &["fault", given, "deaf"][..],
+            &["fault", given, "none"],
+            &["cut", given, "st1"],
+            &["mend"],
+            &["set", given, "arrivals=poisson:0.01"],
+            &["plca", "get", given],
+            &["plca", "set", given, "burst-cnt", "1"],
+            &["send", "--from", "st1", "--to", given, "--count", "1"],
+            &["send", "--from", given, "--to", "st1", "--count", "1"],
+            &["receive", "--at", given, "--duration", "1ms"],
+            &["stats", "--station", given],
+            &["capture", "--filter", &format!("station={given}"), "--out", "/dev/null", "--duration", "1ms"],
+        ] {
+            of_lab(words).succeeded();
+        }
+        run(ethbus(["exec", "--name", &network, given, "--", "true"])).succeeded();
+    }
+    of_lab(&["remove", name]).succeeded();
+    of_lab(&["stats", "--station", name]).failed_with(1, &["shop"]);
     lab.down();
     lab.assert_nothing_left();
 }

@@ -74,9 +74,9 @@ impl Docker {
         wait_until(PATIENCE, "the daemon's answer", || self.run("version").code() == Some(0));
     }
 
-    fn end_daemon(&mut self) {
+    fn end_daemon(&mut self, signal: &str) {
         let daemon = self.daemon.take().expect("it runs");
-        daemon.signal("TERM");
+        daemon.signal(signal);
         daemon.wait();
     }
 
@@ -170,7 +170,7 @@ impl Drop for Docker {
             for (list, remove) in [("ps -aq", "rm -f"), ("network ls -q --filter type=custom", "network rm")] {
                 self.run(list).stdout.lines().for_each(|id| drop(self.run(&format!("{remove} {id}"))));
             }
-            self.end_daemon();
+            self.end_daemon("TERM");
         }
         drop(self.driver.take());
         let _ = fs::remove_file(self.socket());
@@ -221,7 +221,7 @@ fn a_network_of_docker_is_a_lab_while_daemon_and_driver_come_and_go() {
     docker.start_driver();
     docker.run("restart -t 0 db").succeeded();
     docker.ping("web", &docker.address("db"));
-    docker.end_daemon();
+    docker.end_daemon("TERM");
     docker.end_driver("TERM");
     assert!(!docker.socket().exists(), "a driver that ends removes its socket");
     docker.start_driver();
@@ -346,7 +346,7 @@ fn a_monkey_finds_the_daemon_and_the_lab_to_agree() {
                 remove.wait().succeeded()
             }
             11 => {
-                docker.end_daemon();
+                docker.end_daemon(["KILL", "TERM"][draw(2)]);
                 docker.start_daemon();
                 docker.run("container prune -f").succeeded()
             }

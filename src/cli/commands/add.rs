@@ -31,11 +31,11 @@ pub fn add(args: &AddArgs) -> Outcome {
 pub fn remove(args: &PortArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let content = Inventory::of_running(&lab)?;
-    if !content.stations.iter().any(|port| port.name == args.station) {
-        let (station, stations) = (args.station.clone(), station_names(&content));
-        return Err(CommandError::NoStation { lab, station, stations });
+    let station = content.station_meant(&args.station);
+    if !content.stations.iter().any(|port| port.name == station) {
+        return Err(CommandError::NoStation { lab, station, stations: station_names(&content) });
     }
-    let request = Control::Remove { station: args.station.clone() };
+    let request = Control::Remove { station };
     control::removed(&lab, &request).map_err(|error| CommandError::of_lab(&lab, error))?;
     Ok(ExitCode::SUCCESS)
 }

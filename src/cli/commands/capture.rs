@@ -5,7 +5,7 @@ use super::{CommandError, Outcome, interrupts, running_lab, station_names};
 use crate::cli::args::CaptureArgs;
 use crate::cli::windows::{self, WindowFile, open_one};
 use crate::live::control;
-use crate::live::lab::inventory::Inventory;
+use crate::live::lab::inventory::{Content, Inventory};
 use crate::show::say;
 use crossbeam_channel::Receiver;
 use link::pipe::is_unread;
@@ -58,9 +58,10 @@ pub fn capture(args: &CaptureArgs) -> Outcome {
     if let Some(span) = args.last {
         return last(args, &lab, span);
     }
-    let stations = station_names(&Inventory::of_running(&lab)?);
-    let filter = args.wish.filter.as_deref();
-    let wish = windows::wish("--filter", Some(&args.out), args.wish.plain, filter, &stations)?;
+    let content = Inventory::of_running(&lab)?;
+    let filter = args.wish.filter.as_deref().map(|filter| meant(filter, &content));
+    let filter = filter.as_deref();
+    let wish = windows::wish("--filter", Some(&args.out), args.wish.plain, filter, &station_names(&content))?;
     take(Wanted {
         lab: &lab,
         framing: wish.framing,
@@ -70,6 +71,15 @@ pub fn capture(args: &CaptureArgs) -> Outcome {
         is_quiet: false,
         end: args.duration.and_then(|duration| Instant::now().checked_add(duration)),
     })
+}
+
+/// A filter with the stations that its user means.
+fn meant(filter: &str, content: &Content) -> String {
+    let term = |term: &str| match term.split_once('=') {
+        Some(("station", given)) => format!("station={}", content.station_meant(given)),
+        Some(_) | None => term.to_owned(),
+    };
+    filter.split(',').map(term).collect::<Vec<_>>().join(",")
 }
 
 /// The same once lab and filter have been checked.

@@ -1,6 +1,6 @@
 //! `ethbus plug`, `unplug`, `set`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs.
 
-use super::{CommandError, Outcome, print, running_lab, station_names};
+use super::{CommandError, Outcome, print, running_lab, station_meant, station_names};
 use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs, SetArgs};
 use crate::live::control;
 use crate::live::control::request::Control;
@@ -24,15 +24,16 @@ const ALL: &str = "all";
 /// No such lab or station, or a lab that does not answer.
 pub fn plug(args: &PortArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
-    let was_attached = is_attached(&lab, &args.station)?;
-    let station = change(&lab, &args.station, |station| Control::Attach { station })?;
+    let name = station_meant(&lab, &args.station)?;
+    let was_attached = is_attached(&lab, &name)?;
+    let station = change(&lab, &name, |station| Control::Attach { station })?;
     if was_attached {
-        say(&format!("ethbus: {} was on the medium already\n", args.station));
+        say(&format!("ethbus: {name} was on the medium already\n"));
     }
     if station.attached {
         return Ok(ExitCode::SUCCESS);
     }
-    say(&format!("ethbus: {} is attached again, but still off the medium: its interface is down\n", args.station));
+    say(&format!("ethbus: {name} is attached again, but still off the medium: its interface is down\n"));
     Ok(ExitCode::FAILURE)
 }
 
@@ -42,10 +43,11 @@ pub fn plug(args: &PortArgs) -> Outcome {
 /// As [`plug`].
 pub fn unplug(args: &PortArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
-    let was_attached = is_attached(&lab, &args.station)?;
-    change(&lab, &args.station, |station| Control::Detach { station })?;
+    let name = station_meant(&lab, &args.station)?;
+    let was_attached = is_attached(&lab, &name)?;
+    change(&lab, &name, |station| Control::Detach { station })?;
     if !was_attached {
-        say(&format!("ethbus: {} was off the medium already\n", args.station));
+        say(&format!("ethbus: {name} was off the medium already\n"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -71,7 +73,7 @@ pub fn fault(args: &FaultArgs) -> Outcome {
     let content = Inventory::of_running(&lab)?;
     let is_one = args.station != ALL || content.stations.iter().any(|port| port.name == ALL);
     if is_one {
-        change(&lab, &args.station, |station| Control::Fault { station, fault })?;
+        change(&lab, &content.station_meant(&args.station), |station| Control::Fault { station, fault })?;
         return Ok(ExitCode::SUCCESS);
     }
     let of_all = fault.map(Fault::of_all).transpose();
@@ -87,9 +89,14 @@ pub fn fault(args: &FaultArgs) -> Outcome {
 /// # Errors
 /// As [`plug`]; keys or values that make no sense.
 pub fn set(args: &SetArgs) -> Outcome {
-    let section = section(&args.settings).map_err(|what| PlanError::option("KEY=VALUE", what))?;
+    let mut section = section(&args.settings).map_err(|what| PlanError::option("KEY=VALUE", what))?;
     let lab = running_lab(args.lab.name.as_deref())?;
-    Inventory::of_running(&lab)?;
+    let content = Inventory::of_running(&lab)?;
+    for key in ["station", "destination"] {
+        if let Some(Value::String(station)) = section.get_mut(key) {
+            *station = content.station_meant(station);
+        }
+    }
     ask(&lab, &Control::Set(section))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -121,9 +128,10 @@ fn section(words: &[String]) -> Result<Map<String, Value>, String> {
 /// # Errors
 /// As [`plug`]; stations between which there is no cable.
 pub fn cut(args: &CutArgs) -> Outcome {
-    let names = [args.station.as_str(), args.other.as_str()];
     let lab = &running_lab(args.lab.name.as_deref())?;
     let content = Inventory::of_running(lab)?;
+    let names = [&args.station, &args.other].map(|given| content.station_meant(given));
+    let names = names.each_ref().map(String::as_str);
     let mut stations = [0; 2];
     for (number, name) in stations.iter_mut().zip(names) {
         let found = content.stations.iter().position(|port| port.name == name);

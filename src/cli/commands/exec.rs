@@ -33,7 +33,7 @@ pub fn exec(args: &ExecArgs) -> Outcome {
     let Some(station) = &args.station else { return prompt(given) };
     let lab = running_lab(given)?;
     let content = Inventory::of_running(&lab)?;
-    let name = Inventory::station_meant(&lab, &content, station);
+    let name = content.station_meant(station);
     let name = name.as_str();
     if content.is_virtual {
         return in_kernel(&lab, &content, name, command);

@@ -81,9 +81,8 @@ fn owner() -> Result<String, CommandError> {
 
 fn lab(listed: Listed, owner: &str) -> Lab {
     let Listed { name, state, since, content } = listed;
-    let mut labels = Inventory::labels(&name);
     let stations = content.stations.iter().map(|port| Station {
-        container: labels.containers.remove(&port.name),
+        container: content.labels.containers.get(&port.name).cloned(),
         name: port.name.clone(),
         mac: MacAddr::from(port.mac).to_string(),
         addresses: content.addresses_of(&port.name),
@@ -104,8 +103,8 @@ fn lab(listed: Listed, owner: &str) -> Lab {
         rate_bits_per_second: content.rate,
         control: Inventory::control_socket(&name).ok().filter(|_| state == State::Up),
         stations: stations.collect(),
-        is_ambiguous: labels.network.as_deref().is_some_and(|network| Inventory::labelled(network).is_none()),
-        network: labels.network,
+        is_ambiguous: content.labels.network.as_deref().is_some_and(|network| Inventory::labelled(network).is_none()),
+        network: content.labels.network,
         name,
     }
 }

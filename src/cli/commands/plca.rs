@@ -1,7 +1,7 @@
 //! `ethbus plca`: a station's PLCA while the bus runs, printed and set as ethtool does it.
 
 use super::change::{ask, change};
-use super::{CommandError, Outcome, print_result, running_lab};
+use super::{CommandError, Outcome, print_result, running_lab, station_meant};
 use crate::cli::args::{PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs};
 use crate::live::control::request::Control;
 use crate::show::say;
@@ -37,39 +37,43 @@ pub fn plca(args: &PlcaArgs) -> Outcome {
 }
 
 fn show(args: &PlcaStationArgs, table: fn(&Shown) -> String) -> Outcome {
-    let PlcaStation { status, settings, .. } = asked(args)?;
-    let shown = Shown { name: args.station.clone(), settings, status };
+    let (name, PlcaStation { status, settings, .. }) = asked(args)?;
+    let shown = Shown { name, settings, status };
     print_result(args.written.format, &shown, table)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn show_registers(args: &PlcaStationArgs) -> Outcome {
-    print_result(args.written.format, &registers(&asked(args)?), |registers| table(&args.station, registers))?;
+    let (name, plca) = asked(args)?;
+    print_result(args.written.format, &registers(&plca), |registers| table(&name, registers))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The station's PLCA now.
-fn asked(args: &PlcaStationArgs) -> Result<PlcaStation, CommandError> {
+/// The station, and its PLCA now.
+fn asked(args: &PlcaStationArgs) -> Result<(String, PlcaStation), CommandError> {
     let lab = running_lab(args.lab.name.as_deref())?;
-    node(&lab, &ask(&lab, &Control::Stats)?.stations, &args.station).cloned()
+    let name = station_meant(&lab, &args.station)?;
+    let plca = node(&lab, &ask(&lab, &Control::Stats)?.stations, &name)?.clone();
+    Ok((name, plca))
 }
 
 /// Changes a station's settings, and says what has become unwise by it.
 fn set_settings(args: &PlcaSetArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
+    let name = &station_meant(&lab, &args.station)?;
     let stations = ask(&lab, &Control::Stats)?.stations;
-    let own = node(&lab, &stations, &args.station)?;
+    let own = node(&lab, &stations, name)?;
     let before: PlcaSettings = own.settings;
     let settings = set(before, &args.settings).map_err(|what| CommandError::Plca { what })?;
     if own.dplca && (settings.node_id, settings.node_count) != (before.node_id, before.node_count) {
-        let what = format!("{} finds its id and its node count by D-PLCA: leave them out", args.station);
+        let what = format!("{name} finds its id and its node count by D-PLCA: leave them out");
         return Err(CommandError::Plca { what });
     }
-    change(&lab, &args.station, |station| Control::Plca { station, settings })?;
+    change(&lab, name, |station| Control::Plca { station, settings })?;
     let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
     let of = |station: &StationResults| station.plca.as_ref().map_or(PlcaSettings::off(), |plca| plca.settings);
     let before: Vec<PlcaSettings> = stations.iter().map(of).collect();
-    let changed = |(name, before): (&&str, &PlcaSettings)| if *name == args.station { settings } else { *before };
+    let changed = |(one, before): (&&str, &PlcaSettings)| if one == name { settings } else { *before };
     let now: Vec<PlcaSettings> = names.iter().zip(&before).map(changed).collect();
     let told = |settings: &[PlcaSettings]| {
         let nodes: Vec<(PlcaSettings, &[u8])> = settings.iter().map(|settings| (*settings, &[][..])).collect();

@@ -70,7 +70,7 @@ fn run(lab: &str, line: &str) -> Result<(), CommandError> {
 fn arguments(lab: &str, words: &[String]) -> Option<Vec<String>> {
     let (first, rest) = words.split_first()?;
     let content = Inventory::of_running(lab).unwrap_or_default();
-    let station = Inventory::station_meant(lab, &content, first);
+    let station = content.station_meant(first);
     if content.stations.iter().any(|port| port.name == station) {
         let exec = ["exec", "--name", lab, &station].map(str::to_owned);
         return Some(exec.into_iter().chain(rest.iter().cloned()).collect());

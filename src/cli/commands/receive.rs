@@ -37,9 +37,10 @@ struct ReceiveReport {
 pub fn receive(args: &ReceiveArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let content = Inventory::of_running(&lab)?;
-    let namespace = station(&lab, &content, &args.at)?;
+    let at = content.station_meant(&args.at);
+    let namespace = station(&lab, &content, &at)?;
     let interrupts = interrupts()?;
-    let failed = |source| CommandError::Station { station: args.at.clone(), source };
+    let failed = |source| CommandError::Station { station: at.clone(), source };
     let mut socket = StationSocket::open(&namespace, INTERFACE, ETHERTYPE).map_err(failed)?;
     let own = socket.mac();
     let (mut reception, mut buffer, begin) = (Reception::default(), [0; 2048], Instant::now());
@@ -59,7 +60,7 @@ pub fn receive(args: &ReceiveArgs) -> Outcome {
         interrupted = interrupts.try_recv().is_ok();
     }
     let report = ReceiveReport {
-        at: args.at.clone(),
+        at: at.clone(),
         seconds: begin.elapsed().as_secs_f64(),
         received: reception.received(),
         socket_drops: socket.statistics().map_err(failed)?.dropped,

@@ -44,16 +44,17 @@ struct SendReport {
 pub fn send(args: &SendArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let content = Inventory::of_running(&lab)?;
-    let namespace = station(&lab, &content, &args.from)?;
+    let from = content.station_meant(&args.from);
+    let namespace = station(&lab, &content, &from)?;
     let to = destination(&content, &args.to)?;
-    if content.stations.iter().any(|port| port.name == args.from && MacAddr::from(port.mac) == to) {
+    if content.stations.iter().any(|port| port.name == from && MacAddr::from(port.mac) == to) {
         let what =
             format!("`{}` is the sender, and no station receives its own frames: write another station", args.to);
         return Err(PlanError::option("--to", what).into());
     }
     let interrupts = interrupts()?;
     let socket = StationSocket::open_to_send(&namespace, INTERFACE)
-        .map_err(|source| CommandError::Station { station: args.from.clone(), source })?;
+        .map_err(|source| CommandError::Station { station: from.clone(), source })?;
     let (size, stream) = (Octets::new(args.frame_size), draw_seed()? as u32);
     let duration = args.duration.or(args.count.is_none().then_some(DEFAULT_DURATION));
     let begin = Instant::now();
@@ -72,7 +73,7 @@ pub fn send(args: &SendArgs) -> Outcome {
     });
     let (sent, seconds) = (senders[0].sent(), begin.elapsed().as_secs_f64());
     let report = SendReport {
-        from: args.from.clone(),
+        from,
         to: to.to_string(),
         stream,
         frame_size_octets: args.frame_size,
@@ -116,7 +117,8 @@ fn destination(content: &Content, to: &str) -> Result<MacAddr, CommandError> {
     if to == BROADCAST {
         return Ok(MacAddr::broadcast());
     }
-    if let Some(port) = content.stations.iter().find(|port| port.name == to) {
+    let meant = content.station_meant(to);
+    if let Some(port) = content.stations.iter().find(|port| port.name == meant) {
         return Ok(port.mac.into());
     }
     to.parse().map_err(|_| CommandError::NoDestination { to: to.to_owned(), stations: station_names(content) })

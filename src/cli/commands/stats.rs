@@ -32,7 +32,7 @@ struct Told<'a> {
 struct Addresses<'a> {
     station: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    container: Option<Container>,
+    container: Option<&'a Container>,
     mac: String,
     ip: Vec<String>,
 }
@@ -49,11 +49,11 @@ pub fn stats(args: &StatsArgs) -> Outcome {
     }
     let results = ask(&name, &Control::Stats)?;
     if let Some(station) = &args.station {
-        let station = station_of(&results, &name, &Inventory::station_meant(&name, &content, station))?;
+        let station = station_of(&results, &name, &content.station_meant(station))?;
         print_result(args.written.format, station, counters)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let told = Told { results: &results, addresses: addresses(&name, &content) };
+    let told = Told { results: &results, addresses: addresses(&content) };
     print_result(args.written.format, &told, |told| {
         format!("{}\n{}", table(told.results), address_table(&told.addresses))
     })?;
@@ -105,10 +105,9 @@ fn watch_on_terminal(name: &str, interrupts: &Receiver<Signal>) -> Outcome {
     })
 }
 
-fn addresses<'a>(lab: &str, content: &'a Content) -> Vec<Addresses<'a>> {
-    let mut labels = Inventory::labels(lab);
+fn addresses(content: &Content) -> Vec<Addresses<'_>> {
     let found = content.stations.iter().map(|port| {
-        let (mac, container) = (MacAddr::from(port.mac).to_string(), labels.containers.remove(&port.name));
+        let (mac, container) = (MacAddr::from(port.mac).to_string(), content.labels.containers.get(&port.name));
         Addresses { station: &port.name, container, mac, ip: content.addresses_of(&port.name) }
     });
     found.collect()
@@ -119,8 +118,8 @@ fn address_table(addresses: &[Addresses<'_>]) -> String {
         Some(container) if container.name != station => format!("{station}: {}", container.name),
         Some(_) | None => station.to_owned(),
     };
-    let rows = addresses.iter().map(|Addresses { station, container, mac, ip }| {
-        [named((*station, container.as_ref())), mac.clone(), ip.join(" ")]
-    });
+    let rows = addresses
+        .iter()
+        .map(|Addresses { station, container, mac, ip }| [named((*station, *container)), mac.clone(), ip.join(" ")]);
     plain_table(["station", "MAC", "addresses"], rows)
 }

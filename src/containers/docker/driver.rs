@@ -7,7 +7,8 @@ use super::names;
 use super::networks::{Network, Networks, Wanted};
 use crate::containers::labs;
 use crate::live::control;
-use crate::live::lab::inventory::{Inventory, Labels};
+use crate::live::control::request::Control;
+use crate::live::lab::inventory::{Container, Inventory, Labels};
 use crate::show::{say, with_causes};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,14 +89,17 @@ impl Driver {
 
     fn label(&self, id: &str, told: &names::Network) -> Result<(), String> {
         let Some(network) = self.networks.get(id).map_err(on_disk)? else { return Ok(()) };
-        let station =
-            |(endpoint, wanted): (String, Wanted)| Some((wanted.station?, told.containers.get(&endpoint)?.clone()));
-        let containers = network.endpoints.into_iter().filter_map(station).collect();
-        let labels = Labels { network: Some(told.name.clone()), containers };
-        if labs::is_up(&network.lab) && Inventory::labels(&network.lab) != labels {
-            Inventory::label(&network.lab, &labels).map_err(|error| with_causes(&error))?;
-        }
-        Ok(())
+        let Ok(content) = Inventory::of_running(&network.lab) else { return Ok(()) };
+        let Labels { network: known, containers } = &content.labels;
+        let own = (known.as_ref() != Some(&told.name)).then(|| (None, told.name.clone(), None));
+        let station = |(endpoint, wanted): (String, Wanted)| Some((wanted.station?, told.container(&endpoint)?));
+        let stations = network.endpoints.into_iter().filter_map(station);
+        let news = stations.filter(|(station, container)| containers.get(station) != Some(container));
+        let news = news.map(|(station, Container { name, id })| (Some(station), name.clone(), Some(id.clone())));
+        own.into_iter().chain(news).try_for_each(|(station, name, id)| {
+            let labelled = control::results(&network.lab, &Control::Label { station, name, id });
+            labelled.map(|_| ()).map_err(|error| by_lab(&network.lab, error))
+        })
     }
 
     /// The daemon is to be asked of a network, once it has its answer.
@@ -224,8 +228,6 @@ impl Driver {
             let _ = labs::remove(&network.lab, &joined.name);
             return Err(on_disk(error));
         }
-        // The known part; the rest comes after the answer.
-        let _ = told.map(|told| self.label(&endpoint.network, &told));
         self.ask_soon(&endpoint.network);
         let interface = json!({ "SrcName": joined.interface, "DstPrefix": "eth" });
         Ok(json!({ "InterfaceName": interface, "DisableGatewayService": true }))

@@ -54,6 +54,11 @@ impl Network {
         shortened(&self.containers.get(&endpoint.id)?.name, &self.project)
     }
 
+    /// The container of an endpoint, once the daemon tells its identifier.
+    pub fn container(&self, endpoint: &str) -> Option<&inventory::Container> {
+        self.containers.get(endpoint).filter(|container| !container.id.starts_with(ID_TO_COME))
+    }
+
     /// Whether the daemon tells the identifiers of all.
     pub fn is_complete(&self) -> bool {
         !self.containers.values().any(|container| container.id.starts_with(ID_TO_COME))
@@ -108,7 +113,9 @@ mod tests {
         assert_eq!(station("1e2").as_deref(), Some("shop_web_1"));
         assert_eq!(told.containers["3e4"], inventory::Container { name: "db".to_owned(), id: "c2f9".to_owned() });
         assert_eq!(station("5e6"), None);
-        assert!(told.is_complete() && !Network::read("bus1 \n1e2 ep-1e2 web\n").is_complete());
+        let early = Network::read("bus1 \n1e2 ep-1e2 web\n");
+        assert!(told.is_complete() && !early.is_complete());
+        assert!(told.container("1e2").is_some() && early.container("1e2").is_none());
         assert_eq!(Network::read("bus1 \n\n").containers, BTreeMap::new());
     }
 }

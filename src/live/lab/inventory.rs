@@ -4,7 +4,6 @@
 //! ```text
 //!   /run/ethbus/LAB/   lock          held by the lab's supervisor for as long as it lives
 //!                      lab.json      names and identities, each written before the name exists
-//!                      labels.json   what a container engine calls the lab and its stations
 //!                      control.sock  requests, for the user who brought the lab up
 //!                      discards/     a socket for each station in which `exec` ran a program
 //!                      log           what a lab in the background says; stays if it ends with an error
@@ -33,7 +32,6 @@ use super::{BUS, processes};
 use crate::live::plane::protocol::Port;
 use crate::show::say;
 use link::namespace::{Namespace, NamespaceId, UserNamespace};
-use serde::Serialize;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -455,14 +453,9 @@ impl Inventory {
     }
 }
 
-/// Writes the record.
+/// Writes the whole record aside, then puts it in place: a crash leaves the old one or the new one.
 fn write(folder: &Path, content: &Content) -> Result<(), InventoryError> {
-    put(folder, "lab.json", content)
-}
-
-/// Writes a whole file of a lab's folder aside, then puts it in place: a crash leaves the old one or the new one.
-fn put(folder: &Path, name: &str, content: &impl Serialize) -> Result<(), InventoryError> {
-    let (path, new) = (folder.join(name), folder.join(format!("{name}.new")));
+    let (path, new) = (folder.join("lab.json"), folder.join("lab.json.new"));
     let write = || {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
         // In one piece: a lab of a thousand stations has as many numbers and names.

@@ -8,6 +8,7 @@ use super::returns::Returns;
 use super::serve::Serving;
 use crate::live::control::Added;
 use crate::live::control::answer::{Answer, RpcError};
+use crate::live::lab::inventory::Container;
 use crate::live::lab::{self, INTERFACE, MakeError, existing, namespace_name};
 use crate::live::plane::protocol::{Port, Request};
 use crate::live::supervisor::SupervisorError;
@@ -189,6 +190,32 @@ impl Serving<'_> {
             Ok(_) => self.ask_for(answer),
             Err(what) => {
                 answer.refuse(&RpcError::refused(&what));
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes what a container engine calls a station's container, or the network that the lab is.
+    pub(super) fn label(
+        &mut self,
+        container: Option<(String, String)>,
+        name: String,
+        answer: Answer,
+    ) -> Result<(), SupervisorError> {
+        let noted = match container {
+            None => self.record.label_network(&name),
+            Some((station, id)) => match self.stations.position(&station) {
+                None => {
+                    answer.refuse(&RpcError::no_station(&station));
+                    return Ok(());
+                }
+                Some(_) => self.record.label(&station, Container { name, id }),
+            },
+        };
+        match noted {
+            Ok(()) => self.ask_for(answer),
+            Err(error) => {
+                answer.refuse(&RpcError::refused(&with_causes(&error)));
                 Ok(())
             }
         }

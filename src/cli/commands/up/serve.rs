@@ -239,6 +239,7 @@ impl Serving<'_> {
             Control::Add(section) => self.add(&section, answer)?,
             Control::Set(section) => self.set(&section, answer)?,
             Control::Remove { station } => self.remove(&station, answer)?,
+            Control::Label { station, name, id } => self.label(station.zip(id), name, answer)?,
             Control::Fault { station, fault } => {
                 self.change(&station, |station| Deed::Fault { station, fault }, answer)?
             }

@@ -1,5 +1,6 @@
 //! The content of a lab's record.
 
+use super::Labels;
 use crate::live::lab::BUS;
 use crate::live::lab::lent::Outside;
 use crate::live::plane::protocol::Port;
@@ -20,6 +21,9 @@ pub struct Content {
     /// The addresses of each station, once the lab is up.
     #[serde(default)]
     pub addresses: Vec<(String, Vec<String>)>,
+    /// What a container engine calls it and its stations.
+    #[serde(default)]
+    pub labels: Labels,
     /// Who brought it up, as [`Owner::person`](super::super::owner::Owner::person) has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<u32>,

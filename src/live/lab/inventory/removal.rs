@@ -1,6 +1,5 @@
 //! What removes everything that a lab's record names, and then the record.
 
-use super::labels::{LABELS, NEW_LABELS};
 use super::{
     Claim, Content, HOSTS, Inventory, InventoryError, LOG, file_error, folder_of, read, remove_discards, remove_file,
     write,
@@ -48,7 +47,6 @@ impl Inventory {
         self.held.clear();
         self.content = Content { user_namespace: self.content.user_namespace, ..Content::default() };
         remove_file(&self.folder.join("control.sock"))?;
-        remove_file(&self.folder.join(LABELS))?;
         remove_discards(&self.folder)?;
         self.write()
     }
@@ -66,6 +64,7 @@ impl Inventory {
         };
         self.content.stations.retain(|port| port.name != station);
         self.content.addresses.retain(|(name, _)| name != station);
+        self.content.labels.containers.remove(station);
         self.be_reached_at(self.content.addresses.clone())?;
         self.write()?;
         remove_parts(&part, &self.held)?;
@@ -96,7 +95,7 @@ fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result
 
 fn remove_rest(folder: &Path) -> Result<(), InventoryError> {
     remove_discards(folder)?;
-    ["control.sock", "lab.json", "lab.json.new", LABELS, NEW_LABELS, HOSTS, "lock"]
+    ["control.sock", "lab.json", "lab.json.new", HOSTS, "lock"]
         .iter()
         .try_for_each(|file| remove_file(&folder.join(file)))
 }
