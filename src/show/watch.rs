@@ -1,7 +1,7 @@
 //! The live view: the bus drawn as it is, on a terminal.
 //!
 //! [`screen`] draws a state and knows nothing else; [`player`] says which instant is shown; [`keys`] says what a key
-//! means, and [`question`] takes a line of them; [`quiz`] asks what a station draws; [`terminal`] joins them on the
+//! means, and [`question`] takes a line of them; [`terminal`] joins them on the
 //! terminal that [`screened`] takes over.
 
 pub mod feeder;
@@ -9,7 +9,6 @@ pub mod keys;
 pub mod picture;
 pub mod player;
 pub mod question;
-pub mod quiz;
 pub mod screen;
 pub mod screened;
 pub mod terminal;

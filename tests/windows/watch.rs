@@ -60,7 +60,6 @@ pub fn screen(
         row_bt: Some(4),
         help: None,
         look: Look { colour: false, unicode: false },
-        projector: false,
     };
     change(&mut screen);
     let area = Rect::new(0, 0, width, height);
@@ -97,7 +96,7 @@ fn screens_are_as_the_golden_files_have_them() {
         for (size, of) in [((80, 24), "80x24"), ((200, 60), "200x60")] {
             golden(&format!("{name}-{of}.txt"), &screen(&player, &names, size, |_| {}));
         }
-        golden(&format!("{name}-projector.txt"), &screen(&player, &names, (80, 24), |screen| screen.projector = true));
+        golden(&format!("{name}-projector.txt"), &screen(&player, &names, (56, 24), |_| {}));
         (0..400).for_each(|_| assert!(player.forward_to(|_| true)));
         golden(&format!("{name}-later.txt"), &screen(&player, &names, (100, 40), |_| {}));
     }
@@ -107,7 +106,7 @@ fn screens_are_as_the_golden_files_have_them() {
     let followed = Some(FrameId { station: st3, serial: 1 });
     let follow = |screen: &mut Screen<'_>| (screen.chosen, screen.followed) = (st3, followed);
     golden("followed.txt", &screen(&player, &names, (80, 24), follow));
-    golden("small.txt", &screen(&player, &names, (40, 10), |_| {}));
+    golden("small.txt", &screen(&player, &names, (39, 10), |_| {}));
     let keys: &'static str = keys::help(false).leak();
     let help = |screen: &mut Screen<'_>| screen.help = Some(keys);
     golden("help.txt", &screen(&player, &names, (80, 24), help));
@@ -195,8 +194,8 @@ fn the_picture_uses_the_window() {
     let (mut player, names) = player(CABLE);
     assert!(player.forward_to(is_collision));
     player.forward(BitTimes::new(12));
-    for projector in [false, true] {
-        let shown = screen(&player, &names, (200, 60), |screen| (screen.row_bt, screen.projector) = (None, projector));
+    for width in [200, 56] {
+        let shown = screen(&player, &names, (width, 60), |screen| screen.row_bt = None);
         let end = shown.lines().position(|line| line.starts_with("1 BT a row")).expect(&shown);
         let used = shown.lines().take(end).skip(2).filter(|line| !line.is_empty()).count();
         assert!(used * 2 > end - 2, "{used} of {} rows: {shown}", end - 2);
@@ -351,7 +350,7 @@ fn a_terminal_too_small_or_none_is_told_in_a_sentence() {
     let ended = terminal.wait_for("THE END");
     assert!(unwrapped(&ended).contains("with TERM=dumb, use another terminal"), "{ended}");
     let terminal = Terminal::run("small", (40, 10), &format!("{ETHBUS} sim --duration 1s --watch"));
-    terminal.wait_for("The live view needs 60 columns");
+    terminal.wait_for("The live view needs 40 columns");
     terminal.press(&["q"]);
     terminal.wait_for("THE END");
 }

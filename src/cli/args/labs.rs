@@ -201,14 +201,6 @@ pub struct WatchArgs {
     /// Show the log from this bit time on
     #[arg(long, value_name = "BT", value_parser = instant)]
     pub at: Option<u64>,
-    /// Draw for a room: bold, rows of double height, fewer columns
-    ///
-    /// A program cannot make a terminal's letters larger: enlarge its font as well.
-    #[arg(long)]
-    pub projector: bool,
-    /// Stop a log before each draw of backoff, ask for its range, and keep a score
-    #[arg(long)]
-    pub quiz: bool,
 }
 
 /// Options of `add`.

@@ -6,9 +6,8 @@ use crate::show::say;
 use crate::show::watch::feeder::Feeder;
 use crate::show::watch::keys::Press;
 use crate::show::watch::player::Player;
-use crate::show::watch::quiz::Quiz;
 use crate::show::watch::screened::is_there;
-use crate::show::watch::terminal::{self, Bus, Manner, Titles};
+use crate::show::watch::terminal::{self, Bus, Titles};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::{BitInstant, StationId};
@@ -36,11 +35,7 @@ pub fn watch(args: &WatchArgs) -> Outcome {
             };
             Err(PlanError::option("--at", what).into())
         }
-        None if args.quiz => {
-            let what = "a lab that is up does not wait for answers: name an event log";
-            Err(PlanError::option("--quiz", what.to_owned()).into())
-        }
-        None => super::watch_live::watch(args.lab.as_deref(), args.projector, &interrupts),
+        None => super::watch_live::watch(args.lab.as_deref(), &interrupts),
     }
 }
 
@@ -49,14 +44,8 @@ fn log(path: &Path, args: &WatchArgs, interrupts: &Receiver<Signal>) -> Outcome 
     let mut log = EventLogReader::open(path)?;
     let header = log.header().clone();
     let title = format!("{} {}", header.name, path.display()).trim().to_owned();
-    let quiz = args.quiz.then(|| Quiz::about(&header.config()));
-    if let Some(None) = quiz {
-        let what = "a policy draws the backoff of this run: the quiz is about the rule of 802.3, 4.2.3.2.5";
-        return Err(PlanError::option("--quiz", what.to_owned()).into());
-    }
-    let manner = Manner { projector: args.projector, quiz: quiz.flatten() };
     let bus = Virtual { at: args.at.map(BitInstant::new), interrupts };
-    match shown(&header, &title, bus, manner, move |mut feeder, _| log.tell(&mut feeder))?? {
+    match shown(&header, &title, bus, move |mut feeder, _| log.tell(&mut feeder))?? {
         Err(ReadError::NotWhole { why }) => say(&format!("ethbus: {why}\n")),
         told => told?,
     }
@@ -73,14 +62,13 @@ pub fn beside<T: Send>(
     interrupts: &Receiver<Signal>,
     run: impl FnOnce(Feeder, &AtomicBool) -> T + Send,
 ) -> Result<T, CommandError> {
-    shown(header, title, Virtual { at: None, interrupts }, Manner::default(), run)
+    shown(header, title, Virtual { at: None, interrupts }, run)
 }
 
 fn shown<T: Send>(
     header: &Header,
     title: &str,
     mut bus: Virtual<'_>,
-    manner: Manner,
     run: impl FnOnce(Feeder, &AtomicBool) -> T + Send,
 ) -> Result<T, CommandError> {
     if !is_there() {
@@ -93,7 +81,7 @@ fn shown<T: Send>(
     std::thread::scope(|scope| {
         let stop = &stop;
         let run = scope.spawn(move || run(feeder, stop));
-        let shown = terminal::watch(player, &titles, &mut bus, manner);
+        let shown = terminal::watch(player, &titles, &mut bus);
         stop.store(true, Ordering::Relaxed);
         let made = run.join().expect("no thread panics: a panic ends the process");
         shown.map(|()| made).map_err(|source| CommandError::System { what: "draw on the terminal", source })

@@ -10,7 +10,7 @@ use crate::show::program::program;
 use crate::show::watch::keys::Press;
 use crate::show::watch::player::{Player, Source};
 use crate::show::watch::screened::is_there;
-use crate::show::watch::terminal::{self, Bus, Manner, Titles};
+use crate::show::watch::terminal::{self, Bus, Titles};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use link::signals::Signal;
 use medium::{BitInstant, Deed, Input, StationId};
@@ -40,7 +40,7 @@ const TIMES: u32 = 20;
 ///
 /// # Errors
 /// No such lab; no terminal.
-pub fn watch(given: Option<&str>, projector: bool, interrupts: &Receiver<Signal>) -> Outcome {
+pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
     let lab = running_lab(given)?;
     Inventory::of_running(&lab)?;
     if !is_there() {
@@ -62,7 +62,7 @@ pub fn watch(given: Option<&str>, projector: bool, interrupts: &Receiver<Signal>
     view.begin_at(first.now);
     let titles = Titles { title: format!("lab {lab}"), names: names.clone() };
     let mut bus = Live { health: health(&results), polled: poll(&lab).map_err(silent)?, lab, names, ended, interrupts };
-    let shown = terminal::watch(Player::new(view, source), &titles, &mut bus, Manner { projector, quiz: None });
+    let shown = terminal::watch(Player::new(view, source), &titles, &mut bus);
     shown.map_err(|source| CommandError::System { what: "draw on the terminal", source })?;
     if bus.ended.load(Ordering::Relaxed) {
         crate::show::say(&format!("ethbus: the lab `{}` has ended\n", bus.lab));

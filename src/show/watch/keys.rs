@@ -29,8 +29,6 @@ pub enum Question {
     Station,
     /// An instant in bit times.
     Instant,
-    /// From how many slots a station draws.
-    Draw,
 }
 
 /// Stations that a Page key goes further.

@@ -8,7 +8,7 @@
 //!      now    Xppp##ppppp##pX           |          each notices the other at its own place
 //! ```
 
-use super::screen::{Screen, sender_style};
+use super::screen::{Screen, is_for_a_room, sender_style};
 use crate::show::terminal::cut;
 use medium::{BitInstant, BitTimes, Event, Kind, Method, StationId, Topology};
 use ratatui::buffer::Buffer;
@@ -94,21 +94,21 @@ impl Column {
 }
 
 /// How many stations fit beside each other.
-pub fn fits(screen: &Screen<'_>, width: u16) -> usize {
-    let room = if screen.projector { ROOM * 2 } else { ROOM };
+pub fn fits(width: u16) -> usize {
+    let room = if is_for_a_room(width) { ROOM * 2 } else { ROOM };
     usize::from((width.saturating_sub(MARGIN) / room).max(2))
 }
 
 /// Lines of a row: a room sees each instant twice as high.
-fn lines(screen: &Screen<'_>) -> u16 {
-    if screen.projector { 2 } else { 1 }
+fn lines(width: u16) -> u16 {
+    if is_for_a_room(width) { 2 } else { 1 }
 }
 
 /// Bit times of a row, at least and at most, until the user chooses: an eighth of the way from end to end.
 const ROWS: (u64, u64) = (1, 16);
 
-/// Bit times of a row in a picture of this height. While a run is younger than the picture, rows are shorter.
-pub fn row_bt(screen: &Screen<'_>, height: u16) -> u64 {
+/// Bit times of a row in a picture of this size. While a run is younger than the picture, rows are shorter.
+pub fn row_bt(screen: &Screen<'_>, area: Rect) -> u64 {
     let config = screen.view.config();
     let longest = screen.view.signals.longest().get();
     let is_without_way = match Layout::new(config).shape {
@@ -117,7 +117,7 @@ pub fn row_bt(screen: &Screen<'_>, height: u16) -> u64 {
         Shape::Senders => true,
     };
     let usual = if is_without_way { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
-    let rows = u64::from(height.saturating_sub(1) / lines(screen));
+    let rows = u64::from(area.height.saturating_sub(1) / lines(area.width));
     let shorter = |row: &u64| (*row > ROWS.0).then_some(*row / 2);
     let fitting = std::iter::successors(Some(usual), shorter).find(|row| screen.view.now.get() * 2 >= row * rows);
     screen.row_bt.or(fitting).unwrap_or(ROWS.0)
@@ -133,8 +133,8 @@ pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut B
         Shape::Places | Shape::Senders => lanes(&places, width),
     };
     names(screen, &places, area, buffer);
-    let lines = lines(screen);
-    let row_bt = row_bt(screen, area.height);
+    let lines = lines(area.width);
+    let row_bt = row_bt(screen, area);
     for row in 1..area.height {
         let (before, lower) = ((area.height - 1 - row) / lines, (area.height - 1 - row).is_multiple_of(lines));
         let y = area.y + row;

@@ -35,62 +35,13 @@ pub struct Player {
     view: View,
     /// There will be no more notes.
     ended: bool,
-    /// Before which events one waits, until they are let through.
-    gate: Option<fn(&Event) -> bool>,
-    /// The number of the first note that has not been let through.
-    open_to: u64,
 }
 
 impl Player {
     /// Shows what `source` tells, from `view` on.
     pub fn new(view: View, source: Source) -> Player {
         let kept = VecDeque::from([(0, view.clone())]);
-        Player {
-            source,
-            history: VecDeque::new(),
-            first: 0,
-            position: 0,
-            kept,
-            view,
-            ended: false,
-            gate: None,
-            open_to: 0,
-        }
-    }
-
-    /// Waits before each event of this sort. Events that were let through once are not waited for again.
-    #[must_use]
-    pub fn gated(self, gate: fn(&Event) -> bool) -> Player {
-        Player { gate: Some(gate), ..self }
-    }
-
-    /// The event that one waits for, if its instant is shown.
-    pub fn waits_for(&self) -> Option<Event> {
-        let next = self.history.get((self.position - self.first) as usize)?;
-        match next {
-            Note::Event(event) if event.at <= self.view.now && self.is_closed(next) => Some(*event),
-            _ => None,
-        }
-    }
-
-    /// Takes the event that one waits for.
-    pub fn let_through(&mut self) {
-        self.open_to = self.position + 1;
-        self.forward_to(|_| true);
-    }
-
-    fn is_closed(&self, next: &Note) -> bool {
-        let gate = self.gate.filter(|_| self.position >= self.open_to);
-        gate.is_some_and(|gate| matches!(next, Note::Event(event) if gate(event)))
-    }
-
-    /// Stops before a note that is not let through.
-    fn stop_before(&mut self, next: &Note) -> bool {
-        let stops = self.is_closed(next);
-        if let (true, Some(at)) = (stops, next.at()) {
-            self.view.pass(at);
-        }
-        stops
+        Player { source, history: VecDeque::new(), first: 0, position: 0, kept, view, ended: false }
     }
 
     /// What is shown.
@@ -163,10 +114,7 @@ impl Player {
         let target = self.view.now + span;
         for _ in 0..AT_ONCE {
             match self.next(false) {
-                Some(note) if note.at().is_none_or(|at| at <= target) => match self.stop_before(&note) {
-                    true => return,
-                    false => self.take(&note),
-                },
+                Some(note) if note.at().is_none_or(|at| at <= target) => self.take(&note),
                 Some(_) => {
                     self.view.pass(target);
                     return;
@@ -180,9 +128,6 @@ impl Player {
     pub fn newest(&mut self) {
         for _ in 0..AT_ONCE {
             let Some(note) = self.next(false) else { return };
-            if self.stop_before(&note) {
-                return;
-            }
             self.take(&note);
         }
     }
@@ -191,9 +136,6 @@ impl Player {
     pub fn forward_to(&mut self, wanted: impl Fn(&Event) -> bool) -> bool {
         for _ in 0..FAR {
             let Some(note) = self.next(true) else { return false };
-            if self.stop_before(&note) {
-                return false;
-            }
             self.take(&note);
             if let Note::Event(event) = note
                 && wanted(&event)

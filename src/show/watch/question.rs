@@ -9,7 +9,7 @@ pub struct Asked {
     /// What is asked for.
     pub what: Question,
     /// The question.
-    prompt: String,
+    prompt: &'static str,
     /// What has been typed.
     pub text: String,
 }
@@ -30,14 +30,9 @@ impl Asked {
     pub fn place(what: Question) -> Asked {
         let what_is = match what {
             Question::Station => "station",
-            Question::Instant | Question::Draw => "instant in bit times",
+            Question::Instant => "instant in bit times",
         };
-        Asked::new(what, what_is.to_owned())
-    }
-
-    /// Nothing has been typed yet.
-    pub fn new(what: Question, prompt: String) -> Asked {
-        Asked { what, prompt, text: String::new() }
+        Asked { what, prompt: what_is, text: String::new() }
     }
 
     /// Takes a key.
@@ -57,11 +52,6 @@ impl Asked {
 
     /// The line that asks.
     pub fn line(&self) -> String {
-        match self.what {
-            Question::Draw => format!("{}: {}_   Enter answers, Esc does not", self.prompt, self.text),
-            Question::Station | Question::Instant => {
-                format!("{}: {}_   Enter goes there, Esc does not", self.prompt, self.text)
-            }
-        }
+        format!("{}: {}_   Enter goes there, Esc does not", self.prompt, self.text)
     }
 }

@@ -12,7 +12,9 @@ use sim::words::sentences::{TIED, frame_name, nanos, real};
 use sim::words::units::{group, many};
 
 /// Columns and lines that a screen has at least.
-pub const LEAST: (u16, u16) = (60, 16);
+pub const LEAST: (u16, u16) = (40, 16);
+/// Below this width letters are large, as on a projector: bold, with higher rows and fewer columns.
+const ROOM: u16 = 60;
 /// From this width on figures are beside the stations.
 const WIDE: u16 = 136;
 /// Columns of the figures there.
@@ -56,8 +58,6 @@ pub struct Screen<'a> {
     pub help: Option<&'a str>,
     /// What the terminal can show.
     pub look: Look,
-    /// A room looks: bold, higher rows, fewer columns.
-    pub projector: bool,
 }
 
 /// How a sender's signals look.
@@ -82,7 +82,7 @@ struct Areas {
 impl Areas {
     /// With `below` lines of figures, unless they are beside the table.
     fn new(screen: &Screen<'_>, below: usize, area: Rect) -> Areas {
-        let (wide, stations) = (is_wide(screen, area.width), screen.names.len());
+        let (wide, stations) = (is_wide(area.width), screen.names.len());
         let told = if area.height >= 40 { 10 } else { 4 };
         let below = below as u16;
         // Heading, letters, the table's heading, keys, and the picture's names.
@@ -107,13 +107,18 @@ impl Areas {
 }
 
 /// The figures are beside the table.
-fn is_wide(screen: &Screen<'_>, width: u16) -> bool {
-    width >= WIDE && !screen.projector
+fn is_wide(width: u16) -> bool {
+    width >= WIDE
+}
+
+/// A room looks from afar.
+pub fn is_for_a_room(width: u16) -> bool {
+    width < ROOM
 }
 
 /// The figures that are not beside the table; none in a room.
 fn below(screen: &Screen<'_>, width: u16) -> Vec<String> {
-    if width >= WIDE || screen.projector { Vec::new() } else { figures_below(screen, width) }
+    if is_wide(width) || is_for_a_room(width) { Vec::new() } else { figures_below(screen, width) }
 }
 
 /// Draws the whole screen.
@@ -124,16 +129,16 @@ pub fn draw(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
     let below = below(screen, area.width);
     let areas = Areas::new(screen, below.len(), area);
     heading(screen, areas.heading, buffer);
-    let shown = shown(screen, picture::fits(screen, area.width));
+    let shown = shown(screen, picture::fits(area.width));
     picture::draw(screen, &shown, areas.picture, buffer);
-    let row_bt = picture::row_bt(screen, areas.picture.height);
+    let row_bt = picture::row_bt(screen, areas.picture);
     letters(screen, row_bt, shown.len(), areas.letters, buffer);
     table(screen, areas.table, buffer);
-    let figures = if is_wide(screen, area.width) { figures_beside(screen, areas.table.height - 1) } else { below };
+    let figures = if is_wide(area.width) { figures_beside(screen, areas.table.height - 1) } else { below };
     lines(&figures, areas.figures, buffer);
     events(screen, areas.events, buffer);
     footer(screen, areas.footer, buffer);
-    if screen.projector {
+    if is_for_a_room(area.width) {
         buffer.set_style(area, Style::default().add_modifier(Modifier::BOLD).remove_modifier(Modifier::DIM));
     }
     if let Some(help) = screen.help {
@@ -146,7 +151,7 @@ pub fn row_bt(screen: &Screen<'_>, area: Rect) -> u64 {
     if area.width < LEAST.0 || area.height < LEAST.1 {
         return 1;
     }
-    picture::row_bt(screen, Areas::new(screen, below(screen, area.width).len(), area).picture.height)
+    picture::row_bt(screen, Areas::new(screen, below(screen, area.width).len(), area).picture)
 }
 
 /// The station that is drawn at a place of the screen.
@@ -157,7 +162,7 @@ pub fn station_at(screen: &Screen<'_>, area: Rect, x: u16, y: u16) -> Option<Sta
     let areas = Areas::new(screen, below(screen, area.width).len(), area);
     let is_in = |part: Rect| part.contains((x, y).into());
     if is_in(areas.picture) {
-        return picture::station_at(screen, &shown(screen, picture::fits(screen, area.width)), areas.picture, x);
+        return picture::station_at(screen, &shown(screen, picture::fits(area.width)), areas.picture, x);
     }
     let row = usize::from((y.saturating_sub(areas.table.y)).checked_sub(1)?);
     let all = screen.view.layout().order;
@@ -225,15 +230,9 @@ const STATE: usize = 54;
 const COLUMNS: &str = "station   does              queue attempt backoff left      sent  collided  lost";
 
 fn table(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
-    buffer.set_stringn(
-        area.x,
-        area.y,
-        COLUMNS,
-        table_width(screen, area),
-        Style::default().add_modifier(Modifier::UNDERLINED),
-    );
+    buffer.set_stringn(area.x, area.y, COLUMNS, table_width(area), Style::default().add_modifier(Modifier::UNDERLINED));
     let all = screen.view.layout().order;
-    let (rows, width) = (usize::from(area.height.saturating_sub(1)).max(1), table_width(screen, area));
+    let (rows, width) = (usize::from(area.height.saturating_sub(1)).max(1), table_width(area));
     for (station, y) in around(&all, screen.chosen, rows).iter().zip(area.y + 1..) {
         let text: String = row(screen, *station).chars().take(width).collect();
         let style = sender_style(screen.look, *station);
@@ -242,8 +241,8 @@ fn table(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn table_width(screen: &Screen<'_>, area: Rect) -> usize {
-    if screen.projector { STATE } else { usize::from(area.width) }
+fn table_width(area: Rect) -> usize {
+    if is_for_a_room(area.width) { STATE } else { usize::from(area.width) }
 }
 
 fn row(screen: &Screen<'_>, number: StationId) -> String {

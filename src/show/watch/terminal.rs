@@ -3,7 +3,6 @@
 use super::keys::{self, Act, Press, Question, Way};
 use super::player::{Player, is_collision, is_of};
 use super::question::{Asked, Typed};
-use super::quiz::{self, Quiz};
 use super::screen::{self, Look, Screen};
 use super::screened::{Screened, end_with_the_terminal, look};
 use medium::{BitInstant, BitTimes, FrameId, StationId};
@@ -30,8 +29,6 @@ const SLOW: f64 = 128.0;
 const BEGIN: &str = "Paused. Space: let time go on. Right: one event. n: the first collision. ?: keys";
 /// The first message with `--at`.
 const THERE: &str = "Paused. Space: let time go on. Right, left: one event. n, N: a collision. ?: keys";
-/// Draws that are passed in one go on the way to an instant, so that keys are still read.
-const DRAWS: usize = 1 << 10;
 /// The longest row.
 const LONGEST_ROW: u64 = 1 << 20;
 
@@ -64,15 +61,6 @@ pub struct Titles {
     pub names: Vec<String>,
 }
 
-/// How a run is shown.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
-    /// To a room.
-    pub projector: bool,
-    /// With questions.
-    pub quiz: Option<Quiz>,
-}
-
 /// The speed of the view's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pace {
@@ -89,18 +77,18 @@ enum Pace {
 ///
 /// # Errors
 /// The terminal cannot be written or read.
-pub fn watch(player: Player, titles: &Titles, bus: &mut dyn Bus, manner: Manner) -> io::Result<()> {
+pub fn watch(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
     let left = Arc::new(AtomicBool::new(false));
     end_with_the_terminal(left.clone())?;
-    let shown = show(player, titles, bus, manner);
+    let shown = show(player, titles, bus);
     left.store(true, Ordering::Relaxed);
     shown
 }
 
-fn show(player: Player, titles: &Titles, bus: &mut dyn Bus, manner: Manner) -> io::Result<()> {
+fn show(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
     let mut screened = Screened::enter()?;
     execute!(io::stdout(), EnableMouseCapture)?;
-    let mut watching = Watching::new(player, titles, bus, manner);
+    let mut watching = Watching::new(player, titles, bus);
     let mut last = Instant::now();
     loop {
         let now = Instant::now();
@@ -152,7 +140,6 @@ struct Watching<'a> {
     area: Rect,
     help: Option<String>,
     asked: Option<Asked>,
-    manner: Manner,
     message: String,
     look: Look,
     health: Vec<String>,
@@ -160,8 +147,7 @@ struct Watching<'a> {
 }
 
 impl<'a> Watching<'a> {
-    fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus, manner: Manner) -> Watching<'a> {
-        let player = if manner.quiz.is_some() { player.gated(quiz::is_asked) } else { player };
+    fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus) -> Watching<'a> {
         let chosen = player.view().layout().order.first().copied().unwrap_or(StationId::new(0));
         // A run in virtual time would be past its first collision before the user has looked.
         let (pace, message) = match bus.first() {
@@ -183,7 +169,6 @@ impl<'a> Watching<'a> {
             area: Rect::default(),
             help: None,
             asked: None,
-            manner,
             message: message.to_owned(),
             look: look(),
             health: Vec::new(),
@@ -204,43 +189,16 @@ impl<'a> Watching<'a> {
                 self.player.forward(BitTimes::new(span as u64));
             }
         }
-        self.ask();
         let health = self.bus.health();
         self.changed |= health != self.health || self.player.view().now != before;
         self.health = health;
         std::mem::take(&mut self.changed)
     }
 
-    /// Asks about the draw that the view has come to.
-    fn ask(&mut self) {
-        if matches!(self.pace, Pace::To(_)) {
-            return;
-        }
-        if let (Some(quiz), None, Some(event)) = (&self.manner.quiz, &self.asked, self.player.waits_for()) {
-            let question = quiz.question(&event, &frame_name(&self.names, event.frame));
-            self.asked = Some(Asked::new(Question::Draw, question));
-            (self.pace, self.chosen, self.changed) = (Pace::Paused, event.station, true);
-        }
-    }
-
-    fn answer(&mut self, text: &str) {
-        if let (Some(quiz), Some(event)) = (&mut self.manner.quiz, self.player.waits_for()) {
-            self.message = quiz.judge(&event, text, self.player.view().config());
-            self.player.let_through();
-        }
-    }
-
     /// Goes on towards an instant, and stops there or at the run's end.
     fn go_on_to(&mut self, at: BitInstant) {
-        // Draws on the way there are no questions.
-        for _ in 0..DRAWS {
-            let shown = self.player.view().now;
-            self.player.forward(BitTimes::new(at.get().saturating_sub(shown.get())));
-            match self.player.waits_for() {
-                Some(draw) if draw.at < at => self.player.let_through(),
-                Some(_) | None => break,
-            }
-        }
+        let shown = self.player.view().now;
+        self.player.forward(BitTimes::new(at.get().saturating_sub(shown.get())));
         let is_there = self.player.view().now >= at;
         if is_there || self.player.at_end() {
             self.pace = Pace::Paused;
@@ -255,16 +213,12 @@ impl<'a> Watching<'a> {
         let Some(asked) = &mut self.asked else { return keys::act(key).is_some_and(|act| self.act(act)) };
         match asked.key(key) {
             Typed::More => {}
-            Typed::Dropped if self.asked.take().is_some_and(|asked| asked.what == Question::Draw) => {
-                self.player.let_through();
-            }
-            Typed::Dropped => {}
+            Typed::Dropped => self.asked = None,
             Typed::Given => {
                 let Asked { what, text, .. } = self.asked.take().expect("it was asked");
                 match what {
                     Question::Station => self.find(text.trim()),
                     Question::Instant => self.go_to(&text),
-                    Question::Draw => self.answer(&text),
                 }
             }
         }
@@ -480,7 +434,6 @@ impl<'a> Watching<'a> {
             row_bt: self.row_bt,
             help: self.help.as_deref(),
             look: self.look,
-            projector: self.manner.projector,
         })
     }
 }
