@@ -36,7 +36,6 @@ fn main() -> ExitCode {
         Some(Command::Sim(args)) => commands::sim::sim(args),
         Some(Command::Sweep(args)) => commands::sweep::sweep(args),
         Some(Command::Plot(args)) => commands::plot::plot(args),
-        Some(Command::Story(args)) => commands::story::story(args),
         Some(Command::Theory(args)) => commands::theory::theory(args),
         Some(Command::Retry(args)) => commands::retry::retry(args),
         Some(Command::Run(args)) => commands::run::run(args),

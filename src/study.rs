@@ -1,6 +1,7 @@
 //! What is made of runs: sweeps, validation against theory, plots.
 
 pub mod flow;
+pub mod literature;
 pub mod origin;
 pub mod page;
 pub mod plan;
@@ -8,7 +9,6 @@ pub mod plot;
 pub mod report;
 pub mod retry;
 pub mod runaway;
-pub mod story;
 pub mod sweep;
 pub mod theory;
 pub mod validate;

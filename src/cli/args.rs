@@ -39,14 +39,14 @@ pub use self::overruled::Overruled;
 pub use self::plan::PlanArgs;
 pub use self::simulation::{
     ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, RowArgs, SimArgs, SimFormat,
-    StoryArgs, SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
+    SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
 pub use self::virtual_lab::{BesideVirtual, KernelArgs, KernelBuildArgs, KernelCommand, RunArgs};
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 
 /// Every command but the verbs, as `--help` and docs/commands.md group them.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("See a collision", &["sim", "watch", "explain", "report", "story"]),
+    ("See a collision", &["sim", "watch", "explain", "report"]),
     ("A lab", &["up", "down", "list", "exec", "stats", "capture"]),
     ("Change it", &["set", "plca", "send", "receive"]),
     ("Many runs", &["run", "replay", "sweep", "plot", "convert"]),
@@ -295,11 +295,6 @@ pub enum Command {
     /// Draw figures of a sweep's table
     #[command(after_help = "Example:\n  ethbus plot runs.csv --x stations --y utilization_total --out runs.svg")]
     Plot(PlotArgs),
-    /// Tell the story of backoff as one page, from ALOHA to 802.11
-    ///
-    /// Runs everything that the page shows, formula and simulation side by side. Needs no privileges. See docs/story.md.
-    #[command(after_help = "Example:\n  ethbus story --quick --out story.html")]
-    Story(StoryArgs),
     /// Work out what theory says of ALOHA, CSMA, 802.3, 802.11, backoff
     ///
     /// Each answer names its paper and equation, and says where it holds. See docs/theory.md.

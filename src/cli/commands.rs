@@ -32,7 +32,6 @@ pub mod send;
 pub mod serve;
 pub mod sim;
 pub mod stats;
-pub mod story;
 pub mod sweep;
 pub mod theory;
 pub mod up;
@@ -225,9 +224,6 @@ pub enum CommandError {
     /// A frame cannot be explained.
     #[error(transparent)]
     Explain(ExplainError),
-    /// The story cannot be told.
-    #[error(transparent)]
-    Story(#[from] crate::study::story::StoryError),
     /// A sweep's table cannot be made or continued.
     #[error(transparent)]
     Table(#[from] TableError),

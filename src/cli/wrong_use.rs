@@ -34,7 +34,7 @@ const HABITS: [(&[&str], &str); 10] = [
 
 /// Commands of Mininet, docker, containerlab and others, and those of earlier versions: what to type here. The first word of
 /// what is to be typed is a command of ours; a test looks.
-const OTHERS_COMMANDS: [(&[&str], &str, &str); 26] = [
+const OTHERS_COMMANDS: [(&[&str], &str, &str); 27] = [
     (&["deploy", "create", "start"], "up", "write `ethbus up`"),
     (&["delete", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),
     (&["inspect", "nodes", "net", "dump", "status", "show"], "list", "write `ethbus list`"),
@@ -55,6 +55,7 @@ const OTHERS_COMMANDS: [(&[&str], &str, &str); 26] = [
     (&["man"], "help", "write `ethbus help man`"),
     (&["validate"], "theory", "write `ethbus theory check`"),
     (&["bench", "measure"], "doctor", "write `ethbus doctor --measure`"),
+    (&["story"], "theory", "write `ethbus theory check`, or open the lessons of the page"),
     (&["keep"], "capture", "write `ethbus capture --last`"),
     (&["ping"], "exec", "a station runs it: write `ethbus exec st1 ping st2`"),
     (&["pingall"], "exec", "one station at a time runs `ping`: write `ethbus exec st1 ping st2`"),

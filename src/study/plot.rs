@@ -10,6 +10,7 @@
 
 pub mod axis;
 pub mod bitmap;
+pub mod chart;
 pub mod data;
 pub mod draw;
 pub mod labels;

@@ -10,13 +10,13 @@ mod bridge;
 #[cfg(feature = "parquet")]
 mod folder;
 mod intervals;
+mod literature;
 mod plan;
 mod plot;
 mod races;
 mod rows;
 mod shards;
 mod sim;
-mod story;
 mod sweep;
 mod theory;
 mod traffic_sources;

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// Every option of every command that names a file to be written, `FILE` in its place, and the end of the name.
 /// Events, records and rows are written one after another, so a device takes them; pictures and merged
 /// tables are put in place whole, and a device refuses them.
-const OUTPUTS: [(&str, &str, Takes); 24] = [
+const OUTPUTS: [(&str, &str, Takes); 23] = [
     ("sim --stations 2 --duration 10ms --warmup 0s --events FILE", ".events", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --record FILE", ".record", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --frames FILE", ".csv", Takes::Stream),
@@ -33,7 +33,6 @@ const OUTPUTS: [(&str, &str, Takes); 24] = [
     ("sweep merge --out FILE IN/1.csv IN/2.csv", ".csv", Takes::Whole),
     ("plot IN/1.csv --x stations --y utilization_total --out FILE", ".svg", Takes::Whole),
     ("plot IN/1.csv --x stations --y utilization_total --out FILE", ".png", Takes::Whole),
-    ("story --quick --only Doubling: -o FILE", ".html", Takes::Whole),
     ("retry --plot FILE full-jitter:100ms,20s", ".svg", Takes::Whole),
     ("init bus --out FILE", ".toml", Takes::Nothing),
 ];

@@ -5,7 +5,7 @@ use crate::case::{self, Case, Facts, Key, Signals, about, differs, viewed};
 use crate::common::process::{program, run};
 use crate::common::{is_installed, skip};
 use ethbus::study::report::gather::Run as Told;
-use ethbus::study::report::page::{Form, Stretch, page};
+use ethbus::study::report::page::{Stretch, page};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -13,7 +13,7 @@ fn page_of(folder: &tempfile::TempDir, number: usize, case: &Case) {
     let log = folder.path().join("log");
     fs::write(&log, &case.log).expect("own folder");
     let run = Told::read(&log).expect("a run");
-    let text = page(&[run], &[], Stretch::default(), Form::Page, "").expect("a page");
+    let text = page(&[run], &[], Stretch::default(), "").expect("a page");
     for part in ["run", "events", "signals"] {
         let begin = text.find(&format!("class=\"{part}\">")).expect("its data") + part.len() + 9;
         let end = begin + text[begin..].find("</script>").expect("an end");

@@ -339,34 +339,12 @@ pub struct ValidateArgs {
     /// Seed of every run.
     #[command(flatten)]
     pub seeded: Seeded,
-    /// Which runs.
-    #[command(flatten)]
-    pub some: SomeRuns,
-}
-
-/// Options of commands that make many runs, with their topics.
-#[derive(Args, Clone, Debug)]
-pub struct SomeRuns {
     /// Shorter and fewer runs: some seconds, and wider intervals
     #[arg(long)]
     pub quick: bool,
     /// Only what has this in its title, like `capture`
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
-}
-
-/// Options of `story`.
-#[derive(Args, Clone, Debug)]
-pub struct StoryArgs {
-    /// Write the page to this file
-    #[arg(short = 'o', long, value_name = "FILE", default_value = "story.html")]
-    pub out: PathBuf,
-    /// Seed of every run.
-    #[command(flatten)]
-    pub seeded: Seeded,
-    /// Which runs.
-    #[command(flatten)]
-    pub some: SomeRuns,
 }
 
 /// Options of `report`.
@@ -387,9 +365,6 @@ pub struct ReportArgs {
     /// Open the drawing here [default: at the first collision]
     #[arg(long, value_name = "BT", value_parser = instant)]
     pub at: Option<u64>,
-    /// Fill the window with one picture after the other, to show them in a room
-    #[arg(long)]
-    pub slides: bool,
     /// Write the plots into this folder too, as SVG
     #[arg(long, value_name = "FOLDER")]
     pub svg: Option<PathBuf>,

@@ -1,17 +1,17 @@
 //! `ethbus plot`: figures of a sweep's table.
 
-use super::story::with_options;
-use super::{INTERRUPTED, Outcome};
+use super::validate::plan;
+use super::{INTERRUPTED, Outcome, interrupts};
 use crate::cli::args::{PlotArgs, PlotFigure, PlotUnit};
 use crate::show::program::program;
-use crate::show::say;
+use crate::show::{progress, say};
 use crate::study::flow;
+use crate::study::literature::{self, Beside, FIGURES};
 use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
 use crate::study::plot::data::{Figure, Range, Table, Wanted, range};
 use crate::study::plot::labels::TimeUnit;
 use crate::study::plot::picture::{Kind, ready, write};
-use crate::study::story::{self, Beside, StoryError};
 use crate::study::sweep::again::command;
 use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::output::with_slash;
@@ -19,6 +19,7 @@ use crate::study::sweep::seeds::expected;
 use clap::ValueEnum;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 /// Draws a figure.
 ///
@@ -69,19 +70,24 @@ fn draw_figure(args: &PlotArgs, figure: PlotFigure, kind: Kind) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let value = figure.to_possible_value().expect("no figure is skipped");
-    let drawn = with_options((args.seed, args.quick, ""), |options| story::figure(options, value.get_name()))?;
-    let (chart, Beside { said, here, verdict }) = match drawn {
-        Ok(drawn) => drawn.expect("a figure for each name"),
-        Err(StoryError::Interrupted) => {
-            say("ethbus: interrupted; no figure was written\n");
-            return Ok(ExitCode::from(INTERRUPTED));
-        }
-        Err(error) => return Err(error.into()),
+    let figure = FIGURES.iter().find(|it| it.name == value.get_name()).expect("a figure for each name");
+    let interrupts = interrupts()?;
+    let bar = Mutex::new(progress("running", 1.0));
+    let go_on = |part: f64| {
+        (bar.lock().expect("no thread panics: a panic ends the process"))(part);
+        interrupts.is_empty()
+    };
+    let options = literature::Options { seed: args.seed, quick: args.quick, plan: &plan, go_on: &go_on };
+    let drawn = literature::figure(&options, figure);
+    drop(bar);
+    let Some((chart, Beside { said, here, verdict })) = drawn else {
+        say("ethbus: interrupted; no figure was written\n");
+        return Ok(ExitCode::from(INTERRUPTED));
     };
     write(&args.out, kind, &chart.picture(kind)?, &args.seed.to_string())?;
-    let source = story::FIGURES.iter().find(|it| it.name == value.get_name()).map_or("", |it| it.source);
     say(&format!(
-        "ethbus: {source}\n  the source says  {said}\n  here             {here}\n  verdict          {verdict}\n"
+        "ethbus: {}\n  the source says  {said}\n  here             {here}\n  verdict          {verdict}\n",
+        figure.source
     ));
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use crate::study::plot::PlotError;
 use crate::study::plot::picture::{Kind, write};
 use crate::study::report::figures::plots;
 use crate::study::report::gather::Run;
-use crate::study::report::page::{Form, Stretch, page};
+use crate::study::report::page::{Stretch, page};
 use sim::files::output::{HTML, ready, replace};
 use sim::scenario::plan::PlanError;
 use sim::words::units::group;
@@ -26,8 +26,7 @@ pub fn report(args: &ReportArgs) -> Outcome {
     check_stretch(args, &runs)?;
     let plots = plots(&runs);
     let stretch = Stretch { from: args.from, to: args.to, open: args.at };
-    let form = if args.slides { Form::Slides } else { Form::Page };
-    let page = page(&runs, &plots, stretch, form, &command(args))?;
+    let page = page(&runs, &plots, stretch, &command(args))?;
     replace(&args.out, HTML, page.as_bytes()).map_err(PlotError::from)?;
     let seeds = runs.iter().map(|run| run.results.seed.to_string()).collect::<Vec<_>>().join(", ");
     for (folder, kind, ending) in [(&args.svg, Kind::Svg, "svg"), (&args.png, Kind::Png, "png")] {
@@ -75,7 +74,6 @@ fn command(args: &ReportArgs) -> String {
     let mut words = vec!["ethbus report".to_owned()];
     words.extend(args.runs.iter().map(|path| path.display().to_string()));
     words.push(format!("-o {}", args.out.display()));
-    words.extend(args.slides.then(|| "--slides".to_owned()));
     let given = [("--from", args.from), ("--to", args.to), ("--at", args.at)];
     words.extend(given.into_iter().filter_map(|(option, at)| Some(format!("{option} {}", at?))));
     words.join(" ")

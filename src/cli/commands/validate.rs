@@ -27,7 +27,7 @@ const SCENARIOS: &[(&str, &str)] = &[
 /// # Errors
 /// Topics that there are not; a report that cannot be written.
 pub fn validate(args: &ValidateArgs, format: Format) -> Outcome {
-    let only = args.some.only.as_deref().unwrap_or_default();
+    let only = args.only.as_deref().unwrap_or_default();
     let title = check_topic(only)?;
     let begun = begin(format, title)?;
     let interrupts = interrupts()?;
@@ -37,7 +37,7 @@ pub fn validate(args: &ValidateArgs, format: Format) -> Outcome {
         interrupts.is_empty()
     };
     let options =
-        Options { seed: args.seeded.seed, quick: args.some.quick, only, plan: &plan, alter: &|_| (), go_on: &go_on };
+        Options { seed: args.seeded.seed, quick: args.quick, only, plan: &plan, alter: &|_| (), go_on: &go_on };
     match run(&options) {
         Ok(report) => {
             let text = result_text(format, &report, |report| table(report, output_columns()));

@@ -69,7 +69,7 @@
       this.tip = section.querySelector(".tip");
       this.dark = matchMedia("(prefers-color-scheme: dark)");
       // For a room everything is drawn larger.
-      this.larger = section.closest(".slide") ? 1.5 : 1;
+      this.larger = 1;
       const last = Math.max(1, run.places.length - 1);
       const low = run.topology.bus ? run.topology.bus[run.places[0]] : 0;
       const high = run.topology.bus ? run.topology.bus[run.places[last]] ?? low : 0;
@@ -504,22 +504,6 @@
     }
   }
 
-  // The keys of slides: a clicker's two turn the page, and all others are the diagram's.
-  function present(slides) {
-    if (!slides.length) return;
-    addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
-      const at = Math.max(0, slides.findIndex((slide) => slide.getBoundingClientRect().bottom > innerHeight / 2));
-      const way = { PageDown: 1, " ": 1, PageUp: -1 }[event.key];
-      const diagram = slides[at].querySelector("section.diagram");
-      if (way) slides[Math.min(Math.max(at + way, 0), slides.length - 1)].scrollIntoView();
-      else if (event.key === "F") document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
-      else if (event.target.matches("canvas, button") || !diagram || !diagram.diagram.key(event.key)) return;
-      event.preventDefault();
-      event.stopPropagation();
-    }, true);
-  }
-
   function start() {
     const begin = performance.now();
     document.querySelectorAll("section.diagram").forEach((section) => {
@@ -531,7 +515,6 @@
     const all = [...document.querySelectorAll("section.diagram")].map((section) => section.diagram);
     all.forEach((diagram) => { diagram.peers = all.filter((other) => other !== diagram); });
     if (all.length) all[0].lead();
-    present([...document.querySelectorAll("section.slide")]);
     const folded = [...document.querySelectorAll("details")].filter((one) => !one.open);
     const print = (begins) => {
       folded.forEach((one) => { one.open = begins; });

@@ -42,20 +42,11 @@ pub struct Stretch {
     pub open: Option<u64>,
 }
 
-/// What the page is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// To hand out.
-    Page,
-    /// To show in a room: a picture or a table fills the window.
-    Slides,
-}
-
 /// Makes the page.
 ///
 /// # Errors
 /// A plot that cannot be drawn.
-pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, form: Form, command: &str) -> Result<String, PlotError> {
+pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, command: &str) -> Result<String, PlotError> {
     let title = runs.iter().map(title).collect::<Vec<_>>().join(" and ");
     let style = include_str!("diagram.css");
     let mut first = format!(
@@ -69,27 +60,13 @@ pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, form: Form, command:
     if runs.iter().all(Run::is_empty) {
         return Ok(whole(&title, style, &first));
     }
-    if form == Form::Slides {
-        first += "<p class=\"faint\">Page keys turn the page. n, arrows, +, −, f and / are the diagram's. F fills the screen.</p>\n";
-    }
     let mut parts = vec![first, key_figures(runs), diagrams(runs, stretch)];
     let figures = plots.iter().map(figure).collect::<Result<Vec<String>, PlotError>>()?;
     let script = format!("<script>\n{}{}</script>\n", include_str!("told.js"), include_str!("page.js"));
-    match form {
-        Form::Page => {
-            parts.push(format!("<h2>Plots</h2>\n<div class=\"plots\">\n{}</div>\n", figures.concat()));
-            parts.push(beside(runs));
-            parts.extend(runs.iter().map(tables));
-            Ok(whole(&title, style, &(parts.concat() + &script)))
-        }
-        Form::Slides => {
-            parts.extend(figures);
-            parts.push(beside(runs));
-            let slide = |part: &String| format!("<section class=\"slide\" tabindex=\"0\">\n{part}</section>\n");
-            let slides: String = parts.iter().filter(|part| !part.is_empty()).map(slide).collect();
-            Ok(whole(&title, &format!("{style}{}", include_str!("slides.css")), &(slides + &script)))
-        }
-    }
+    parts.push(format!("<h2>Plots</h2>\n<div class=\"plots\">\n{}</div>\n", figures.concat()));
+    parts.push(beside(runs));
+    parts.extend(runs.iter().map(tables));
+    Ok(whole(&title, style, &(parts.concat() + &script)))
 }
 
 /// What happened in each run. Two runs are side by side and in step.

@@ -227,47 +227,6 @@ fn all_stations_and_collisions_are_drawn() {
     assert_eq!(tdma.page.value("diagram.shown().length > 0"), true);
 }
 
-/// As slides, a picture or a table fills the window: Page keys turn the page, and other keys are the diagram's.
-#[test]
-fn slides_are_turned_by_keys() {
-    if !browser::is_there() {
-        return skip("needs chromium");
-    }
-    let runs = Runs::new("a", &CABLE);
-    let whole = runs.report(&["a.events"], &["--slides"]);
-    assert!(whole.contains("-o") && whole.contains("--slides"), "the command that makes it again");
-    let mut shown = Shown::new(&runs);
-    let slides = shown.page.value("document.querySelectorAll('section.slide').length").as_u64().expect("a number");
-    assert_eq!(slides, whole.matches("<section class=\"slide\"").count() as u64);
-    assert!(slides >= 6, "{slides}");
-    shown.page.value("scrollTo(0, 0)");
-    let top = |shown: &mut Shown| {
-        shown.page.value("[...document.querySelectorAll('section.slide')].findIndex((one) => Math.abs(one.getBoundingClientRect().top) < 4)")
-    };
-    assert_eq!(top(&mut shown), 0);
-    for at in [1, 2] {
-        shown.page.press("PageDown");
-        shown.page.wait_for(&format!(
-            "Math.abs(document.querySelectorAll('section.slide')[{at}].getBoundingClientRect().top) < 4"
-        ));
-    }
-    let filled = shown.page.value(
-        "diagram.canvas.getBoundingClientRect().bottom <= innerHeight && diagram.canvas.clientHeight > innerHeight / 3",
-    );
-    assert_eq!(filled, true, "the diagram is in its slide");
-    let before = shown.told();
-    shown.page.press("n");
-    assert_ne!(shown.told(), before, "the next collision, though the diagram was not chosen");
-    for _ in 0..slides {
-        shown.page.press("PageDown");
-    }
-    shown.page.wait_for(&format!(
-        "Math.abs(document.querySelectorAll('section.slide')[{}].getBoundingClientRect().top) < 4",
-        slides - 1
-    ));
-    shown.page.press("PageUp");
-}
-
 /// Two runs are side by side and show the same time, until the reader lets each go its own way.
 #[test]
 fn two_runs_go_in_step() {

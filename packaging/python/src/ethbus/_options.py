@@ -521,9 +521,6 @@ class ReportOptions(TypedDict, total=False):
     at: Value
     """Open the drawing here [default: at the first collision]"""
 
-    slides: bool
-    """Fill the window with one picture after the other, to show them in a room"""
-
     svg: Value
     """Write the plots into this folder too, as SVG"""
 

@@ -1,37 +1,13 @@
-//! Figures of the literature, drawn again: the formula, simulated points on it, and what the source says beside what is here.
+//! Four figures of Lam 1974 (S. Lam, dissertation, UCLA-ENG-7429, chapter 5) and Kleinrock and Lam 1975 (IEEE Trans. Comm.
+//! 23 (4)).
 //!
 //! The drawings themselves are not at hand. What is compared is what the texts say of them.
 
-use super::aloha::Told;
-use super::stability::users;
-use super::{Chapter, Job, Ran, Watch, along, command, text};
-use crate::study::page::{Chart, Part};
+use super::{Beside, Job, Literature, Ran};
+use crate::study::plot::chart::Chart;
 use crate::study::plot::data::{Point, Series};
 use crate::study::theory::kleinrock_lam;
 use crate::study::theory::lam::{Channel, Population};
-
-/// A figure, its runs, and its verdict.
-pub struct Literature {
-    /// What `ethbus plot --figure` calls it.
-    pub name: &'static str,
-    /// Where it is.
-    pub source: &'static str,
-    runs: fn(bool) -> Vec<Job>,
-    chart: fn(&[Ran]) -> Chart,
-    caption: &'static str,
-    beside: fn(&[Ran]) -> Beside,
-}
-
-/// What a source says of a figure, and what is here.
-#[derive(Clone, Debug)]
-pub struct Beside {
-    /// What the source says.
-    pub said: &'static str,
-    /// What is here.
-    pub here: String,
-    /// Whether both agree.
-    pub verdict: &'static str,
-}
 
 /// R of the satellite channel: slots until a collision is known.
 const R: u32 = 12;
@@ -45,7 +21,6 @@ pub const FIGURES: [Literature; 4] = [
         source: "Lam 1974, figure 5-1: uniform and geometric retransmission",
         runs: uniform_and_geometric,
         chart: side_by_side,
-        caption: "Delay over throughput, N = 50, R = 12: one of K slots, and the chance p in each slot, 1/p = R + (K + 1)/2.",
         beside: as_long,
     },
     Literature {
@@ -53,7 +28,6 @@ pub const FIGURES: [Literature; 4] = [
         source: "Lam 1974, figure 5-9; Kleinrock and Lam 1975, figure 10: the largest population",
         runs: |quick| brackets(quick, |it| (it.stays_n, it.k)),
         chart: largest_population,
-        caption: "The most users of a stable channel over K, R = 12. The band reaches from an N with which all runs at S = 0.34 stay to one with which all collapse.",
         beside: grows_with_k,
     },
     Literature {
@@ -61,7 +35,6 @@ pub const FIGURES: [Literature; 4] = [
         source: "Lam 1974, figure 5-10; Kleinrock and Lam 1975, figure 11: K(N, s)",
         runs: |quick| brackets(quick, |it| (it.n, it.stays_k)),
         chart: smallest_k,
-        caption: "The smallest K of a stable channel over N, R = 12. The band reaches from a K with which all runs at S = 0.34 collapse to one with which all stay.",
         beside: two_hundred,
     },
     Literature {
@@ -69,50 +42,22 @@ pub const FIGURES: [Literature; 4] = [
         source: "Lam 1974, figure 5-11: throughput and delay of stable channels",
         runs: of_stable_channels,
         chart: stable_channels,
-        caption: "Delay over throughput, N = 50, R = 12. The lowest line at an S is that of the best K.",
         beside: ten_is_best,
     },
 ];
 
-impl Literature {
-    pub(super) fn runs(&self, quick: bool) -> Vec<Job> {
-        (self.runs)(quick)
-    }
-
-    /// The figure, from its runs, and what its source says of it.
-    pub(super) fn drawn(&self, runs: &[Ran]) -> (Chart, Beside) {
-        ((self.chart)(runs), (self.beside)(runs))
-    }
+/// Evenly spaced numbers, both ends included.
+fn along(from: f64, to: f64, count: u32) -> impl Iterator<Item = f64> {
+    (0..count).map(move |step| from + (to - from) * f64::from(step) / f64::from(count - 1))
 }
 
-pub(super) fn chapter(quick: bool) -> Chapter {
-    Chapter {
-        id: "figures",
-        title: "Four figures of 1974, drawn again",
-        source: "S. Lam, dissertation, UCLA-ENG-7429, 1974, chapter 5; L. Kleinrock and S. Lam, IEEE Trans. Comm. 23 (4), 1975",
-        runs: FIGURES.iter().flat_map(|figure| figure.runs(quick)).collect(),
-        tell,
-    }
-}
-
-fn tell(runs: &[Ran], quick: bool) -> Told {
-    let mut parts = vec![text(
-        "Lines are Lam's chain, points and bands are runs. The drawings of 1974 are not at hand: what is compared is what \
-         the texts say of them. `ethbus plot --figure lam-5-1` and so on draw each figure alone.",
-    )];
-    let (mut rest, mut rows, mut commands) = (runs, Vec::new(), Vec::new());
-    for figure in &FIGURES {
-        let (own, later) = rest.split_at(figure.runs(quick).len());
-        rest = later;
-        let (chart, Beside { said, here, verdict }) = figure.drawn(own);
-        parts.push(chart.figure(figure.caption)?);
-        rows.push([figure.source, said, &here, verdict].map(str::to_owned).into());
-        commands.push(command(&own[0]));
-    }
-    let head = ["figure", "the source says", "here", "verdict"].map(str::to_owned).into();
-    parts.push(Part::Table { head, rows });
-    parts.extend(commands);
-    Ok(parts)
+/// `stations` users of slotted ALOHA, of whom each has a new frame in a slot with the chance `load / stations`.
+fn users(stations: u32, load: f64, backoff: &str, time: &str) -> Job {
+    let chance = load / f64::from(stations);
+    let arguments = format!(
+        "--access slotted-aloha --stations {stations} --traffic bernoulli:{chance} --backoff {backoff} --duration {time}"
+    );
+    Job { arguments, seed: 0, exit: None }
 }
 
 fn channel(stations: u32, load: f64, k: u32) -> Option<Channel> {
@@ -211,7 +156,7 @@ fn brackets(quick: bool, stays: fn(&Bracket) -> (u32, u32)) -> Vec<Job> {
     let job = |(n, k): (u32, u32), seed: usize| {
         let job = users(n, INPUT, &format!("geometric:{k}"), &format!("{time} --warmup 0s --ack-delay {R}"));
         // Where the channel collapses nearly all users are blocked.
-        Job { seed: seed as u64, watch: Watch::Exit(0.95 * f64::from(n)), ..job }
+        Job { seed: seed as u64, exit: Some(0.95 * f64::from(n)), ..job }
     };
     all.iter()
         .flat_map(|it| [stays(it), (it.n, it.k)])
@@ -222,7 +167,7 @@ fn brackets(quick: bool, stays: fn(&Bracket) -> (u32, u32)) -> Vec<Job> {
 /// Whether all runs of a bracket did what they were to do.
 fn holds(runs: &[Ran]) -> bool {
     let (stay, collapse) = runs.split_at(SEEDS);
-    stay.iter().all(|run| run.exit_slots.is_none()) && collapse.iter().all(|run| run.exit_slots.is_some())
+    stay.iter().all(|run| !run.is_out) && collapse.iter().all(|run| run.is_out)
 }
 
 /// Bands between what stays and what collapses, of those brackets that hold.
