@@ -78,6 +78,9 @@ impl Docker {
         let daemon = self.daemon.take().expect("it runs");
         daemon.signal(signal);
         daemon.wait();
+        // Its containerd dies with it, and stays in the table of processes where no process waits for orphans: the next daemon
+        // takes it for one that runs.
+        let _ = fs::remove_file(self.at("exec/containerd/containerd.pid"));
     }
 
     /// `docker` with these words.
