@@ -15,7 +15,7 @@ use super::init;
 use super::lab::{Lab, LabError, Wishes};
 use crate::live::plane::protocol::{Request, Told};
 use crate::live::plane::seen::{Batch, Seen};
-use crate::live::plane::writer::captures::Captures;
+use crate::live::plane::writer::captures::{Beginning, Captures};
 use crate::live::supervisor::thread::{Asked, Ends};
 use crossbeam_channel::{RecvTimeoutError, SendTimeoutError, TryRecvError};
 use link::clock::monotonic_nanos;
@@ -265,6 +265,7 @@ where
             | Request::Join { .. }
             | Request::Filter(_)
             | Request::Link(_)
+            | Request::Container(..)
             | Request::Traffic(..)
             | Request::Resume
             | Request::Step(_)
@@ -344,11 +345,10 @@ where
 
     fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
         let held = self.lab.bus.held();
-        let at = self.lab.bus.end_at(self.lab.now());
+        let now = self.lab.bus.end_at(self.lab.now());
         let (medium, observed) = self.lab.bus.parts();
-        let stations: Vec<_> =
-            (0..self.plan.stations.len() as u16).map(|number| (StationId::new(number), None)).collect();
-        observed.captures.begin(stream, wish, at, medium, held, &stations);
+        let joiners = (0..self.plan.stations.len() as u16).map(|number| (StationId::new(number), None)).collect();
+        observed.captures.begin(stream, wish, medium, Beginning { now, held, joiners, containers: Vec::new() });
     }
 
     fn keep_house(&mut self) -> Result<(), LabError<F::Error>> {

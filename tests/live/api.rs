@@ -187,6 +187,48 @@ fn a_label_is_a_name_of_its_station() {
     lab.assert_nothing_left();
 }
 
+/// Both forms of the event log, the last seconds, captures and `explain` say which container a station is.
+#[test]
+fn a_trace_and_captures_have_the_container_of_a_station() {
+    if skipped(&["ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let own = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| own.path().join(name).to_str().expect("UTF-8").to_owned();
+    let [log, kept] = ["live.events", "kept.events"].map(at);
+    let mut lab = Lab::up(&["--stations", "2", "--events", &log, "--keep", &kept]);
+    let (name, id) = ("shop-and-more-of-it-all_web_1", "0123456789ab".repeat(5) + "cdef");
+    let mut client = Client::of(&lab);
+    client.result("label", json!({ "station": "st2", "name": name, "id": id }));
+    lab.ping("st2", &lab.ipv4("st1"));
+    for plain in [&[][..], &["--plain"]] {
+        let capture = at("late.pcapng");
+        let words = [&["capture", "--name", &lab.name, "--duration", "1ms", "--out", &capture], plain].concat();
+        run(ethbus(words)).succeeded();
+        let text = String::from_utf8_lossy(&fs::read(&capture).expect("a capture")).into_owned();
+        assert!(text.contains(&format!("; the container {name}, {id}")), "{plain:?}");
+        assert_eq!(text.contains(&format!("st2 is the container {name}")), plain.is_empty());
+        fs::remove_file(&capture).expect("own folder");
+    }
+    let kept = client.result("keep", json!({}))["file"].as_str().expect("a file").to_owned();
+    lab.down();
+    lab.assert_nothing_left();
+    let own_line =
+        format!("\"kind\":\"container\",\"station\":\"st2\",\"name\":\"{name}\",\"container_id\":\"{id}\"}}");
+    let whole = fs::read_to_string(&log).expect("a log");
+    for text in [&whole, &fs::read_to_string(kept).expect("a log")] {
+        assert_eq!(text.matches(&own_line).count(), 1, "{text}");
+    }
+    let [binary, again] = ["live.ebe", "again.events"].map(at);
+    for (from, to) in [(&log, &binary), (&binary, &again)] {
+        run(ethbus(["convert", from, "--to", "events", "--out", to])).succeeded();
+        let told = run(ethbus(["explain", to, "--frame", "st2#1"])).succeeded().stdout;
+        assert!(told.contains(&format!("st2 is the container {name} ({id})")), "{told}");
+    }
+    assert_eq!(fs::read_to_string(again).expect("a log"), whole);
+}
+
 /// The client of docs/api.md unplugs a station and sees collisions.
 #[test]
 fn the_client_in_python_works() {

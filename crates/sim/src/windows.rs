@@ -18,7 +18,7 @@ pub mod table;
 pub mod vcd;
 
 use crate::files::beside::{Beside, Note, Worker};
-use crate::files::event_log::{EmulatorEvent, Header};
+use crate::files::event_log::{Container, EmulatorEvent, Header};
 use crate::files::json_lines::WriteError;
 use crate::files::observer::Observer;
 use crate::files::output::{self, OutputError};
@@ -27,7 +27,7 @@ use crate::files::system;
 use crate::files::table::Form;
 use crate::scenario::plan::default_mac;
 use capture::{Capture, Wish};
-use medium::{BitInstant, BitRate, Event, Input, Kind};
+use medium::{BitInstant, BitRate, Event, Input, Kind, StationId};
 use perfetto::Perfetto;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -75,6 +75,8 @@ pub struct Known {
     pub macs: Vec<[u8; 6]>,
     /// Of a live bus: the time of day at bit instant 0, in nanoseconds since 1970. Captures have it in their stamps.
     pub epoch: Option<u64>,
+    /// Which containers stations are, as far as that is known when the window begins.
+    pub containers: Vec<(StationId, Container)>,
 }
 
 impl Known {
@@ -82,7 +84,7 @@ impl Known {
     pub fn of(header: Header) -> Known {
         let stations = header.configuration.stations();
         let macs = (0..stations).map(|index| default_mac(&header.name, index).octets()).collect();
-        Known { header, macs, epoch: None }
+        Known { header, macs, epoch: None, containers: Vec::new() }
     }
 
     /// The same with the addresses of the first stations. Seats have theirs when stations join.

@@ -488,7 +488,7 @@ fn keeps(method: &str, case: &Case) {
     let entries: Vec<Entry> = std::iter::from_fn(|| reader.next_entry().expect(&log)).collect();
     assert_eq!(reader.not_whole(), None);
     let later = |entries: &[Entry]| -> Vec<Entry> {
-        entries.iter().filter(|entry| case::instant(entry).is_some_and(|at| at.get() >= from)).copied().collect()
+        entries.iter().filter(|entry| case::instant(entry).is_some_and(|at| at.get() >= from)).cloned().collect()
     };
     assert_eq!(later(&entries), later(&case.entries), "{method}, from {from}\n{}\n{log}", case.log);
     for at in [from, last] {

@@ -3,11 +3,12 @@
 use super::{CommandError, Outcome, print_result};
 use crate::cli::args::{Format, ListArgs};
 use crate::live::control;
-use crate::live::lab::inventory::{Container, Inventory, Listed, State};
+use crate::live::lab::inventory::{Inventory, Listed, State};
 use crate::live::lab::owner::Owner;
 use crate::show::plain_table;
 use link::{MacAddr, Pid};
 use serde::Serialize;
+use sim::files::event_log::Container;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -4,7 +4,7 @@ use super::change::ask;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, print_result, running_lab};
 use crate::cli::args::StatsArgs;
 use crate::live::control::request::Control;
-use crate::live::lab::inventory::{Container, Content, Inventory};
+use crate::live::lab::inventory::{Content, Inventory};
 use crate::show::refresh::{Ending, refresh};
 use crate::show::terminal::in_locale;
 use crate::show::watch::screened::is_there;
@@ -14,6 +14,7 @@ use link::MacAddr;
 use link::signals::Signal;
 use serde::Serialize;
 use sim::figures::results::{Results, StationResults};
+use sim::files::event_log::Container;
 use std::process::ExitCode;
 use std::time::Duration;
 

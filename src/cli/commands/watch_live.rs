@@ -42,7 +42,7 @@ const TIMES: u32 = 20;
 /// No such lab; no terminal.
 pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
     let lab = running_lab(given)?;
-    Inventory::of_running(&lab)?;
+    let labels = Inventory::of_running(&lab)?.labels;
     if !is_there() {
         return Err(CommandError::NoTerminal);
     }
@@ -60,7 +60,8 @@ pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
         view.take(&note);
     }
     view.begin_at(first.now);
-    let titles = Titles { title: format!("lab {lab}"), names: names.clone() };
+    let shown = |name: &String| labels.containers.get(name).map_or(name, |container| &container.name).clone();
+    let titles = Titles { title: format!("lab {lab}"), names: names.iter().map(shown).collect() };
     let mut bus = Live { health: health(&results), polled: poll(&lab).map_err(silent)?, lab, names, ended, interrupts };
     let shown = terminal::watch(Player::new(view, source), &titles, &mut bus);
     shown.map_err(|source| CommandError::System { what: "draw on the terminal", source })?;

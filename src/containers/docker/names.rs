@@ -3,7 +3,7 @@
 
 use super::call::Endpoint;
 use crate::live::lab::existing::{self, ExistingError};
-use crate::live::lab::inventory;
+use sim::files::event_log::Container;
 use sim::scenario::plan::host::Engine;
 use sim::words::interface::OCTETS_MAX;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub struct Network {
     /// Its project of compose; empty without one.
     project: String,
     /// Its containers that run, by their endpoints.
-    pub containers: BTreeMap<String, inventory::Container>,
+    pub containers: BTreeMap<String, Container>,
 }
 
 impl Network {
@@ -44,7 +44,7 @@ impl Network {
         let containers = rest.lines().filter_map(|line| {
             let mut words = line.splitn(3, ' ').map(str::to_owned);
             let (endpoint, id, name) = (words.next()?, words.next()?, words.next()?);
-            Some((endpoint, inventory::Container { name, id }))
+            Some((endpoint, Container { name, id }))
         });
         Network { name: name.to_owned(), project: project.to_owned(), containers: containers.collect() }
     }
@@ -55,7 +55,7 @@ impl Network {
     }
 
     /// The container of an endpoint, once the daemon tells its identifier.
-    pub fn container(&self, endpoint: &str) -> Option<&inventory::Container> {
+    pub fn container(&self, endpoint: &str) -> Option<&Container> {
         self.containers.get(endpoint).filter(|container| !container.id.starts_with(ID_TO_COME))
     }
 
@@ -111,7 +111,7 @@ mod tests {
         let station = |endpoint: &str| told.station(&Endpoint { network: "n".to_owned(), id: endpoint.to_owned() });
         assert_eq!((told.name.as_str(), told.project.as_str(), told.containers.len()), ("bus1", "shop", 2));
         assert_eq!(station("1e2").as_deref(), Some("shop_web_1"));
-        assert_eq!(told.containers["3e4"], inventory::Container { name: "db".to_owned(), id: "c2f9".to_owned() });
+        assert_eq!(told.containers["3e4"], Container { name: "db".to_owned(), id: "c2f9".to_owned() });
         assert_eq!(station("5e6"), None);
         let early = Network::read("bus1 \n1e2 ep-1e2 web\n");
         assert!(told.is_complete() && !early.is_complete());

@@ -3,9 +3,11 @@
 use super::learned::Behind;
 use super::protocol::Port;
 use medium::{BitTimes, Destination, Joiner, StationId, Topology};
+use sim::files::event_log::Container;
 use sim::traffic::octets;
 use sim::words::choices::PortState;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The stations' ports.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub struct Ports {
     /// For each station as a sender: the others by when they hear it.
     hearers: Vec<Vec<Vec<StationId>>>,
     plugs: Vec<Plug>,
+    /// The containers that stations are which are there.
+    containers: HashMap<StationId, Arc<Container>>,
 }
 
 /// What a station must have to be on the medium.
@@ -42,7 +46,8 @@ impl Ports {
         let all: Vec<StationId> = numbered().map(|(station, _)| station).collect();
         let hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
         let plugs = vec![Plug { link: true, attached: true, gone: false }; ports.len()];
-        Ports { first: ports.len(), ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
+        let containers = HashMap::new();
+        Ports { first: ports.len(), ports, by_index, by_mac, behind: Behind::default(), hearers, plugs, containers }
     }
 
     /// A station joins at the next seat, or takes its old one again; whether there is such a seat.
@@ -76,9 +81,20 @@ impl Ports {
         Joiner::new(&port.name, port.mac)
     }
 
+    /// A station is this container.
+    pub fn label(&mut self, station: StationId, container: Arc<Container>) {
+        self.containers.insert(station, container);
+    }
+
+    /// The container that a station is, if that is known.
+    pub fn container(&self, station: StationId) -> Option<&Arc<Container>> {
+        self.containers.get(&station)
+    }
+
     /// A station's port is about to vanish.
     pub fn leave(&mut self, station: StationId) {
         self.by_index.retain(|_, known| *known != station);
+        self.containers.remove(&station);
         self.by_mac = owners(&self.ports, &self.by_index);
     }
 

@@ -8,7 +8,7 @@ use medium::{BitRate, BitTimes, Config, ConfigError, Deed, Place};
 use serde::{Deserialize, Serialize};
 use sim::figures::results::check::is_plain;
 use sim::figures::results::{ConfigResults, Results};
-use sim::files::event_log::Header;
+use sim::files::event_log::{Container, Header};
 use sim::files::keep::Triggers;
 use sim::windows::capture::Wish;
 use sim::windows::{Known, WindowKind};
@@ -223,6 +223,8 @@ pub enum Request {
     Filter(FilterChoice),
     /// The supervisor has interfaces of stations that are off the medium lose their carrier from now on, or keep it.
     Link(LinkChoice),
+    /// Which container a station is; for log, windows and results alone.
+    Container(u16, Container),
     /// What a station offers is another thing from now on, as it is written; for record, log and results alone.
     Traffic(u16, String),
 }

@@ -141,7 +141,7 @@ mod tests {
         for (counted, told) in [(5, Some(5)), (5, None), (3, Some(3)), (0, None)] {
             events.clear();
             watch.look(SoFar::default(), &mut skipped(counted), &mut events);
-            assert_eq!(events.first().copied(), told.map(|count| EmulatorKind::ReportsSkipped { count }));
+            assert_eq!(events.first().cloned(), told.map(|count| EmulatorKind::ReportsSkipped { count }));
         }
     }
 

@@ -287,7 +287,7 @@ impl Observer for Writer {
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Infallible> {
         let wanted = self.files.log.is_some() || !self.files.windows.is_empty() || self.files.keeps;
-        if wanted && !self.note(Note::Emulator(*event)) {
+        if wanted && !self.note(Note::Emulator(event.clone())) {
             self.miss(Counts { inputs: 0, events: 1 });
         }
         Ok(())

@@ -222,6 +222,7 @@ impl Observer for Told {
             EmulatorKind::Port { .. } | EmulatorKind::Steal { .. } => {}
             EmulatorKind::CpuWait { .. } | EmulatorKind::ClockStep { .. } => {}
             EmulatorKind::Filter { .. } | EmulatorKind::Link { .. } | EmulatorKind::Traffic { .. } => {}
+            EmulatorKind::Container { .. } => {}
         }
         Ok(())
     }

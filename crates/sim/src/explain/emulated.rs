@@ -1,11 +1,12 @@
 //! What the emulator did to a frame of a live bus: how late it was, and whether the medium's time stood still meanwhile.
 
 use super::words::{list, wrap};
-use crate::files::event_log::{EmulatorEvent, EmulatorKind, Entry, EventLogReader};
+use crate::files::event_log::{Container, EmulatorEvent, EmulatorKind, Entry, EventLogReader};
 use crate::words::sentences::nanos;
 use crate::words::units::group;
-use medium::{BitInstant, BitTimes, FrameId};
+use medium::{BitInstant, BitTimes, Deed, FrameId};
 use std::io::BufRead;
+use std::sync::Arc;
 
 /// Events that are kept at most: what an overloaded machine does to one frame and its time.
 const MOST: usize = 10_000;
@@ -14,6 +15,8 @@ const MOST: usize = 10_000;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Emulated {
     own: Vec<EmulatorKind>,
+    /// That of its sender, if it is one.
+    container: Option<Arc<Container>>,
     slips: u64,
     slip_ns: u64,
 }
@@ -29,7 +32,8 @@ pub(super) fn keep(events: &mut Vec<EmulatorEvent>, event: EmulatorEvent) {
 /// whole log, which may be of days.
 const AFTERWARDS: u64 = 60;
 
-/// A delivery can be late by more than the frame's life took: looks for it in the medium's next minute.
+/// A delivery can be late by more than the frame's life took, and so can the name of its sender's container: looks for
+/// them in the medium's next minute.
 ///
 /// A data plane that was stopped runs the medium through the stop before it tells of deliveries.
 pub(super) fn read_on<R: BufRead>(
@@ -39,9 +43,16 @@ pub(super) fn read_on<R: BufRead>(
     now: BitInstant,
 ) {
     let limit = now + BitTimes::new(AFTERWARDS * log.header().config().rate.get());
+    let mut is_there = true;
     loop {
         match log.next_entry() {
             Ok(Some(Entry::Medium(event))) if event.at > limit => return,
+            Ok(Some(Entry::Deed { deed: Deed::Remove { station }, .. })) if station == frame.station => {
+                is_there = false
+            }
+            Ok(Some(Entry::Emulator(event))) if is_there && event.kind.container_of() == Some(frame.station) => {
+                keep(events, event);
+            }
             Ok(Some(Entry::Medium(_) | Entry::Deed { .. })) => {}
             Ok(Some(Entry::Emulator(event))) if event.kind.frame() == Some(frame) => keep(events, event),
             Ok(Some(Entry::Emulator(_))) => {}
@@ -53,24 +64,34 @@ pub(super) fn read_on<R: BufRead>(
 
 impl Emulated {
     /// Of all `events` those of this frame's life: from when to when that is, as far as it is known.
-    pub(super) fn of(
+    pub(super) fn of<'a>(
         frame: FrameId,
         (begin, end): (Option<BitInstant>, Option<BitInstant>),
-        events: &[EmulatorEvent],
+        events: impl Iterator<Item = &'a EmulatorEvent>,
     ) -> Emulated {
         let lives = |at: BitInstant| begin.is_some_and(|begin| begin <= at) && end.is_none_or(|end| at <= end);
         let mut emulated = Emulated::default();
         for event in events {
-            match event.kind {
+            match &event.kind {
                 EmulatorKind::Slip { ns } if lives(event.at) => {
                     emulated.slips += 1;
-                    emulated.slip_ns = emulated.slip_ns.saturating_add(ns);
+                    emulated.slip_ns = emulated.slip_ns.saturating_add(*ns);
                 }
-                kind if kind.frame() == Some(frame) => emulated.own.push(kind),
+                EmulatorKind::Container { station, container } if *station == frame.station => {
+                    emulated.container.get_or_insert_with(|| container.clone());
+                }
+                kind if kind.frame() == Some(frame) => emulated.own.push(kind.clone()),
                 _ => {}
             }
         }
         emulated
+    }
+
+    /// Which container the sender is, in words; nothing if it is none that is known.
+    pub(super) fn sender(&self, name: &str) -> String {
+        let told =
+            |Container { name: container, id }: &Container| format!("{name} is the container {container} ({id})\n");
+        self.container.as_deref().map_or_else(String::new, told)
     }
 
     /// In words; nothing if the emulator kept time.

@@ -52,6 +52,8 @@ struct Reading {
     lives: Vec<Life>,
     run: String,
     emulator: Vec<EmulatorEvent>,
+    /// Which container a station is, for each that is one and is there, or was as the frame ended.
+    containers: Vec<EmulatorEvent>,
     plca: Option<Plca>,
 }
 
@@ -66,6 +68,7 @@ impl Reading {
             lives: Vec::new(),
             run: header.name.clone(),
             emulator: Vec::new(),
+            containers: Vec::new(),
             plca: Plca::of(header),
             scene,
         }
@@ -96,9 +99,16 @@ impl Reading {
     fn emulated(&mut self, event: EmulatorEvent) {
         // The log tells of a late arrival before the frame itself.
         let is_alive = self.lives.iter().any(|life| life.story.end.is_none());
-        if is_alive || event.kind.frame().is_some_and(|frame| self.wanted.is(frame)) {
+        if let Some(station) = event.kind.container_of() {
+            self.forget_container(station);
+            self.containers.push(event);
+        } else if is_alive || event.kind.frame().is_some_and(|frame| self.wanted.is(frame)) {
             emulated::keep(&mut self.emulator, event);
         }
+    }
+
+    fn forget_container(&mut self, station: StationId) {
+        self.containers.retain(|event| event.kind.container_of() != Some(station));
     }
 
     fn event(&mut self, event: &Event, destination: Option<Destination>) {
@@ -142,6 +152,11 @@ impl Reading {
 
     fn input(&mut self, at: BitInstant, input: &Input) {
         self.scene.input(at, input);
+        if let Input::Deed(Deed::Remove { station }) = *input
+            && !self.lives.iter().any(|life| life.story.frame.station == station)
+        {
+            self.forget_container(station);
+        }
         let far = self.scene.signals.beyond_cut().cloned();
         let (echo, detects) = (self.echo, self.scene.config.method == Method::CsmaCd);
         for Life { story, .. } in &mut self.lives {
@@ -174,7 +189,7 @@ impl Reading {
             emulated::read_on(log, &mut self.emulator, frame, now);
         }
         let lives = (story.steps.first().map(|step| step.at), story.end);
-        story.emulated = Emulated::of(frame, lives, &self.emulator);
+        story.emulated = Emulated::of(frame, lives, self.containers.iter().chain(&self.emulator));
         match self.scene.config.method {
             Method::CsmaCd => unheard(&mut story, &self.scene),
             Method::Plca(_) => {

@@ -55,7 +55,8 @@ fn teller(story: &Story) -> Box<dyn Teller + '_> {
 pub fn tell(story: &Story) -> String {
     let teller = teller(story);
     let of = if story.run.is_empty() { String::new() } else { format!(" of `{}`", story.run) };
-    let mut text = format!("Frame {}{of}\n{}\n\n", story.name(story.frame), teller.heading());
+    let sender = story.emulated.sender(&story.names[story.frame.station.index()]);
+    let mut text = format!("Frame {}{of}\n{sender}{}\n\n", story.name(story.frame), teller.heading());
     text += &table(story, &*teller);
     text += &ending(story, &*teller);
     text += &kept(story);

@@ -22,7 +22,7 @@ mod sheet;
 mod text;
 
 pub(crate) use emulator::write as write_emulator;
-pub use emulator::{EMULATOR_KINDS, EmulatorEvent, EmulatorKind};
+pub use emulator::{Container, EMULATOR_KINDS, EmulatorEvent, EmulatorKind};
 pub use names::Names;
 pub use read::{Entry, EventLogReader};
 pub use sheet::write_event;

@@ -42,7 +42,7 @@ const MOST_OF_A_FRAME: usize = 1 << 10;
 const MOST_CHANGES: usize = 1 << 12;
 
 /// What an observer of a bus sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// It was done to the medium.
     Input(BitInstant, Input),
@@ -84,9 +84,10 @@ impl Ring {
     /// Takes one more fact.
     #[inline]
     pub fn take(&mut self, fact: Fact) {
+        let at = fact.at();
         self.open.push(fact);
         if self.open.len() >= self.room.facts {
-            self.close_chunk(fact.at());
+            self.close_chunk(at);
         }
     }
 
@@ -215,6 +216,8 @@ enum Changes {
     Deed(Subject),
     /// Events that are changes: plca_status, and the id that D-PLCA gives.
     Status(StationId),
+    /// Which container a station is.
+    Container(StationId),
     Id(StationId),
 }
 
@@ -250,23 +253,29 @@ impl Past {
 
     fn take(&mut self, fact: &Fact) {
         self.count += 1;
-        match *fact {
-            Fact::Input(_, input) => self.input(&input, *fact),
-            Fact::Event(event) => self.event(&event, *fact),
-            Fact::Emulator(_) => {}
+        match fact {
+            Fact::Input(_, input) => self.input(input, fact),
+            Fact::Event(event) => self.event(event, fact),
+            Fact::Emulator(event) => {
+                event
+                    .kind
+                    .container_of()
+                    .into_iter()
+                    .for_each(|station| self.change(Changes::Container(station), fact));
+            }
         }
     }
 
-    fn input(&mut self, input: &Input, fact: Fact) {
+    fn input(&mut self, input: &Input, fact: &Fact) {
         match input {
-            Input::Offer { .. } => self.offers.push_back((self.count, fact)),
+            Input::Offer { .. } => self.offers.push_back((self.count, fact.clone())),
             Input::Deed(deed) => self.change(Changes::Deed(deed.subject()), fact),
         }
     }
 
-    fn change(&mut self, changes: Changes, fact: Fact) {
+    fn change(&mut self, changes: Changes, fact: &Fact) {
         self.forget_changes();
-        self.changes.push((self.count, changes, fact));
+        self.changes.push((self.count, changes, fact.clone()));
     }
 
     /// Forgets changes that others had followed before the first of the frames was offered. There are few changes.
@@ -275,7 +284,7 @@ impl Past {
         let first = first.unwrap_or(self.count);
         let mut later: Vec<Changes> = Vec::new();
         let mut kept: Vec<(u64, Changes, Fact)> = Vec::new();
-        for &(place, changes, fact) in self.changes.iter().rev() {
+        for (place, changes, fact) in std::mem::take(&mut self.changes).into_iter().rev() {
             if later.contains(&changes) {
                 continue;
             }
@@ -296,9 +305,9 @@ impl Past {
         }
     }
 
-    fn event(&mut self, event: &Event, fact: Fact) {
+    fn event(&mut self, event: &Event, fact: &Fact) {
         self.forget_over(event.at.get());
-        let (frame, own) = (event.frame, (self.count, fact));
+        let (frame, own) = (event.frame, (self.count, Fact::Event(*event)));
         match event.kind {
             Kind::Offered { .. } => {
                 let is_its = |(_, offer): &mut (u64, Fact)| matches!(offer, Fact::Input(_, Input::Offer { station, .. }) if *station == event.station);
@@ -325,8 +334,8 @@ impl Past {
     /// All of it, in the order in which it happened.
     fn facts(&self) -> Vec<Fact> {
         let lives = self.lives.values().flatten();
-        let mut all: Vec<(u64, Fact)> = lives.chain(&self.offers).chain(&self.beacon).copied().collect();
-        all.extend(self.changes.iter().map(|(place, _, fact)| (*place, *fact)));
+        let mut all: Vec<(u64, Fact)> = lives.chain(&self.offers).chain(&self.beacon).cloned().collect();
+        all.extend(self.changes.iter().map(|(place, _, fact)| (*place, fact.clone())));
         // An offer and its event have one place, and the sort is stable.
         all.sort_by_key(|(place, _)| *place);
         all.into_iter().map(|(_, fact)| fact).collect()
@@ -347,7 +356,7 @@ impl Observer for Ring {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Self::Error> {
-        self.take(Fact::Emulator(*event));
+        self.take(Fact::Emulator(event.clone()));
         Ok(())
     }
 }

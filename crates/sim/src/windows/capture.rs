@@ -25,7 +25,7 @@ use crate::files::record::End;
 use crate::scene::{Signal, Signals};
 use filter::Filter;
 use medium::{BitInstant, Carried, Deed, Destination, Event, Fault, FrameId, Input, Kind, StationId};
-use packets::{Fate, Packets, Transmission, where_is};
+use packets::{Fate, Packets, Transmission};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::sync::Arc;
@@ -128,18 +128,12 @@ impl Capture {
 
     /// Declares the interface of a station.
     fn declare(&mut self, station: StationId, name: &str, mac: [u8; 6]) -> Result<(), WriteError> {
-        let (config, speed) = (&self.packets.config, self.packets.config.rate.get());
+        let speed = self.packets.config.rate.get();
         let link_type = match self.packets.framing {
             Framing::Whole => pcapng::MPACKET,
             Framing::Plain => pcapng::ETHERNET,
         };
-        let description = match where_is(&config.topology, station.index()) {
-            (None, None) => "what this station sent".to_owned(),
-            (None, Some(bits)) => format!("what this station sent, {bits} BT from the cable's end"),
-            (Some(segment), bits) => {
-                format!("what this station sent, on segment {segment} at {} BT", bits.unwrap_or(0))
-            }
-        };
+        let description = self.packets.description(station);
         let own = Interface { link_type, name, description: &description, mac: Some(mac), speed };
         self.declared = self.declared.max(station.index() + 1);
         self.output.unit(|into| pcapng::interface(into, &own))
@@ -468,7 +462,9 @@ impl Observer for Capture {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
-        if event.at < self.from || !self.filter.takes_row(None) {
+        // Which container a station is, is known from the beginning.
+        let station = event.kind.container_of();
+        if event.at < self.from && station.is_none() || !self.filter.takes_row(station) {
             return Ok(());
         }
         self.put(|packets, into| packets.emulator(into, event))

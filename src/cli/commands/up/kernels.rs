@@ -148,7 +148,7 @@ fn start(
 ) -> Result<(DataPlane, Requests), CommandError> {
     let macs: Vec<[u8; 6]> = plan.stations.iter().map(|station| station.mac.octets()).collect();
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
-    let known = Arc::new(Known { header, macs: macs.clone(), epoch: None });
+    let known = Arc::new(Known { header, macs: macs.clone(), epoch: None, containers: Vec::new() });
     let captures = Captures::start(known).map_err(|error| CommandError::Captures(Box::new(error)))?;
     let patience = args.patience.unwrap_or(PATIENCE);
     let (own, pace, consoles) = (plan.clone(), args.pace, args.consoles.clone());

@@ -8,13 +8,13 @@ use super::returns::Returns;
 use super::serve::Serving;
 use crate::live::control::Added;
 use crate::live::control::answer::{Answer, RpcError};
-use crate::live::lab::inventory::Container;
 use crate::live::lab::{self, INTERFACE, MakeError, existing, namespace_name};
 use crate::live::plane::protocol::{Port, Request};
 use crate::live::supervisor::SupervisorError;
 use crate::show::{say, with_causes};
 use medium::{Deed, Place, StationId};
 use serde_json::{Map, Value};
+use sim::files::event_log::Container;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Course, Joining, LabDeed, Plan, StationPlan};
 
@@ -209,7 +209,11 @@ impl Serving<'_> {
                     answer.refuse(&RpcError::no_station(&station));
                     return Ok(());
                 }
-                Some(_) => self.record.label(&station, Container { name, id }),
+                Some(seat) => {
+                    let container = Container { name, id };
+                    self.plane.ask(Request::Container(seat as u16, container.clone()))?;
+                    self.record.label(&station, container)
+                }
             },
         };
         match noted {

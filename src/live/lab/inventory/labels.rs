@@ -3,6 +3,7 @@
 
 use super::{Content, Inventory, InventoryError, State};
 use serde::{Deserialize, Serialize};
+use sim::files::event_log::Container;
 use std::collections::BTreeMap;
 
 /// The least digits by which a container's identifier is known: as many as engines print.
@@ -15,15 +16,6 @@ pub struct Labels {
     pub network: Option<String>,
     /// The container of each station.
     pub containers: BTreeMap<String, Container>,
-}
-
-/// A container, as its engine knows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Container {
-    /// Its full name.
-    pub name: String,
-    /// Its identifier.
-    pub id: String,
 }
 
 impl Inventory {

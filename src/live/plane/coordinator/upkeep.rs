@@ -6,20 +6,22 @@ use super::super::messages::Messages;
 use super::super::protocol::{Kept, Port, Request, Told};
 use super::super::reporter::Report;
 use super::super::watch::SoFar;
+use super::super::writer::captures::Beginning;
 use super::deliveries::Due;
 use super::{Coordinator, Held, SHORTEST_SPIN};
 use crossbeam_channel::TrySendError;
-use link::clock::RealtimeNanos;
+use link::clock::{RealtimeNanos, monotonic_nanos};
 use link::netlink::{LinkChange, MonitorError};
 use medium::{BitInstant, BitTimes, Deed, Fault, FrameId, Input, Joiner, Place, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
-use sim::files::event_log::EmulatorKind;
+use sim::files::event_log::{Container, EmulatorEvent, EmulatorKind};
 use sim::files::observer::{Both, Observer};
 use sim::files::record::End;
 use sim::windows::capture::Wish;
 use sim::words::choices::{FilterChoice, PortState};
 use std::cmp::Reverse;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 /// How often clocks are compared, the ring's drops are read, and requests are looked for at the latest.
 pub(super) const HOUSEKEEPING: u64 = 50_000_000;
@@ -231,9 +233,16 @@ impl Coordinator {
         self.emulator.changed(&name, format!("traffic {arrivals}"), RealtimeNanos::now().0);
     }
 
+    /// A station is this container.
+    fn label(&mut self, station: StationId, container: Container) {
+        let container = Arc::new(container);
+        self.wires.ports.label(station, container.clone());
+        self.note(EmulatorKind::Container { station, container });
+    }
+
     /// Begins a capture on `stream`, with the frames that the medium has and what has been done to it.
     fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
-        let Coordinator { medium, frames, wires, files: Both(_, captures), run_to, .. } = self;
+        let Coordinator { medium, frames, wires, files: Both(_, captures), run_to, clocks, .. } = self;
         let stations = || wires.ports.stations();
         let held = stations().flat_map(|station| {
             // The medium is done with those before.
@@ -243,7 +252,12 @@ impl Coordinator {
         });
         let joiners: Vec<_> = stations().map(|station| (station, wires.ports.joiner(station))).collect();
         let at = medium.now().max(*run_to);
-        captures.begin(stream, wish, at, medium, held.collect(), &joiners);
+        let real_ns = monotonic_nanos() - clocks.begin;
+        let containers = stations().filter_map(|station| Some((station, wires.ports.container(station)?.clone())));
+        let containers = containers.map(|(station, container)| EmulatorKind::Container { station, container });
+        let containers = containers.map(|kind| EmulatorEvent { at, real_ns, kind }).collect();
+        let beginning = Beginning { now: at, held: held.collect(), joiners, containers };
+        captures.begin(stream, wish, medium, beginning);
     }
 
     fn restart(&mut self, now: BitInstant) -> Result<(), BusError> {
@@ -293,6 +307,7 @@ impl Coordinator {
                 self.note(EmulatorKind::Link { choice });
             }
             Request::Traffic(station, arrivals) => self.traffic(StationId::new(station), &arrivals),
+            Request::Container(station, container) => self.label(StationId::new(station), container),
             Request::Watch(watched) => self.seen.watch(watched),
             Request::Discards(station, listens) => {
                 self.discards.listen(station, listens);

@@ -11,7 +11,7 @@ use super::{Ends, Files, PAUSE, StartError, Wanted, Writer, threads, waiting};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use link::channel::is_over;
 use medium::{BitInstant, Deed, Event, Frame, FrameId, Input, Joiner, Kind, Medium, Method, StationId};
-use sim::files::event_log::EmulatorEvent;
+use sim::files::event_log::{Container, EmulatorEvent, EmulatorKind};
 use sim::files::json_lines::WriteError;
 use sim::files::observer::Observer;
 use sim::files::record::End;
@@ -37,6 +37,19 @@ pub struct Captures {
     /// Threads that have nothing to do.
     idle: Vec<Sender<Job>>,
     present: Vec<Present>,
+}
+
+/// What a capture begins with.
+#[derive(Debug)]
+pub struct Beginning {
+    /// When it begins.
+    pub now: BitInstant,
+    /// The frames that the medium has.
+    pub held: Vec<(FrameId, Frame, Arc<[u8]>)>,
+    /// The seats that are taken, and by whom.
+    pub joiners: Vec<(StationId, Option<Joiner>)>,
+    /// The stations that are containers.
+    pub containers: Vec<EmulatorEvent>,
 }
 
 /// A capture that goes on.
@@ -77,24 +90,22 @@ impl Captures {
         Ok(Captures { known, idle, present: Vec::new() })
     }
 
-    /// Begins a capture on `stream`, at `now`, with the frames that the medium has (`held`), what was done to it before,
-    /// which of its seats are taken and by whom, and which states its stations are in. Without an idle thread, the stream
-    /// just ends.
-    pub fn begin(
-        &mut self,
-        stream: OwnedFd,
-        wish: Wish,
-        now: BitInstant,
-        medium: &Medium,
-        held: Vec<(FrameId, Frame, Arc<[u8]>)>,
-        joiners: &[(StationId, Option<Joiner>)],
-    ) {
+    /// Begins a capture on `stream` with what was done to the medium before, and which states its stations are in. Without an
+    /// idle thread, the stream just ends.
+    pub fn begin(&mut self, stream: OwnedFd, wish: Wish, medium: &Medium, beginning: Beginning) {
+        let Beginning { now, held, joiners, containers } = beginning;
         let Some(thread) = self.idle.pop() else { return };
         let wanted = Wanted::new("the capture", WindowKind::Pcapng(wish).holds());
         let files = Arc::new(Files { windows: vec![wanted], ..Files::default() });
         let (mut writer, ends) = Writer::of(files.clone(), waiting(self.known.header.configuration.rate()));
         let asked = Arc::new(AtomicBool::new(false));
-        let job = Job { stream, wish, now, known: self.known.clone(), ends, files, asked: asked.clone() };
+        let known = match containers.as_slice() {
+            [] => self.known.clone(),
+            known => {
+                Arc::new(Known { containers: known.iter().filter_map(container).collect(), ..(*self.known).clone() })
+            }
+        };
+        let job = Job { stream, wish, now, known, ends, files, asked: asked.clone() };
         if thread.try_send(job).is_err() {
             return;
         }
@@ -104,7 +115,10 @@ impl Captures {
         for input in done {
             let Ok(()) = writer.input(now, &input, None);
         }
-        for (station, _) in joiners.iter().copied() {
+        for event in &containers {
+            let Ok(()) = writer.emulator(event);
+        }
+        for (station, _) in joiners {
             if let Some(ok) = medium.plca_status(station) {
                 let frame = FrameId { station, serial: 0 };
                 let Ok(()) = writer.event(&Event { at: now, station, frame, kind: Kind::PlcaStatus { ok } });
@@ -143,6 +157,14 @@ impl Captures {
     #[inline]
     fn each(&mut self, tell: impl Fn(&mut Writer) -> Result<(), Infallible>) -> Result<(), Infallible> {
         self.present.iter_mut().try_for_each(|present| tell(&mut present.writer))
+    }
+}
+
+/// The station, and the container that it is.
+fn container(event: &EmulatorEvent) -> Option<(StationId, Container)> {
+    match &event.kind {
+        EmulatorKind::Container { station, container } => Some((*station, (**container).clone())),
+        _ => None,
     }
 }
 

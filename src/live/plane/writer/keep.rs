@@ -97,13 +97,12 @@ impl Keep {
         let fact = match note {
             Note::Input { at, input, .. } => Fact::Input(*at, *input),
             Note::Event(event) => Fact::Event(*event),
-            Note::Emulator(event) => Fact::Emulator(*event),
+            Note::Emulator(event) => Fact::Emulator(event.clone()),
             Note::Missing(Counts { inputs: 0, events: 0 }) | Note::Traffic { .. } => return,
             Note::Restart { .. } | Note::End(_) | Note::Held(..) => return,
             Note::Missing(_) => return self.ring.miss(),
             Note::Keep(at) => return self.hand_over(None, *at),
         };
-        self.ring.take(fact);
         if let Some(why) = self.on.fired_by(&fact)
             && self.waits.is_none()
         {
@@ -111,6 +110,7 @@ impl Keep {
             let due = self.not_before.map_or(after, |begin| after.max(begin));
             self.waits = Some((why.to_owned(), due));
         }
+        self.ring.take(fact);
     }
 
     /// Has the log written whose time has come.

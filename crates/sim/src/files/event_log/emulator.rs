@@ -3,16 +3,28 @@
 
 use super::Names;
 use super::text::Line;
+use crate::figures::results::check::is_plain;
 use crate::files::columns::{key, number, string};
 use crate::words::choices::{FilterChoice, LinkChoice, PortState};
 use crate::words::prose::push_number;
 use medium::{BitInstant, FrameId, StationId};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What `layer` says in their lines. Lines of the medium have no such column.
 pub(super) const LAYER: &str = "emulator";
 
+/// A container, as its engine knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Container {
+    /// Its full name.
+    pub name: String,
+    /// Its identifier.
+    pub id: String,
+}
+
 /// Something that happened to the emulator, and not on the medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmulatorEvent {
     /// How far the medium had been run when it was noticed.
     pub at: BitInstant,
@@ -23,7 +35,7 @@ pub struct EmulatorEvent {
 }
 
 /// What can happen to the emulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmulatorKind {
     /// The medium's time was stopped.
     Slip {
@@ -121,10 +133,17 @@ pub enum EmulatorKind {
         /// Whose.
         station: StationId,
     },
+    /// A container engine's driver said which container a station is.
+    Container {
+        /// The station.
+        station: StationId,
+        /// Shared, since rings and batches copy it.
+        container: Arc<Container>,
+    },
 }
 
 /// The names of all kinds, in the order of docs/trace.md.
-pub const EMULATOR_KINDS: [&str; 23] = [
+pub const EMULATOR_KINDS: [&str; 24] = [
     "slip",
     "late_arrival",
     "late_delivery",
@@ -148,6 +167,7 @@ pub const EMULATOR_KINDS: [&str; 23] = [
     "link_follows",
     "link_always",
     "traffic",
+    "container",
 ];
 
 impl EmulatorKind {
@@ -173,7 +193,13 @@ impl EmulatorKind {
             EmulatorKind::Link { choice: LinkChoice::Follows } => 20,
             EmulatorKind::Link { choice: LinkChoice::Always } => 21,
             EmulatorKind::Traffic { .. } => 22,
+            EmulatorKind::Container { .. } => 23,
         }]
+    }
+
+    /// The station whose container it tells.
+    pub fn container_of(&self) -> Option<StationId> {
+        if let EmulatorKind::Container { station, .. } = self { Some(*station) } else { None }
     }
 
     /// The frame that it is about.
@@ -194,7 +220,8 @@ impl EmulatorKind {
             | EmulatorKind::ClockStep { .. }
             | EmulatorKind::Filter { .. }
             | EmulatorKind::Link { .. }
-            | EmulatorKind::Traffic { .. } => None,
+            | EmulatorKind::Traffic { .. }
+            | EmulatorKind::Container { .. } => None,
         }
     }
 }
@@ -206,7 +233,7 @@ pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
     string(line, "layer", LAYER);
     number(line, "real_ns", event.real_ns);
     string(line, "kind", event.kind.name());
-    match event.kind {
+    match event.kind.clone() {
         EmulatorKind::Slip { ns } => {
             number(line, "ns", ns);
         }
@@ -243,6 +270,13 @@ pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
         EmulatorKind::Filter { .. } | EmulatorKind::Link { .. } => {}
         EmulatorKind::Port { station, .. } | EmulatorKind::Traffic { station } => {
             string(line, "station", names.escaped(station));
+        }
+        EmulatorKind::Container { station, container } => {
+            string(line, "station", names.escaped(station));
+            for (column, text) in [("name", &container.name), ("container_id", &container.id)] {
+                key(line, column);
+                serde_json::to_writer(&mut *line, text).expect("a Vec takes any text");
+            }
         }
         EmulatorKind::Steal { ns } => {
             number(line, "ns", ns);
@@ -315,6 +349,11 @@ fn take_kind(line: &mut Line<'_>, names: &Names) -> Result<EmulatorKind, String>
         "link_follows" => EmulatorKind::Link { choice: LinkChoice::Follows },
         "link_always" => EmulatorKind::Link { choice: LinkChoice::Always },
         "traffic" => EmulatorKind::Traffic { station: line.take_station(names)? },
+        "container" => {
+            let (station, container) = (line.take_station(names)?, (take!(name), take!(container_id)));
+            let container = Container { name: plain("name", container.0)?, id: plain("container_id", container.1)? };
+            EmulatorKind::Container { station, container: Arc::new(container) }
+        }
         port => {
             let states = [PortState::Up, PortState::Down, PortState::Gone, PortState::Attached, PortState::Detached];
             let state = states.into_iter().find(|&state| port_kind(state) == port);
@@ -324,6 +363,14 @@ fn take_kind(line: &mut Line<'_>, names: &Names) -> Result<EmulatorKind, String>
     };
     line.kind = kind;
     Ok(taken)
+}
+
+/// A text that can be shown on a terminal.
+fn plain(column: &str, text: String) -> Result<String, String> {
+    match is_plain(&text) {
+        true => Ok(text),
+        false => Err(format!("`{column}` is {text:?}, and has no control characters")),
+    }
 }
 
 /// A time that is no step of a clock has no sign.
@@ -339,6 +386,7 @@ pub(super) mod tests {
     pub fn one_of_each() -> Vec<EmulatorEvent> {
         let (station, frame) = (StationId::new(1), FrameId { station: StationId::new(0), serial: 1 << 33 });
         let states = [PortState::Up, PortState::Down, PortState::Gone, PortState::Attached, PortState::Detached];
+        let container = Container { name: "shop \"web\" 1 — ä".to_owned(), id: "0123456789ab".to_owned() };
         let mut kinds = vec![
             EmulatorKind::Slip { ns: 1_000_001 },
             EmulatorKind::LateArrival { frame, ns: 7 },
@@ -358,6 +406,7 @@ pub(super) mod tests {
             EmulatorKind::Link { choice: LinkChoice::Follows },
             EmulatorKind::Link { choice: LinkChoice::Always },
             EmulatorKind::Traffic { station },
+            EmulatorKind::Container { station, container: Arc::new(container) },
         ];
         kinds.extend(states.map(|state| EmulatorKind::Port { station, state }));
         for kind in &kinds {
@@ -368,6 +417,7 @@ pub(super) mod tests {
                 EmulatorKind::LinkChangesMissed { .. } | EmulatorKind::Port { .. } | EmulatorKind::Steal { .. } => {}
                 EmulatorKind::CpuWait { .. } | EmulatorKind::ClockStep { .. } => {}
                 EmulatorKind::Filter { .. } | EmulatorKind::Link { .. } | EmulatorKind::Traffic { .. } => {}
+                EmulatorKind::Container { .. } => {}
             }
         }
         let events = (100..).zip(kinds);

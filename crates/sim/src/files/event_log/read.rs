@@ -378,7 +378,7 @@ enum Told {
 }
 
 /// A line of one layer or another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// It happened on the medium.
     Medium(Event),

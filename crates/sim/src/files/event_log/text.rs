@@ -86,6 +86,8 @@ columns! {
     lines: u64,
     crc32: u32,
     why: String,
+    name: String,
+    container_id: String,
 }
 
 /// A column that is there, though it may be `null`.

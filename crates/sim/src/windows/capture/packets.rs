@@ -5,7 +5,7 @@ use super::super::pcapng::{self, Packet};
 use super::super::{Known, Nanos};
 use super::Framing;
 use crate::files::columns::number;
-use crate::files::event_log::{EmulatorEvent, Names, write_emulator, write_event};
+use crate::files::event_log::{Container, EmulatorEvent, EmulatorKind, Names, write_emulator, write_event};
 use crate::files::inputs;
 use crate::scene::Signals;
 use crate::words::prose::Prose;
@@ -32,6 +32,8 @@ pub(super) struct Packets {
     bus: Option<u32>,
     /// No station's name needs an escape in JSON.
     is_plain: bool,
+    /// The containers that stations are as the capture begins.
+    containers: Vec<(StationId, Container)>,
 }
 
 /// A transmission.
@@ -81,6 +83,22 @@ impl Packets {
             bus: (framing == Framing::Whole).then_some(known.header.stations.len() as u32),
             is_plain: !stations.iter().any(escaped),
             config,
+            containers: known.containers.clone(),
+        }
+    }
+
+    /// What the interface of a station has, and which container the station is.
+    pub fn description(&self, station: StationId) -> String {
+        let own = match where_is(&self.config.topology, station.index()) {
+            (None, None) => "what this station sent".to_owned(),
+            (None, Some(bits)) => format!("what this station sent, {bits} BT from the cable's end"),
+            (Some(segment), bits) => {
+                format!("what this station sent, on segment {segment} at {} BT", bits.unwrap_or(0))
+            }
+        };
+        match self.containers.iter().find(|(of, _)| *of == station) {
+            Some((_, Container { name, id })) => format!("{own}; the container {name}, {id}"),
+            None => own,
         }
     }
 
@@ -303,7 +321,13 @@ impl Packets {
     pub fn emulator(&self, into: &mut Vec<u8>, event: &EmulatorEvent) {
         let mut json = Vec::new();
         write_emulator(&mut json, &self.names, event);
-        self.line(into, event.at, (kind_of(&json), &json), "the machine, not the medium");
+        let info = match &event.kind {
+            EmulatorKind::Container { station, container } => {
+                format!("{} is the container {}", self.frames.name(*station), container.name)
+            }
+            _ => "the machine, not the medium".to_owned(),
+        };
+        self.line(into, event.at, (kind_of(&json), &json), &info);
     }
 
     /// Appends that something is missing before `at`.
@@ -329,7 +353,7 @@ fn tell_collision(prose: &mut Prose<'_>, episode: u64) {
 }
 
 /// Segment and place of a station along its cable, in bit times, where there is a cable.
-pub(super) fn where_is(topology: &Topology, station: usize) -> (Option<u64>, Option<u64>) {
+fn where_is(topology: &Topology, station: usize) -> (Option<u64>, Option<u64>) {
     match topology {
         Topology::Star { .. } => (None, None),
         Topology::Bus { positions } => (None, Some(positions[station].get())),

@@ -23,7 +23,7 @@ fn write(name: &str) -> Vec<u8> {
         let fault = (round % 2 == 0).then_some(Fault::BadFcs);
         let station = StationId::new(1);
         log.input(later(BitInstant::new(90)), &Input::Deed(Deed::Fault { station, fault })).expect("room");
-        let event = happened[round as usize % happened.len()];
+        let event = happened[round as usize % happened.len()].clone();
         log.emulator(&EmulatorEvent { at: later(event.at), ..event }).expect("room");
         if round % 7 == 0 {
             log.flush().expect("room");
