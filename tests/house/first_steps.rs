@@ -177,7 +177,11 @@ fn explain_fits_the_terminal_and_is_read_in_a_pager() {
     wait_until(PATIENCE, "the pager", || terminal.screen().contains("Frame st"));
     assert!(!terminal.shown(&[]).contains("ENDED WITH"), "it waits for its reader: {}", terminal.shown(&[]));
     terminal.press(&["C-c"]);
-    terminal.press(&["q"]);
+    // What was typed before less is back from the interrupt is lost.
+    wait_until(PATIENCE, "the pager's end", || {
+        terminal.press(&["q"]);
+        terminal.screen().contains("THE END")
+    });
     assert!(terminal.wait_for("THE END").contains("ENDED WITH 0"), "{}", terminal.shown(&[]));
     let terminal = Terminal::run("chosen", (80, 24), &explain("PAGER='head -n 1'"));
     let shown = terminal.wait_for("THE END");
