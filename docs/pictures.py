@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""Draws what docs/pictures.sh has captured: docs/pictures.py SCRATCH OUT watch | demonstration lab LAB"""
+"""Draws what docs/pictures.sh has captured: docs/pictures.py SCRATCH OUT LAB"""
 
 import json, sys
 from html import escape
 from pathlib import Path
 
 scratch, out = Path(sys.argv[1]), Path(sys.argv[2])
-# Each frame of the moving picture is shown for so many seconds; the last one three times as long.
-EACH = 1.5
 FONT = 'font-family="Noto Sans, DejaVu Sans, Liberation Sans, Helvetica, Arial, sans-serif"'
 MONO = 'font-family="DejaVu Sans Mono, Liberation Mono, Menlo, Consolas, monospace"'
 STYLE = (
@@ -45,27 +43,6 @@ def demonstration():
     picture("demonstration.svg", 720, 44 + 18 * len(lines), MONO, "".join(rows(lines)))
 
 
-def watch():
-    """One drawing for each capture, shown one after the other; what all have in common is drawn once."""
-    captures = [file.read_text(encoding="utf-8").rstrip("\n").split("\n") for file in sorted(scratch.glob("watch-*"))]
-    height = max(map(len, captures))
-    frames = [rows(["$ ethbus sim examples/classroom.toml --watch", ""] + shown + [""] * (height - len(shown))) for shown in captures]
-    common = [row if all(frame[number] == row for frame in frames) else "" for number, row in enumerate(frames[0])]
-    times = [EACH] * (len(frames) - 1) + [3 * EACH]
-    whole, begin, style, body = sum(times), 0.0, "", "".join(common)
-    for number, (frame, time) in enumerate(zip(frames, times)):
-        # Visible from `begin` on for `time`, again and again.
-        style += f"@keyframes k{number}{{0%{{visibility:visible}}{100 * time / whole:.2f}%,100%{{visibility:hidden}}}}"
-        style += f".k{number}{{animation:k{number} {whole}s step-end {begin - whole if begin else 0:g}s infinite}}\n"
-        only = "".join(row for row, shared in zip(frame, common) if not shared)
-        body += f'<g class="frame k{number}">\n{only}</g>\n'
-        begin += time
-    # Who wants no motion sees the last one.
-    still = "@media (prefers-reduced-motion:reduce){.frame{animation:none}.k%d{visibility:visible}}" % (len(frames) - 1)
-    body = f"<style>.frame{{visibility:hidden}}\n{style}{still}</style>\n{body}"
-    picture("watch.svg", 860, 44 + 18 * (height + 2), MONO, body)
-
-
 def lab(name):
     labs = json.loads((scratch / "list.json").read_text(encoding="utf-8"))
     labs = labs["labs"] if isinstance(labs, dict) else labs
@@ -95,12 +72,5 @@ def lab(name):
     picture("lab.svg", wide, 416, FONT, body)
 
 
-arguments = sys.argv[3:]
-while arguments:
-    match arguments.pop(0):
-        case "watch":
-            watch()
-        case "demonstration":
-            demonstration()
-        case "lab":
-            lab(arguments.pop(0))
+demonstration()
+lab(sys.argv[3])

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Makes the pictures of README and docs, each from a real run.
 #
-#     docs/pictures.sh [PROGRAM]           all; the program of the release build if none is named
-#     docs/pictures.sh PROGRAM watch       the moving one only: needs tmux and python3, and no root
+#     docs/pictures.sh [PROGRAM]           the program of the release build if none is named
 #
-# Needs root (two of the runs are live), python3, tmux, chromium, and for the windows of other programs xvfb, xdotool,
+# Needs root (two of the runs are live), python3, chromium, and for the windows of other programs xvfb, xdotool,
 # imagemagick, wireshark and gtkwave. What it makes stands in docs/pictures.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,22 +13,6 @@ scratch=$(mktemp -d)
 lab=pictures-$$
 trap '"$ethbus" down "$lab" > "$scratch/down" 2>&1 || true; rm -rf "$scratch"' EXIT
 mkdir -p "$out"
-
-# The live view: some events before a collision, and each one up to where all have jammed.
-view() { tmux -L "$lab" "$@"; }
-view -f /dev/null new-session -d -x 100 -y 30 "NO_COLOR=1 LANG=C.UTF-8 '$ethbus' sim examples/classroom.toml --watch"
-sleep 1
-view send-keys n
-sleep 1
-view send-keys Left Left Left
-for number in $(seq 10 21); do
-    sleep 1
-    view capture-pane -p > "$scratch/watch-$number"
-    view send-keys Right
-done
-view kill-server
-docs/pictures.py "$scratch" "$out" watch
-if [ "${2:-}" = watch ]; then exit; fi
 
 # A drawing names the command that made it, so it is made where no path of this machine is in the command: draw NAME COMMAND…
 draw() {
@@ -136,5 +119,5 @@ gtkwave::/Time/Zoom/Zoom_Full
 END
 (out=$(realpath "$out") && cd "$scratch" && window gtkwave GTKWave gtkwave --rcvar "hier_max_level 2" --script all.tcl run.vcd)
 
-docs/pictures.py "$scratch" "$out" demonstration lab "$lab"
+docs/pictures.py "$scratch" "$out" "$lab"
 ls -l "$out"
