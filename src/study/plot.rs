@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`data`] | the table's rows as series of points |
 //! | [`labels`] | what columns are called, and their units |
+//! | [`looks`] | what tells lines apart |
 //! | [`axis`] | the places of numbers and names along an axis, and its ticks |
 //! | [`draw`] | the figure |
 //! | [`picture`], [`bitmap`] | the figure as SVG or PNG, and the text in a PNG |
@@ -14,6 +15,7 @@ pub mod chart;
 pub mod data;
 pub mod draw;
 pub mod labels;
+pub mod looks;
 pub mod picture;
 
 use sim::files::output::OutputError;

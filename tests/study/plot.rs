@@ -38,8 +38,13 @@ impl Table {
 
 /// The texts of an SVG.
 fn texts(svg: &str) -> Vec<&str> {
-    let after = svg.split("<text").skip(1).filter_map(|text| text.split_once('>'));
-    after.filter_map(|(_, text)| text.split_once("</text>")).map(|(text, _)| text.trim()).collect()
+    svg.split("<text").skip(1).map(texts_of).collect()
+}
+
+/// What the text is whose element goes on like this.
+fn texts_of(element: &str) -> &str {
+    let text = element.split_once('>').and_then(|(_, text)| text.split_once("</text>"));
+    text.map_or("", |(text, _)| text.trim())
 }
 
 #[test]
@@ -180,4 +185,74 @@ fn a_figure_of_a_part_of_a_sweep_says_so() {
     let arguments = ["plot", path, "--x", "stations", "--y", "utilization_total", "--out"];
     run(ethbus(arguments.iter().map(|argument| argument.as_ref()).chain([out.as_os_str()])))
         .failed_with(2, &["runs.csv is empty"]);
+}
+
+/// Lines over a numeric key: each name has room beside its line's end, a utilization's axis ends where a utilization can be,
+/// and more lines than there is room for are an error.
+#[test]
+fn many_lines_have_their_names_at_their_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = |lines: u32| {
+        let row = |line: u32, x: u32, seed: u32| {
+            let utilization = f64::from(line * x + seed % 2) / f64::from(lines * 3 + 1);
+            format!("{},{line},{seed},{x},{utilization}\n", line * 100 + x * 10 + seed)
+        };
+        let rows =
+            (1..=lines).rev().flat_map(|line| (1..=3).flat_map(move |x| (1..=2).map(move |seed| (line, x, seed))));
+        let rows: String = rows.map(|(line, x, seed)| row(line, x, seed)).collect();
+        let path = folder.path().join(format!("{lines}.csv"));
+        std::fs::write(&path, format!("run,stations,seed,traffic.frame_size,utilization_total\n{rows}"))
+            .expect("own folder");
+        path
+    };
+    let plot = |lines: u32, out: &Path| {
+        let mut plot = ethbus(["plot".as_ref(), table(lines).as_os_str(), "--out".as_ref(), out.as_os_str()]);
+        plot.args(["--x", "traffic.frame_size", "--y", "utilization_total", "--by", "stations"]);
+        run(plot)
+    };
+    let out = folder.path().join("many.svg");
+    plot(24, &out).succeeded();
+    let svg = std::fs::read_to_string(&out).expect("a figure");
+    let place = |text: &str| -> f64 {
+        let (_, y) = text.split_once(" y=\"").expect("a place");
+        y.split('"').next().and_then(|y| y.parse().ok()).expect("a number")
+    };
+    let all: Vec<(&str, f64)> = svg
+        .split("<text")
+        .skip(1)
+        .filter(|text| text.contains("text-anchor=\"start\""))
+        .map(|text| (texts_of(text), place(text)))
+        .collect();
+    let names: Vec<&(&str, f64)> = all.iter().filter(|(text, _)| text.parse::<u32>().is_ok()).collect();
+    assert_eq!(names.len(), 24, "{all:?}");
+    assert!(names.windows(2).all(|pair| pair[1].1 - pair[0].1 >= 13.0 * 4.0), "names lie on each other: {names:?}");
+    assert_eq!((names[0].0, names[23].0), ("24", "1"), "in the order of the lines' ends");
+    assert!(all.iter().all(|(_, y)| *y < 1920.0), "in the picture: {all:?}");
+    let ticks = texts(&svg);
+    assert!(ticks.contains(&"1.0") && !ticks.contains(&"1.2") && !ticks.contains(&"\u{2212}0.2"), "{ticks:?}");
+    plot(40, &folder.path().join("more.svg")).failed_with(WRONG_USE, &["--by: ", "of 40 lines", "--where"]);
+    assert!(!folder.path().join("more.svg").exists());
+}
+
+/// A method has the same colour beside others as beside few.
+#[test]
+fn a_method_keeps_its_colour() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let colour = |methods: &[&str], of: &str| {
+        let rows: String = methods
+            .iter()
+            .flat_map(|method| [2, 4].map(|stations| format!("{stations},{method},1,{stations},0.5\n")))
+            .collect();
+        let (table, out) = (folder.path().join("runs.csv"), folder.path().join("a.svg"));
+        std::fs::write(&table, format!("run,access.method,seed,stations,fairness\n{rows}")).expect("own folder");
+        let mut plot = ethbus(["plot".as_ref(), table.as_os_str(), "--out".as_ref(), out.as_os_str()]);
+        plot.args(["--x", "stations", "--y", "fairness", "--by", "access.method"]);
+        run(plot).succeeded();
+        let svg = std::fs::read_to_string(&out).expect("a figure");
+        // The mark of a series is before its name.
+        let (before, _) = svg.split_once(&format!("\n{of}\n")).expect("its name");
+        before.rsplit("stroke=\"").next().and_then(|rest| rest.split('"').next()).expect("a colour").to_owned()
+    };
+    assert_eq!(colour(&["csma-cd", "plca", "aloha"], "aloha"), colour(&["aloha", "tdma"], "aloha"));
+    assert_ne!(colour(&["aloha", "tdma"], "tdma"), colour(&["aloha", "tdma"], "aloha"));
 }

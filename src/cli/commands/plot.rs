@@ -145,7 +145,8 @@ fn y_axis(figure: &Figure, is_log: bool, range: Option<Range>) -> Result<Axis, S
     }
     let ends = points().flat_map(|(_, point)| {
         let (low, high) = point.ends().unwrap_or((point.mean, point.mean));
-        [if is_log && low <= 0.0 { point.mean } else { low }, point.mean, high]
+        let (least, most) = figure.possible.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        [if is_log && low <= 0.0 { point.mean } else { low.max(least) }, point.mean, high.min(most)]
     });
     Axis::up(&ends.collect::<Vec<_>>(), is_log)
 }

@@ -90,13 +90,10 @@ fn draw(args: &PictureArgs, seed: u64, (x, y): (&str, &str), note: &str, series:
     let axes = (Axis::along(&places, false).map_err(wrong)?, Axis::up(&ends, args.log_y).map_err(wrong)?);
     let figure = Figure {
         x_label: x.to_owned(),
-        names: None,
         y_label: y.to_owned(),
-        title: None,
-        legend: None,
         series,
-        marks: Vec::new(),
         note: vec![note.to_owned()],
+        ..Figure::default()
     };
     write(path, kind, &kind.picture(&figure, (&axes.0, &axes.1))?, &seed.to_string())
 }

@@ -61,13 +61,9 @@ impl Chart {
         };
         let figure = Figure {
             x_label: self.labels[0].to_owned(),
-            names: None,
             y_label: self.labels[1].to_owned(),
-            title: None,
-            legend: None,
             series: self.series,
-            marks: Vec::new(),
-            note: Vec::new(),
+            ..Figure::default()
         };
         kind.picture(&figure, (&x, &y.map_err(wrong)?))
     }

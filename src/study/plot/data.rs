@@ -1,6 +1,7 @@
 //! A table's rows as series of points: means over seeds, each with the half-width of its 95 % interval.
 
 use super::labels::{self, Label, TimeUnit, common, label};
+use super::looks::Looks;
 use super::{PlotError, unread};
 use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::output::{Rows, TableError};
@@ -46,7 +47,7 @@ pub fn range(text: &str) -> Result<Range, String> {
 }
 
 /// A figure's content.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Figure {
     /// The x axis's label.
     pub x_label: String,
@@ -64,6 +65,10 @@ pub struct Figure {
     pub marks: Vec<f64>,
     /// How points and bands came about, and what changed.
     pub note: Vec<String>,
+    /// What tells series apart.
+    pub looks: Looks,
+    /// Between which values the quantity along y can be, as far as that is known.
+    pub possible: Option<Range>,
 }
 
 /// One line.
@@ -295,17 +300,20 @@ impl Table {
         }
         let labels: Vec<Label> = labels.into_iter().map(|label| label.with(wanted.unit)).collect();
         let (along, x_label, names) = self.along(x, wanted);
-        let groups: Vec<Option<&str>> = match by {
+        let mut groups: Vec<Option<&str>> = match by {
             Some(by) => distinct(self.rows.iter().map(|row| &row[by])).into_iter().map(Some).collect(),
             None => vec![None],
+        };
+        groups.retain(|group| group.is_none() || group.as_deref() != wanted.versus.as_deref());
+        let looks = match &wanted.by {
+            Some(by) if y.len() == 1 => Looks::of(by, &mut groups, names.is_none()),
+            _ => Looks::Places,
         };
         let mut series = Vec::new();
         for (&column, label) in y.iter().zip(&labels) {
             let own = self.names.iter().position(|name| *name == format!("ci95_{}", self.names[column]));
             let base = self.base(wanted, by, x, column)?;
-            for group in
-                groups.iter().filter(|group| wanted.versus.is_none() || group.as_deref() != wanted.versus.as_deref())
-            {
+            for group in &groups {
                 let rows =
                     self.rows.iter().filter(|row| group.is_none_or(|group| by.is_some_and(|by| &row[by] == group)));
                 let name = match group {
@@ -320,12 +328,16 @@ impl Table {
         let title = wanted.by.as_ref().filter(|_| y.len() == 1).map(|by| title(by, &groups));
         let mut note = note(&series, names.is_some());
         let mut y_label = common(&labels).text();
+        let mut possible = None;
         if let Some(versus) = &wanted.versus {
-            note.extend(tested(&series));
+            note.push(DIFFERS.to_owned());
+            series.iter_mut().for_each(tested);
             y_label = format!("{y_label}, difference from {versus}");
+        } else {
+            possible = self::possible(&series, labels[0].unit);
         }
         let (title, legend) = (wanted.title.clone(), title);
-        Ok(Figure { x_label, names, y_label, title, legend, marks: Vec::new(), note, series })
+        Ok(Figure { x_label, names, y_label, title, legend, marks: Vec::new(), note, series, looks, possible })
     }
 
     /// What is along the x axis, what it is called, and the names along it, if its values are no numbers.
@@ -423,16 +435,23 @@ fn title(by: &str, values: &[Option<&str>]) -> String {
     labels::numbers(by, &values).filter(|_| plain).map_or_else(|| label(by).words, |(_, words)| words)
 }
 
-/// What a paired t test says of differences: a 95 % interval without 0 is one at the level of 5 %.
-fn tested(series: &[Series]) -> Vec<String> {
-    series
-        .iter()
-        .map(|line| {
-            let ends: Vec<(f64, f64)> = line.points.iter().filter_map(Point::ends).collect();
-            let differ = ends.iter().filter(|(low, high)| *low > 0.0 || *high < 0.0).count();
-            format!("{}: differs at {differ} of {} points (paired t test, 5 %)", line.name, ends.len())
-        })
-        .collect()
+/// No metric is negative, and a part is at most 1, unless these runs say otherwise: an offered load can be more.
+fn possible(series: &[Series], unit: &str) -> Option<Range> {
+    let means = || series.iter().flat_map(|series| &series.points).map(|point| point.mean);
+    let least = means().fold(f64::INFINITY, f64::min);
+    let most = means().fold(f64::NEG_INFINITY, f64::max);
+    let top = if unit.starts_with("part of") && most <= 1.0 { 1.0 } else { f64::INFINITY };
+    (least >= 0.0).then_some((0.0, top))
+}
+
+/// A 95 % interval without 0 is a difference at the level of 5 %.
+const DIFFERS: &str = "differ: paired t test, 5 %";
+
+/// Adds to a line's name at how many of its points it differs.
+fn tested(line: &mut Series) {
+    let ends: Vec<(f64, f64)> = line.points.iter().filter_map(Point::ends).collect();
+    let differ = ends.iter().filter(|(low, high)| *low > 0.0 || *high < 0.0).count();
+    line.name += &format!(": {differ} of {} differ", ends.len());
 }
 
 /// How points and bands came about.

@@ -5,12 +5,14 @@
 
 use super::axis::Axis;
 use super::data::{Figure, Point};
+use super::looks::Looks;
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use std::ops::Range;
 
 /// What text is set in: the first is drawn into bitmaps and what places are worked out with; what shows an SVG may not
 /// have it.
@@ -28,6 +30,9 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
 ];
+/// From dark to light, equally far apart for every eye, without what is too light on paper: four places of viridis.
+const SHADES: [RGBColor; 4] =
+    [RGBColor(68, 1, 84), RGBColor(59, 82, 139), RGBColor(33, 145, 140), RGBColor(94, 201, 98)];
 const GRID: RGBColor = RGBColor(225, 225, 225);
 const AXIS: RGBColor = RGBColor(70, 70, 70);
 const MARK: RGBColor = RGBColor(179, 0, 27);
@@ -38,6 +43,8 @@ const LINE: u32 = 30;
 const MARGIN: u32 = 12;
 const GAP: u32 = 8;
 const SAMPLE: u32 = 38;
+/// Names at the ends of lines are closer than those of a legend.
+const ROW: u32 = 14;
 
 type Chart<'a, DB> = ChartContext<'a, DB, Cartesian2d<Coordinate, Coordinate>>;
 /// An axis as Plotters wants it; its ticks are its own.
@@ -56,7 +63,7 @@ impl Ranged for Coordinate {
         self.0.ticks.iter().map(|(place, _)| *place).collect()
     }
 
-    fn range(&self) -> std::ops::Range<f64> {
+    fn range(&self) -> Range<f64> {
         self.0.low..self.0.high
     }
 }
@@ -101,7 +108,7 @@ pub fn draw<DB: DrawingBackend>(
             let points: Vec<Pixel> = series.points.iter().map(|point| pixel(point, point.mean)).collect();
             let is_line = figure.names.is_none() && points.len() > 1;
             let ends = series.points.iter().map(ends).collect();
-            Line { style: Style::of(number), points, ends, is_line, is_marked: !series.is_curve }
+            Line { style: Style::of(figure, number), points, ends, is_line, is_marked: !series.is_curve }
         })
         .collect();
     let mark = |at: &f64| [y.low, y.high].map(|end| chart.backend_coord(&(x.place(*at), end))).to_vec();
@@ -109,7 +116,7 @@ pub fn draw<DB: DrawingBackend>(
     // Every band under every line.
     lines.iter().try_for_each(|line| pen.spread(line))?;
     lines.iter().try_for_each(|line| pen.means(line))?;
-    pen.legend(&right, figure)?;
+    pen.legend(&right, figure, &lines)?;
     area.present()
 }
 
@@ -121,18 +128,38 @@ struct Style {
     dash: Option<(u32, u32)>,
     shape: usize,
     filled: bool,
+    /// How much of the colour a band has.
+    band: f64,
 }
 
 impl Style {
-    fn of(number: usize) -> Style {
+    fn of(figure: &Figure, number: usize) -> Style {
         const DASHES: [Option<(u32, u32)>; 4] = [None, Some((7, 4)), Some((2, 3)), Some((14, 4))];
+        let number = match &figure.looks {
+            Looks::Places => number,
+            Looks::Own(looks) => looks[number],
+            Looks::Shades => {
+                let part = number as f64 / (figure.series.len() - 1).max(1) as f64;
+                return Style { colour: shade(part), dash: None, shape: 0, filled: true, band: 0.08 };
+            }
+        };
         Style {
             colour: COLOURS[number % COLOURS.len()],
             dash: DASHES[number % DASHES.len()],
             shape: number % SHAPES,
             filled: (number / SHAPES).is_multiple_of(2),
+            band: 0.2,
         }
     }
+}
+
+/// The shade at a part of the way from dark to light.
+fn shade(part: f64) -> RGBColor {
+    let at = part * (SHADES.len() - 1) as f64;
+    let first = (at as usize).min(SHADES.len() - 2);
+    let mixed = |one: u8, other: u8| (f64::from(one) + (f64::from(other) - f64::from(one)) * (at - first as f64)) as u8;
+    let (RGBColor(r, g, b), RGBColor(s, h, c)) = (SHADES[first], SHADES[first + 1]);
+    RGBColor(mixed(r, s), mixed(g, h), mixed(b, c))
 }
 
 /// A series in pixels.
@@ -245,7 +272,11 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
     fn band(&self, ends: &[Option<(Pixel, Pixel)>], style: Style) -> Done<DB> {
         let ends = || ends.iter().flatten();
         let outline: Vec<Pixel> = ends().map(|(low, _)| *low).chain(ends().rev().map(|(_, high)| *high)).collect();
-        if outline.len() < 4 { Ok(()) } else { self.area.draw(&Polygon::new(outline, style.colour.mix(0.2).filled())) }
+        if outline.len() < 4 {
+            Ok(())
+        } else {
+            self.area.draw(&Polygon::new(outline, style.colour.mix(style.band).filled()))
+        }
     }
 
     fn bar(&self, (low, high): (Pixel, Pixel), style: Style) -> Done<DB> {
@@ -299,7 +330,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         Ok(widths.into_iter().max().unwrap_or(0) + self.scale * MARGIN)
     }
 
-    fn legend(&self, area: &Area<DB>, figure: &Figure) -> Done<DB> {
+    fn legend(&self, area: &Area<DB>, figure: &Figure, lines: &[Line]) -> Done<DB> {
         let line = self.points(LINE) * 3 / 4;
         let top = 2 * MARGIN + figure.title.as_ref().map_or(0, |_| LINE);
         let (left, mut y) = (area.get_pixel_range().0.start, self.points(top));
@@ -308,26 +339,79 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             self.area.draw_text(title, &style, (left, y))?;
             y += line;
         }
-        for (number, name) in Self::names(figure) {
-            let look = Style::of(number);
-            let (begin, end) = (left, left + self.points(SAMPLE));
-            if figure.names.is_none() {
-                let half = self.points(6);
-                let corners = [(begin, y - half), (end, y + half)];
-                self.area.draw(&Rectangle::new(corners, look.colour.mix(0.2).filled()))?;
-                self.line(&[(begin, y), (end, y)], look)?;
+        if figure.looks == Looks::Shades {
+            let bottom = area.get_pixel_range().1.end - self.points(MARGIN) - line * figure.note.len() as i32;
+            self.names_at_ends(figure, lines, (left, y..bottom - line))?;
+            y = bottom;
+        } else {
+            for (number, name) in Self::names(figure) {
+                self.sample(figure, number, (left, y))?;
+                self.area.draw_text(name, &style, (left + self.points(SAMPLE + GAP), y))?;
+                y += line;
             }
-            if !figure.series[number].is_curve {
-                self.marker(((begin + end) / 2, y), look)?;
-            }
-            self.area.draw_text(name, &style, (end + self.points(GAP), y))?;
-            y += line;
+            y += line / 3;
         }
-        y += line / 3;
         for note in &figure.note {
             self.area.draw_text(note, &style.color(&AXIS), (left, y))?;
             y += line;
         }
         Ok(())
     }
+
+    /// How a series looks, in the legend.
+    fn sample(&self, figure: &Figure, number: usize, (begin, y): Pixel) -> Done<DB> {
+        let (look, end) = (Style::of(figure, number), begin + self.points(SAMPLE));
+        if figure.names.is_none() {
+            let half = self.points(6);
+            let corners = [(begin, y - half), (end, y + half)];
+            self.area.draw(&Rectangle::new(corners, look.colour.mix(look.band).filled()))?;
+            self.line(&[(begin, y), (end, y)], look)?;
+        }
+        if figure.series[number].is_curve { Ok(()) } else { self.marker(((begin + end) / 2, y), look) }
+    }
+
+    /// The name of each line beside its end, as near as names have room for each other.
+    fn names_at_ends(&self, figure: &Figure, lines: &[Line], (left, room): (i32, Range<i32>)) -> Done<DB> {
+        let style = self.text().pos(Pos::new(HPos::Left, VPos::Center));
+        let mut ends: Vec<(Pixel, usize)> =
+            lines.iter().enumerate().filter_map(|(number, line)| Some((*line.points.last()?, number))).collect();
+        ends.sort_by_key(|&((_, y), number)| (y, number));
+        let places = apart(&ends.iter().map(|((_, y), _)| *y).collect::<Vec<_>>(), self.points(ROW), room);
+        for ((end, number), y) in ends.into_iter().zip(places) {
+            let way = vec![
+                (end.0 + self.points(GAP), end.1),
+                (left + self.points(SAMPLE / 2), y),
+                (left + self.points(SAMPLE), y),
+            ];
+            self.area.draw(&PathElement::new(way, lines[number].style.colour.stroke_width(self.scale)))?;
+            self.area.draw_text(&figure.series[number].name, &style, (left + self.points(SAMPLE + GAP / 2), y))?;
+        }
+        Ok(())
+    }
+}
+
+/// Places in `room` for rising `wanted`, each near its own and at least `least` after the one before.
+fn apart(wanted: &[i32], least: i32, room: Range<i32>) -> Vec<i32> {
+    let mut places: Vec<i32> = Vec::with_capacity(wanted.len());
+    for &place in wanted {
+        let first = places.last().map_or(room.start, |before| before + least);
+        places.push(place.max(first));
+    }
+    let mut most = room.end;
+    for place in places.iter_mut().rev() {
+        *place = (*place).min(most);
+        most = *place - least;
+    }
+    places
+}
+
+/// How many lines of text have no room at the side of a figure, if any.
+pub fn without_room(figure: &Figure, height: u32) -> usize {
+    let names = if figure.series.len() > 1 || figure.legend.is_some() { figure.series.len() } else { 0 };
+    let row = if figure.looks == Looks::Shades { ROW } else { LINE * 3 / 4 };
+    let others = (figure.note.len() + usize::from(figure.legend.is_some()) + 1) as u32 * LINE * 3 / 4;
+    let above = 2 * MARGIN + figure.title.as_ref().map_or(0, |_| LINE);
+    // The first and the last name may be at the ends of the room.
+    let fitting = height.saturating_sub(above + others + MARGIN) / row + 1;
+    names.saturating_sub(fitting as usize)
 }

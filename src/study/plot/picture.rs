@@ -4,7 +4,7 @@ use super::PlotError;
 use super::axis::Axis;
 use super::bitmap::{self, Bitmap};
 use super::data::Figure;
-use super::draw::{FONT, FONT_HEIGHT, draw, text_size};
+use super::draw::{FONT, FONT_HEIGHT, draw, text_size, without_room};
 use crate::study::origin::with_origin;
 use plotters::backend::RGBPixel;
 use plotters::prelude::*;
@@ -52,6 +52,12 @@ impl Kind {
     /// # Errors
     /// The figure cannot be drawn.
     pub fn picture(self, figure: &Figure, axes: (&Axis, &Axis)) -> Result<Vec<u8>, PlotError> {
+        let over = without_room(figure, SIZE.1);
+        if over > 0 {
+            let (all, one) = (figure.series.len(), "choose some with --where, or fewer values of --by".to_owned());
+            let what = format!("{over} of {all} lines have no room for their names: {one}");
+            return Err(PlotError::option("--by", what));
+        }
         register_font(FONT, FontStyle::Normal, bitmap::FONT_FILE)
             .map_err(|_| PlotError::Draw("the font is damaged".to_owned()))?;
         match self {

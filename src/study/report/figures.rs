@@ -144,16 +144,7 @@ fn plot(
         false => Axis::between((0.0, highest.max(1.0)), false),
     };
     let y = y.ok()?;
-    let figure = Figure {
-        x_label: x_label.to_owned(),
-        names: None,
-        y_label: y_label.to_owned(),
-        title: None,
-        legend: None,
-        series,
-        marks: Vec::new(),
-        note: Vec::new(),
-    };
+    let figure = Figure { x_label: x_label.to_owned(), y_label: y_label.to_owned(), series, ..Figure::default() };
     Some(Plot { name, told, figure, x, y })
 }
 

@@ -83,9 +83,9 @@ fn differences_are_paired_by_seed() {
     let draw = |versus, by| Table::read(&path).and_then(|table| table.figure(&wanted(versus, by)));
     let figure = draw("10M", Some("medium.rate")).expect("a figure");
     let [line] = &figure.series[..] else { panic!("one line") };
-    assert_eq!((line.name.as_str(), line.points[0].mean), ("1M", 2.0));
+    assert_eq!((line.name.as_str(), line.points[0].mean), ("1M: 0 of 1 differ", 2.0));
     assert!((line.points[0].half.expect("two seeds") - 12.706).abs() < 1e-2, "{line:?}");
-    assert!(figure.note.iter().any(|line| line == "1M: differs at 0 of 1 points (paired t test, 5 %)"), "{figure:?}");
+    assert!(figure.note.iter().any(|line| line == "differ: paired t test, 5 %"), "{figure:?}");
     assert!(draw("2M", Some("medium.rate")).is_err_and(|error| error.to_string().contains("there are 10M, 1M")));
 }
 
