@@ -115,10 +115,10 @@ for stations in 2 10 50 1000; do
     seconds=$((stations < 1000 ? 30 : 5))
     plain=("$ethbus" sim --stations "$stations" --topology star:0bt --frame-size 64 --duration "${seconds}s" --warmup 0s)
     with_events=("${plain[@]}" --events "$scratch/events")
-    replay=("$ethbus" replay "$scratch/record")
-    "${plain[@]}" --record "$scratch/record" > /dev/null 2>&1
+    replay=("$ethbus" replay "$scratch/inputs")
+    "${plain[@]}" --events "$scratch/inputs" --events-level inputs > /dev/null 2>&1
     printf '| %s stations on a star | %s | %s |\n' "$stations" "$(ratio with_events plain)" "$(ratio replay plain)"
-    rm -f "$scratch/events" "$scratch/record"
+    rm -f "$scratch/events" "$scratch/inputs"
 done
 
 # What a window writes goes to memory, where there is room for it: a disk says nothing of the program.

@@ -2,5 +2,6 @@
 
 pub mod args;
 pub mod commands;
+mod traces;
 pub mod windows;
 pub mod wrong_use;

@@ -22,6 +22,8 @@ pub mod retry;
 mod simulation;
 #[path = "args/theory.rs"]
 pub mod theory;
+#[path = "args/traces.rs"]
+mod traces;
 #[path = "args/virtual_lab.rs"]
 mod virtual_lab;
 #[path = "args/windows.rs"]
@@ -41,6 +43,7 @@ pub use self::simulation::{
     ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, RowArgs, SimArgs, SimFormat,
     SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
+pub use self::traces::{LevelArg, TraceArgs};
 pub use self::virtual_lab::{BesideVirtual, KernelArgs, KernelBuildArgs, KernelCommand, RunArgs};
 pub use self::windows::{CaptureArgs, ConvertArgs, ConvertTo, ExtcapArgs, WindowArgs, WishArgs};
 
@@ -306,7 +309,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  ethbus retry google-http sip-e\n  ethbus retry herd full-jitter:100ms,20s")]
     Retry(retry::RetryArgs),
     /// Run a recorded run again, and give the same events
-    #[command(after_help = "Example:\n  ethbus replay run.record --events again.events")]
+    #[command(after_help = "Example:\n  ethbus replay run.trace --events again.events")]
     Replay(ReplayArgs),
     /// Tell the life of one frame in words and as a timeline
     #[command(
@@ -316,17 +319,17 @@ pub enum Command {
     /// Make a page of runs, to hand out
     ///
     /// One file that needs no network: what was run, its figures with intervals, plots, theory beside measurement, and
-    /// what happened over place and time, to zoom in from seconds to bit times. A run is an event log, a record, or
+    /// what happened over place and time, to zoom in from seconds to bit times. A run is a trace, or
     /// results of `--format json`; two runs are side by side. See docs/report.md.
     #[command(
-        after_help = "Examples:\n  ethbus report run.events -o report.html\n  ethbus report before.record after.record -o report.html --svg figures"
+        after_help = "Examples:\n  ethbus report run.events -o report.html\n  ethbus report before.trace after.trace -o report.html --svg figures"
     )]
     Report(ReportArgs),
-    /// Make a capture, a timeline or a table of an event log or a record
+    /// Make a capture, a timeline, a table or another trace of a trace
     ///
-    /// What the log or record tells, in the words of another tool; see docs/seeing.md.
+    /// What it tells, in the words of another tool; see docs/seeing.md.
     #[command(
-        after_help = "Examples:\n  ethbus convert run.events --to pcapng --out run.pcapng\n  ethbus convert run.record --to pcapng | wireshark -k -i -"
+        after_help = "Examples:\n  ethbus convert run.events --to pcapng --out run.pcapng\n  ethbus convert run.trace --to pcapng | wireshark -k -i -"
     )]
     Convert(ConvertArgs),
     /// Write a scenario to begin with, with comments

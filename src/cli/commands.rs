@@ -55,7 +55,7 @@ use crate::study::theory::Refusal;
 use ::sim::explain::ExplainError;
 use ::sim::files::json_lines::{ReadError, WriteError};
 use ::sim::files::output::{OutputError, STDOUT_PLACE, is_stdout, is_stdout_taken};
-use ::sim::files::record::ReplayError;
+use ::sim::files::replay::ReplayError;
 use ::sim::scenario::file::ScenarioError;
 use ::sim::scenario::plan::{self as whole, DEFAULT_NAME, PlanError};
 use ::sim::traffic::TrafficError;
@@ -203,10 +203,10 @@ pub enum CommandError {
     /// The result could not be written.
     #[error("cannot write the result")]
     Output(#[source] io::Error),
-    /// A record or an event log cannot be read.
+    /// A trace cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A record or an event log cannot be written.
+    /// A trace cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The medium cannot be made.
@@ -215,7 +215,7 @@ pub enum CommandError {
     /// Traffic cannot be had.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
-    /// A record cannot be replayed.
+    /// A trace cannot be replayed.
     #[error(transparent)]
     Replay(ReplayError),
     /// A run cannot be reported.

@@ -41,7 +41,7 @@ const OTHERS_COMMANDS: [(&[&str], &str, &str); 27] = [
     (&["top"], "stats", "write `ethbus stats --watch`, or `ethbus watch` for the bus itself"),
     (&["connect", "link"], "plug", "write `ethbus plug st1`, or `ethbus add` for a new station"),
     (&["disconnect", "unlink"], "unplug", "write `ethbus unplug st1`"),
-    (&["record"], "up", "write `ethbus up --record FILE`, or `ethbus sim --record FILE`"),
+    (&["record"], "up", "write `ethbus up --events FILE --events-level inputs`, or the same of `ethbus sim`"),
     (&["trace"], "explain", "write `ethbus explain FILE`; `ethbus sim --events FILE` makes the file"),
     (&["examples", "example", "new"], "init", "write `ethbus init`"),
     (&["test", "verify"], "check", "write `ethbus check FILE` for a scenario, `ethbus doctor` for this machine"),
@@ -256,6 +256,9 @@ fn unknown(error: &clap::Error, name: &str) -> String {
         return format!(
             "{name}: `ethbus exec` needs no such option, since a program has your terminal: leave it out, as in `ethbus exec st1 sh`"
         );
+    }
+    if name == "--record" && has_option(&command, "events-level") {
+        return format!("{name}: no such option of `{command}`: write `--events FILE --events-level inputs`");
     }
     if OF_ONE_RUN.contains(&name) && !has_option(&command, name.trim_start_matches('-')) {
         return format!(

@@ -71,8 +71,7 @@ fn drops(emulator: &EmulatorResults) -> String {
         Shown::Drop(words) => Some(words),
         Shown::Also(_) | Shown::Elsewhere => None,
     });
-    let windows =
-        emulator.observers.incomplete_files.iter().filter(|file| !["record", "event log"].contains(&&*file.holds));
+    let windows = emulator.observers.incomplete_files.iter().filter(|file| file.holds != "trace");
     let windows = windows.map(|file| (file.holds.as_str(), file.missing));
     drops.chain(windows).map(|(name, count)| format!("{name} {}", group(count))).collect::<Vec<_>>().join(", ")
 }

@@ -1,13 +1,12 @@
-//! A run of programs that is compared with its record as it goes on.
+//! A run of programs that is compared with its trace as it goes on.
 
 use super::bus::Intervention;
 use super::lab::planned;
 use medium::{BitInstant, BitTimes, Deed, Event, Input, StationId};
-use sim::files::event_log::EmulatorEvent;
+use sim::files::event_log::{EmulatorEvent, EventLogReader, Given};
 use sim::files::json_lines::{ReadError, WriteError};
-use sim::files::observer::Observer;
+use sim::files::observer::{End, Observer};
 use sim::files::programs::Call;
-use sim::files::record::{End, Entry, RecordReader};
 use sim::scenario::plan::Plan;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -16,32 +15,32 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why a run cannot go on, or is none that its record tells of.
+/// Why a run cannot go on, or is none that its trace tells of.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgainError {
     /// A file of the run cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The record cannot be read, or this run differs from it.
+    /// The trace cannot be read, or this run differs from it.
     #[error(transparent)]
-    Record(#[from] ReadError),
-    /// The record ends here, as its run was interrupted; all that it has was the same.
+    Trace(#[from] ReadError),
+    /// The trace ends here, as its run was interrupted; all that it has was the same.
     #[error("the recorded run was interrupted here")]
     Over,
 }
 
-/// An observer, and the record of an earlier run that this run is to repeat.
+/// An observer, and the trace of an earlier run that this run is to repeat.
 #[derive(Debug)]
 pub struct Against<O> {
     observer: O,
-    record: Option<RecordReader<BufReader<File>>>,
+    trace: Option<EventLogReader<BufReader<File>>>,
 }
 
 impl<O: Observer<Error = WriteError>> Against<O> {
-    /// `observer` gets every note; inputs are compared with those of `record`, if there is one.
-    pub fn new(observer: O, record: Option<RecordReader<BufReader<File>>>) -> Against<O> {
-        Against { observer, record }
+    /// `observer` gets every note; inputs are compared with those of `trace`, if there is one.
+    pub fn new(observer: O, trace: Option<EventLogReader<BufReader<File>>>) -> Against<O> {
+        Against { observer, trace }
     }
 }
 
@@ -49,15 +48,15 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
     type Error = AgainError;
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), AgainError> {
-        if let Some(record) = &mut self.record {
-            let now = Entry::Input { at, input: *input, octets: octets.map(|octets| octets.to_vec()) };
-            match record.next_entry()? {
+        if let Some(trace) = &mut self.trace {
+            let now = Given::Input { at, input: *input, octets: octets.map(|octets| octets.to_vec()) };
+            match trace.next_given()? {
                 recorded if recorded == now => {}
-                Entry::End { end, .. } => {
+                Given::End { end, .. } => {
                     self.observer.end(end)?;
                     return Err(AgainError::Over);
                 }
-                _ => return Err(record.wrong(differs(at, input)).into()),
+                _ => return Err(trace.wrong(differs(at, input)).into()),
             }
         }
         Ok(self.observer.input(at, input, octets)?)
@@ -68,11 +67,11 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
     }
 
     fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), AgainError> {
-        if let Some(record) = &mut self.record {
-            match record.next_entry()? {
-                Entry::Call { at: then, station: of, call: recorded }
+        if let Some(trace) = &mut self.trace {
+            match trace.next_given()? {
+                Given::Call { at: then, station: of, call: recorded }
                     if (then, of, &recorded) == (at, station, call) => {}
-                _ => return Err(record.wrong(format!("this run differs: a command came at {at} BT instead")).into()),
+                _ => return Err(trace.wrong(format!("this run differs: a command came at {at} BT instead")).into()),
             }
         }
         Ok(self.observer.call(at, station, call)?)
@@ -88,10 +87,10 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
 
     fn end(&mut self, end: End) -> Result<(), AgainError> {
         self.observer.end(end)?;
-        let Some(record) = &mut self.record else { return Ok(()) };
-        match record.next_entry()? {
-            Entry::End { end: recorded, .. } if recorded == end => Ok(()),
-            _ => Err(record.wrong(format!("this run ended at {}, and the recorded one did not", end.t)).into()),
+        let Some(trace) = &mut self.trace else { return Ok(()) };
+        match trace.next_given()? {
+            Given::End { end: recorded, .. } if recorded == end => Ok(()),
+            _ => Err(trace.wrong(format!("this run ended at {}, and the recorded one did not", end.t)).into()),
         }
     }
 }
@@ -99,19 +98,19 @@ impl<O: Observer<Error = WriteError>> Observer for Against<O> {
 /// What was done to a lab, each at its instant.
 type Interventions = Vec<(BitInstant, Intervention)>;
 
-/// What was done to a lab beside what its scenario says, each at its instant, and the lab's end. A record that was cut off
+/// What was done to a lab beside what its scenario says, each at its instant, and the lab's end. A trace that was cut off
 /// has no end.
 ///
 /// # Errors
-/// The record cannot be read.
+/// The trace cannot be read.
 pub fn interventions(path: &Path, plan: &Plan) -> Result<(Interventions, Option<Duration>), ReadError> {
-    let mut record = RecordReader::open(path)?;
+    let mut trace = EventLogReader::open(path)?;
     let mut planned: VecDeque<(BitInstant, Deed)> = planned(plan).into();
     let mut interventions = Vec::new();
     loop {
-        match record.next_entry()? {
-            Entry::Input { input: Input::Offer { .. }, .. } => {}
-            Entry::Input { at, input: Input::Deed(deed), .. } => {
+        match trace.next_given()? {
+            Given::Input { input: Input::Offer { .. }, .. } => {}
+            Given::Input { at, input: Input::Deed(deed), .. } => {
                 // The medium may have got one bit further than the scenario says.
                 let is_due =
                     |(due, planned): &(BitInstant, Deed)| *planned == deed && at.since(*due) <= BitTimes::new(1);
@@ -122,9 +121,9 @@ pub fn interventions(path: &Path, plan: &Plan) -> Result<(Interventions, Option<
                     false => interventions.push((at, Intervention::Deed(deed))),
                 }
             }
-            Entry::Call { at, station, call } => interventions.push((at, Intervention::Call { station, call })),
-            Entry::Traffic { .. } | Entry::Restart { .. } | Entry::Missing { .. } => {}
-            Entry::End { end, .. } => {
+            Given::Call { at, station, call } => interventions.push((at, Intervention::Call { station, call })),
+            Given::Traffic { .. } | Given::Restart { .. } => {}
+            Given::End { end, .. } => {
                 // The end is the bit instant after the last one.
                 let last = BitTimes::new(end.t.saturating_sub(1)).at(plan.medium.rate);
                 return Ok((interventions, Some(last)));

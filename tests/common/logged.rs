@@ -16,7 +16,7 @@ pub fn logged(config: &Config, inputs: &[(u64, Input)], until: u64) -> (Medium, 
         }
     };
     for &(at, input) in inputs {
-        log.input(BitInstant::new(at), &input).expect("room");
+        log.input(BitInstant::new(at), &input, None).expect("room");
         medium.handle_input(BitInstant::new(at), input);
         take(&mut medium, &mut log);
     }

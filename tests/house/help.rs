@@ -92,3 +92,20 @@ fn a_removed_command_answers_with_the_new_one() {
         }
     }
 }
+
+/// The option of an earlier version answers with the new one, and no file of the project tells of it.
+#[test]
+fn a_removed_option_answers_with_the_new_one() {
+    for command in ["sim", "up", "run", "replay"] {
+        let answer = format!("--record: no such option of `ethbus {command}`");
+        let now = if command == "replay" { "lists them" } else { "write `--events FILE --events-level inputs`" };
+        run(ethbus([command, "--record", "x"])).failed_with(2, &[&answer, now]);
+    }
+    let old = ["--rec", "ord "].concat();
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let folders = ["crates", "docs", "examples", "packaging", ".ci", "benches"];
+    for file in folders.into_iter().flat_map(files_below).chain([readme]) {
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        assert!(!text.contains(&old), "{}", file.display());
+    }
+}

@@ -57,7 +57,7 @@ fn changes_of(record: &Path) -> Vec<(u64, String)> {
     replays(record, &[]);
     let text = std::fs::read_to_string(record).expect("own folder");
     let lines = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let changes = lines.filter(|line| !["offer", "end"].contains(&kind(line)));
+    let changes = lines.filter(|line| line["layer"] != "check" && !["offer", "end"].contains(&kind(line)));
     changes.map(|line| (number(&line, "t"), kind(&line).to_owned())).collect()
 }
 
@@ -69,7 +69,8 @@ fn changes_happen_at_their_bit_times_in_virtual_time() {
     let (record, events) = (folder.path().join("run.record"), folder.path().join("run.events"));
     let text = format!("stations = 4\n[medium]\ntopology = 'bus:500m'\n{CHANGES}");
     let scenario = file(&folder, "lab.toml", &text);
-    let outputs = ["--record", plain(&record), "--events", plain(&events), "--format", "json"];
+    let outputs =
+        ["--events", plain(&record), "--events-level", "inputs", "--events", plain(&events), "--format", "json"];
     let times = ["--duration", "10ms", "--warmup", "0s", "--frame-size", "64"];
     let results = run(ethbus([&["sim", plain(&scenario)][..], &times, &outputs].concat())).json();
     check(&results);
@@ -102,7 +103,8 @@ fn a_live_lab_runs_its_scenario() {
     // Later than the lab takes to come up, and early enough for a test.
     let changes = CHANGES.replace("ms'", "00ms'").replace("20000 bt", "2000000 bt");
     let scenario = file(&folder, "lab.toml", &format!("[medium]\ntopology = 'bus:500m'\n{traffic}{sections}{changes}"));
-    let mut lab = Lab::up(&[plain(&scenario), "--record", plain(&record), "--tolerance", "100%"]);
+    let mut lab =
+        Lab::up(&[plain(&scenario), "--events", plain(&record), "--events-level", "inputs", "--tolerance", "100%"]);
     let stats = || lab.stats();
     wait_until(PATIENCE, "traffic of all that have some", || {
         let stats = stats();

@@ -21,7 +21,8 @@ fn a_stopped_clock_goes_on_by_events_and_by_bits() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let record = folder.path().join("run.record");
-    let mut lab = Lab::up(&["--stations", "2", "--record", record.to_str().expect("plain")]);
+    let mut lab =
+        Lab::up(&["--stations", "2", "--events", record.to_str().expect("plain"), "--events-level", "inputs"]);
     lab.ping("st1", &lab.ipv4("st2"));
     run(lab.ethbus("step", &[])).failed_with(1, &["its clock runs", "ethbus pause"]);
     let before = lab.settled_stats();

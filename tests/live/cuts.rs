@@ -40,7 +40,7 @@ fn a_cable_is_cut_and_mended_while_the_bus_runs() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let (scenario, record) = (file(&folder, BUS), folder.path().join("run.record"));
-    let mut lab = Lab::up(&[plain(&scenario), "--record", plain(&record)]);
+    let mut lab = Lab::up(&[plain(&scenario), "--events", plain(&record), "--events-level", "inputs"]);
     let all_hear = |lab: &Lab| {
         for (from, to) in [("st1", "st2"), ("st3", "st4"), ("st1", "st4"), ("st4", "st2")] {
             lab.ping(from, &lab.ipv4(to));
@@ -91,7 +91,10 @@ fn a_cut_makes_two_media_in_virtual_time() {
         let stations = [2, 1, 4, 3].map(|to| format!("[[station]]\ndestination = 'st{to}'\n")).concat();
         let scenario = file(&folder, &format!("{}{cut}{stations}", BUS.replace("stations = 4\n", "")));
         let arguments = ["sim", plain(&scenario), "--frame-size", "512", "--duration", "1s", "--warmup", "0s"];
-        run(ethbus([&arguments[..], &["--record", plain(&record), "--format", "json"]].concat())).json()
+        run(ethbus(
+            [&arguments[..], &["--events", plain(&record), "--events-level", "inputs", "--format", "json"]].concat(),
+        ))
+        .json()
     };
     let between = "[[cut]]\nbetween = ['st2', 'st3']\n";
     let whole = simulate("");

@@ -16,7 +16,7 @@ fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).to_str().expect("UTF-8").to_owned()
 }
 
-/// The lines of this kind of input in an event log or a record.
+/// The lines of this kind of input in a trace.
 fn inputs(path: &str, kind: &str) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("UTF-8");
     let lines = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -37,7 +37,7 @@ fn joins_and_leaves_are_no_losses_of_a_busy_data_plane() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let record = path(&folder, "run.record");
-    let mut lab = Lab::up(&["--stations", "2", "--record", &record, "--tolerance", "100%"]);
+    let mut lab = Lab::up(&["--stations", "2", "--events", &record, "--events-level", "inputs", "--tolerance", "100%"]);
     let plane = data_plane(lab.supervisor().pid()).to_string();
     for command in ["add", "remove"] {
         for station in ["a", "b", "c", "d"] {
@@ -67,7 +67,18 @@ fn a_station_joins_and_leaves_and_joins_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
     let (pcapng, live) = (path(&folder, "run.pcapng"), path(&folder, "late.pcapng"));
-    let mut lab = Lab::up(&["--stations", "2", "--record", &record, "--events", &events, "--pcapng", &pcapng]);
+    let mut lab = Lab::up(&[
+        "--stations",
+        "2",
+        "--events",
+        &record,
+        "--events-level",
+        "inputs",
+        "--events",
+        &events,
+        "--pcapng",
+        &pcapng,
+    ]);
     lab.ping("st1", &lab.ipv4("st2"));
     assert_eq!(names(&lab.stats()), ["st1", "st2"], "seats are in no results");
     let added = run(lab.ethbus("add", &["--format", "json"])).json();
@@ -197,7 +208,7 @@ fn books_are_exact_while_stations_come_and_go() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let record = path(&folder, "run.record");
-    let mut lab = Lab::up(&["--stations", "2", "--record", &record]);
+    let mut lab = Lab::up(&["--stations", "2", "--events", &record, "--events-level", "inputs"]);
     let send = |from: &str| {
         let arguments =
             ["--from", from, "--to", "broadcast", "--frame-size", "1000", "--duration", "4s", "--rate", "1500/s"];
@@ -232,7 +243,8 @@ fn a_station_joins_a_lab_that_copies_in_the_kernel() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let (name, record) = (fresh_name(), path(&folder, "run.record"));
-    let up = ["up", "--name", &name, "--stations", "18", "--background", "--record", &record];
+    let up =
+        ["up", "--name", &name, "--stations", "18", "--background", "--events", &record, "--events-level", "inputs"];
     run(ethbus(up)).succeeded();
     let of = |command: &str, more: &[&str]| ethbus([command, "--name", &name].iter().chain(more));
     let ping = |from: &str, to: &str| run(of("exec", &[from, "--", "ping", "-c", "1", "-W", "5", to])).succeeded();
@@ -257,7 +269,8 @@ fn a_station_joins_at_a_place_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
     let topology = ["--stations", "2", "--topology", "bus:2000m"];
-    let mut lab = Lab::up(&[&topology[..], &["--record", &record, "--events", &events]].concat());
+    let mut lab =
+        Lab::up(&[&topology[..], &["--events", &record, "--events-level", "inputs", "--events", &events]].concat());
     for (place, words) in [
         ("2001m", &["`2001 m`", "beyond the cable's end", "write `0 m` to `2000 m`"][..]),
         ("far", &["position", "far"]),

@@ -95,7 +95,7 @@ fn a_repeater_delays_each_frame_by_a_draw_of_its_own() {
     std::fs::write(&scenario, text).expect("own folder");
     let [scenario, record, events, again] =
         [&scenario, &record, &events, &again].map(|path| path.to_str().expect("plain"));
-    let mut lab = Lab::up(&[scenario, "--record", record, "--events", events]);
+    let mut lab = Lab::up(&[scenario, "--events", record, "--events-level", "inputs", "--events", events]);
     let ping = ["ping", "-c", "20", "-i", "0.01", "-W", "5", &lab.ipv4("st2")];
     run(lab.exec("st1", &ping)).succeeded();
     lab.down().succeeded();

@@ -63,7 +63,7 @@ fn a_stream_between_namespaces_keeps_its_bound() {
     let folder = tempfile::tempdir().expect("a folder");
     let [events, record, capture, again] =
         ["run.events", "run.record", "run.pcapng", "again.events"].map(|name| path(&folder, name));
-    let files = ["--events", &events, "--record", &record, "--pcapng", &capture];
+    let files = ["--events", &events, "--events", &record, "--events-level", "inputs", "--pcapng", &capture];
     let mut lab = Lab::up(&[&["--access", "plca", "--stations", "8"], &files[..]].concat());
     let mut server = Running::start(lab.exec("st8", &["iperf3", "-s", "-1", "--forceflush"]), "");
     wait_until(PATIENCE, "iperf3 to listen", || server.stdout().contains("listening") || server.has_ended());
@@ -148,7 +148,7 @@ fn another_node_takes_over_by_d_plca() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let [events, record, again] = ["run.events", "run.record", "again.events"].map(|name| path(&folder, name));
-    let files = ["--events", &events, "--record", &record];
+    let files = ["--events", &events, "--events", &record, "--events-level", "inputs"];
     let mut lab = Lab::up(&[&["--access", "plca", "--dplca", "--stations", "4"], &files[..]].concat());
     let names = ["st1", "st2", "st3", "st4"];
     let leads = |lab: &Lab, station: &&&str| {

@@ -190,7 +190,8 @@ fn check_record(record: &Path, kinds: &[&str]) {
     replays(record, &[]);
     let text = std::fs::read_to_string(record).expect("own folder");
     let lines = text.lines().skip(1).map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
-    let found: Vec<_> = lines.filter(|line| !["offer", "end"].contains(&kind(line))).collect();
+    let found: Vec<_> =
+        lines.filter(|line| line["layer"] != "check" && !["offer", "end"].contains(&kind(line))).collect();
     let found: Vec<_> = found.iter().map(kind).collect();
     assert_eq!(found, kinds);
 }
@@ -243,7 +244,8 @@ fn the_carrier_goes_with_the_cable_on_a_star() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let record = folder.path().join("run.record");
-    let mut lab = Lab::up(&["--stations", "3", "--record", record.to_str().expect("plain")]);
+    let mut lab =
+        Lab::up(&["--stations", "3", "--events", record.to_str().expect("plain"), "--events-level", "inputs"]);
     let addresses = || {
         let told = run(lab.exec("st2", &["ip", "-o", "address", "show", "dev", INTERFACE])).succeeded().stdout;
         told.split_whitespace().filter(|word| word.contains('/')).map(str::to_owned).collect::<Vec<_>>()
@@ -309,7 +311,8 @@ fn a_station_is_detached_and_attached_while_the_bus_runs() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let record = folder.path().join("run.record");
     let record_file = record.to_str().expect("plain");
-    let mut lab = Lab::up(&["--stations", "3", "--link", "always", "--record", record_file]);
+    let mut lab =
+        Lab::up(&["--stations", "3", "--link", "always", "--events", record_file, "--events-level", "inputs"]);
     lab.ping("st1", &lab.ipv4("st2"));
     run(lab.ethbus("detach", &["st2"])).succeeded();
     let before = lab.stats();
@@ -378,7 +381,8 @@ fn a_station_is_made_faulty_and_right_again_while_the_bus_runs() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let record = folder.path().join("run.record");
-    let mut lab = Lab::up(&["--stations", "2", "--record", record.to_str().expect("plain")]);
+    let mut lab =
+        Lab::up(&["--stations", "2", "--events", record.to_str().expect("plain"), "--events-level", "inputs"]);
     lab.ping("st1", &lab.ipv4("st2"));
     run(lab.ethbus("fault", &["st2", "bad_fcs"])).succeeded();
     let before = lab.stats();
@@ -412,7 +416,18 @@ fn faults_of_a_scenario_are_there_from_the_first_instant_in_virtual_time() {
     let [scenario, record] = ["faulty.toml", "run.record"].map(|name| folder.path().join(name));
     std::fs::write(&scenario, FAULTY).expect("own folder");
     let [scenario_text, record_text] = [&scenario, &record].map(|path| path.to_str().expect("plain"));
-    let sim = ["sim", scenario_text, "--duration", "2s", "--format", "json", "--record", record_text];
+    let sim = [
+        "sim",
+        scenario_text,
+        "--duration",
+        "2s",
+        "--format",
+        "json",
+        "--events",
+        record_text,
+        "--events-level",
+        "inputs",
+    ];
     let results = run(ethbus(sim)).json();
     check(&results);
     let counter = |name: &str, key: &str| number(station(&results, name), key);

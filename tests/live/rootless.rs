@@ -162,7 +162,14 @@ fn a_user_can_send_receive_and_record() {
     let _turn = Turn::shared();
     let user = User::logged_in();
     let (record, events) = (user.login().join("run.record"), user.login().join("run.events"));
-    let files = ["--record", record.to_str().expect("plain"), "--events", events.to_str().expect("plain")];
+    let files = [
+        "--events",
+        record.to_str().expect("plain"),
+        "--events-level",
+        "inputs",
+        "--events",
+        events.to_str().expect("plain"),
+    ];
     let lab = Theirs::up(&user, &fresh_name(), &[&["--stations", "2"][..], &files].concat());
     let mut receiver =
         Running::start(lab.command("receive", &["--at", "st2", "--count", "50", "--format", "json"]), "");

@@ -61,7 +61,8 @@ fn the_data_plane_has_given_everything_up() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let record = folder.path().join("record");
-    let mut lab = Lab::up(&["--stations", "2", "--record", record.to_str().expect("a plain name")]);
+    let mut lab =
+        Lab::up(&["--stations", "2", "--events", record.to_str().expect("a plain name"), "--events-level", "inputs"]);
     let plane = data_plane(lab.supervisor().pid());
     check_confined(plane);
     let limits = std::fs::read_to_string(format!("/proc/{plane}/limits")).expect("it runs");

@@ -20,13 +20,14 @@ fn file(folder: &TempDir, text: &str) -> String {
     path
 }
 
-/// The lines of an event log or a record after its header.
+/// The rows of a trace after its header.
 fn lines(path: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(path).expect("UTF-8");
-    text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    let rows = text.lines().skip(1).filter(|line| !line.contains("\"layer\":\"check\""));
+    rows.map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// The kinds of all inputs in a record but frames, with their instants.
+/// The kinds of all inputs in a trace but frames, with their instants.
 fn done(path: &str) -> Vec<(u64, String)> {
     let all = lines(path).into_iter().filter(|line| !["offer", "end"].contains(&kind(line)));
     all.map(|line| (number(&line, "t"), kind(&line).to_owned())).collect()
@@ -58,7 +59,17 @@ fn a_lab_follows_its_timetable_to_its_end() {
          [[at]]\ntime = '2500ms'\nadd = { name = 'late' }\n\
          [[at]]\ntime = '2500ms'\nuntil = '3500ms'\n",
     );
-    let mut lab = Lab::up(&[&scenario, "--record", &record, "--events", &events, "--tolerance", "100%"]);
+    let mut lab = Lab::up(&[
+        &scenario,
+        "--events",
+        &record,
+        "--events-level",
+        "inputs",
+        "--events",
+        &events,
+        "--tolerance",
+        "100%",
+    ]);
     lab.supervisor().wait_for_stderr("the filter is `address` from now on");
     let results = lab.stats();
     check(&results);
@@ -96,7 +107,7 @@ fn a_lab_that_is_up_is_set() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let record = path(&folder, "run.record");
-    let mut lab = Lab::up(&["--stations", "2", "--record", &record, "--tolerance", "100%"]);
+    let mut lab = Lab::up(&["--stations", "2", "--events", &record, "--events-level", "inputs", "--tolerance", "100%"]);
     let set = |words: &[&str]| run(lab.ethbus("set", words));
     for (words, answer) in [
         (&["queue=0"][..], "queue: `0` is out of range"),
@@ -156,7 +167,7 @@ fn a_lab_ends_when_its_medium_has_run_for_so_long() {
     let folder = tempfile::tempdir().expect("a folder");
     let record = path(&folder, "run.record");
     run(ethbus(["up", "--stations", "2", "--until", "soon"])).failed_with(2, &["--until", "soon"]);
-    let mut lab = Lab::up(&["--stations", "2", "--until", "700ms", "--record", &record]);
+    let mut lab = Lab::up(&["--stations", "2", "--until", "700ms", "--events", &record, "--events-level", "inputs"]);
     let ended = lab.ended();
     assert_eq!(ended.code(), Some(0), "{ended:#?}");
     assert!(ended.stderr.contains("the lab ends, as `until` has it"), "{ended:#?}");
@@ -174,7 +185,7 @@ fn traffic_that_is_set_after_a_pause_begins_then() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let record = path(&folder, "run.record");
-    let mut lab = Lab::up(&["--stations", "2", "--record", &record, "--tolerance", "100%"]);
+    let mut lab = Lab::up(&["--stations", "2", "--events", &record, "--events-level", "inputs", "--tolerance", "100%"]);
     run(lab.ethbus("pause", &[])).succeeded();
     std::thread::sleep(Duration::from_secs(2));
     run(lab.ethbus("resume", &[])).succeeded();

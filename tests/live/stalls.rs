@@ -68,7 +68,7 @@ fn no_stop_of_a_saturated_bus_runs_through() {
     }
     let (_turn, folder) = (Turn::alone(), tempfile::tempdir().expect("a folder"));
     let record = folder.path().join("record").to_str().expect("plain").to_owned();
-    let mut lab = Lab::up(&["--stations", "3", "--record", &record]);
+    let mut lab = Lab::up(&["--stations", "3", "--events", &record, "--events-level", "inputs"]);
     lab.silence(3);
     let plane = data_plane(lab.supervisor().pid());
     let before = lab.settled_stats();

@@ -19,7 +19,7 @@ fn programs_send_in_the_slots_of_their_stations() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
     let [events, record, again] = ["run.events", "run.record", "again.events"].map(path);
-    let files = ["--events", &events, "--record", &record];
+    let files = ["--events", &events, "--events", &record, "--events-level", "inputs"];
     let access = ["--access", "tdma", "--stations", "3", "--slots", "st1,st2,st3,st2"];
     let mut lab = Lab::up(&[&access, &files[..]].concat());
     let address = lab.ipv4("st3");
@@ -64,7 +64,7 @@ fn a_station_with_a_fast_clock_has_slots_of_its_own() {
     let [scenario, events, record, again] = ["lab.toml", "run.events", "run.record", "again.events"].map(path);
     let text = "[access]\nmethod = 'tdma'\n[[station]]\n[[station]]\nclock = '200 ppm'\n[[station]]\n";
     fs::write(&scenario, text).expect("a scenario");
-    let mut lab = Lab::up(&[&scenario, "--events", &events, "--record", &record]);
+    let mut lab = Lab::up(&[&scenario, "--events", &events, "--events", &record, "--events-level", "inputs"]);
     let address = lab.ipv4("st3");
     run(lab.exec("st2", &["ping", "-c", "4", "-i", "0.1", "-W", "5", &address])).succeeded();
     lab.down().succeeded();

@@ -32,7 +32,7 @@ fn ping_gets_through_csma_and_the_record_gives_the_same_run() {
         let record = directory.path().join("run.record");
         let record = record.to_str().expect("a name");
         let options = ["--stations", "3", "--access", "csma", "--persistence", persistence, "--backoff", "beb:64"];
-        let mut lab = Lab::up(&[&options[..], &["--record", record]].concat());
+        let mut lab = Lab::up(&[&options[..], &["--events", record, "--events-level", "inputs"]].concat());
         let address = lab.ipv4("st2");
         let answered = run(lab.exec("st1", &["ping", "-c", "3", "-i", "0.2", "-W", "5", &address])).succeeded();
         assert!(answered.stdout.contains("3 received"), "{persistence}: {answered:#?}");

@@ -37,7 +37,7 @@ fn results_do_not_depend_on_threads() {
 fn each_bus_has_a_log_and_a_record_of_its_own() {
     let folder = folder();
     let at = |name: &str| path(&folder, name);
-    sim(&["--events", &at("run.jsonl"), "--record", &at("run.record")]).succeeded();
+    sim(&["--events", &at("run.jsonl"), "--events", &at("run.record"), "--events-level", "inputs"]).succeeded();
     for bus in ["front", "rear"] {
         let (events, record) = (at(&format!("run.{bus}.jsonl")), at(&format!("run.{bus}.record")));
         let told = run(ethbus(["explain", &events, "--station", "sw", "--frame", "1"])).succeeded().stdout;

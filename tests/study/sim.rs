@@ -456,7 +456,7 @@ fn a_capture_is_replayed_and_a_damaged_one_named_with_its_place() {
 fn a_file_that_takes_nothing_more_is_an_error_that_says_what_is_kept() {
     let full = sim("--stations 2 --duration 100ms --events /dev/full");
     full.failed_with(1, &["/dev/full", "No space left"]);
-    let ended = sim("--stations 2 --duration 100ms --record /nonexistent/record");
+    let ended = sim("--stations 2 --duration 100ms --events /nonexistent/record --events-level inputs");
     ended.failed_with(1, &["/nonexistent/record"]);
     let mut command = ethbus(["sim", "--duration", "10ms"]);
     command.stdout(Stdio::from(std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device")));
@@ -472,7 +472,7 @@ fn a_recorded_run_gives_the_same_events_and_results_again() {
     let read = |name: &str| std::fs::read(Path::new(&file(name))).expect("written");
     let (events, record, again) = (file("events"), file("record"), file("again"));
     let arguments = "--stations 4 --traffic poisson:0.9 --topology bus:2000m --duration 200ms --warmup 20ms";
-    let first = simulated(&format!("{arguments} --events {events} --record {record}"));
+    let first = simulated(&format!("{arguments} --events {events} --events {record} --events-level inputs"));
     let second = run(ethbus(["replay", &record, "--events", &again, "--format", "json"])).json();
     assert!(read("events") == read("again"), "the events differ");
     assert_eq!(first["stations"], second["stations"]);

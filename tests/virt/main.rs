@@ -171,7 +171,7 @@ fn a_record_of_a_virtual_lab_replays_on_the_bus_and_faults_come_at_their_instant
     let folder =
         scenario(&format!("{PING}[[at]]\ntime = '3.5s'\nunplug = 'st2'\n[[at]]\ntime = '4.5s'\nplug = 'st2'\n"));
     let record = path(&folder, "a.record");
-    run(command(&folder, "a", &["--record", &record])).succeeded();
+    run(command(&folder, "a", &["--events", &record, "--events-level", "inputs"])).succeeded();
     let console = text(&folder, "a.consoles/st1.txt");
     assert!(console.contains("3 received, 25% packet loss"), "{console}");
     let changes = logged(&text(&folder, "a.events"), &["unplug", "plug"]);
@@ -182,8 +182,7 @@ fn a_record_of_a_virtual_lab_replays_on_the_bus_and_faults_come_at_their_instant
 
 /// A record that somebody may change, as docs/trace.md has it.
 fn unchecked(record: &str) -> String {
-    let (own, _) = record.rsplit_once(",\"crc32\":").expect("a CRC-32");
-    own.replacen(",\"checked\":true", "", 1) + "}\n"
+    common::logs::unproven(record)
 }
 
 /// All that programs send is the same again; what differs is named with its line.
@@ -194,7 +193,7 @@ fn a_record_runs_its_programs_again() {
     }
     let folder = scenario(PING);
     let [record, events, consoles] = ["a.record", "again.events", "again.consoles"].map(|name| path(&folder, name));
-    run(command(&folder, "a", &["--seed", "7", "--record", &record])).succeeded();
+    run(command(&folder, "a", &["--seed", "7", "--events", &record, "--events-level", "inputs"])).succeeded();
     let again =
         |record: &str| run(ethbus(["replay", record, "--programs", "--events", &events, "--consoles", &consoles]));
     let told = again(&record).succeeded();
@@ -220,13 +219,27 @@ fn a_record_runs_its_programs_again() {
     let scenario = path(&folder, "lab.toml");
     run(program(
         "timeout",
-        ["-s", "INT", "3", env!("CARGO_BIN_EXE_ethbus"), "run", &scenario, "--pace", "0.5", "--record", &record],
+        [
+            "-s",
+            "INT",
+            "3",
+            env!("CARGO_BIN_EXE_ethbus"),
+            "run",
+            &scenario,
+            "--pace",
+            "0.5",
+            "--events",
+            &record,
+            "--events-level",
+            "inputs",
+        ],
     ));
     let told = again(&record).succeeded();
     assert!(told.stderr.contains("up to its interruption"), "{told:#?}");
 
     let without = path(&folder, "c.record");
-    run(ethbus(["sim", "--stations", "2", "--duration", "1ms", "--record", &without])).succeeded();
+    run(ethbus(["sim", "--stations", "2", "--duration", "1ms", "--events", &without, "--events-level", "inputs"]))
+        .succeeded();
     again(&without).failed_with(1, &["no programs"]);
 }
 
@@ -257,7 +270,7 @@ fn files_get_in_and_out() {
     let scenario =
         "[[station]]\nfiles = 'data'\nrun = ['sort in/below/list > out/sorted', 'at 1s ! touch in/x']\n[[station]]\n";
     std::fs::write(folder.path().join("lab.toml"), scenario).expect("a file");
-    let ended = run(command(&folder, "a", &["--record", &record])).succeeded();
+    let ended = run(command(&folder, "a", &["--events", &record, "--events-level", "inputs"])).succeeded();
     assert!(ended.stdout.contains("st1: `sort in/below/list > out/sorted` ended with 0"), "{ended:#?}");
     assert_eq!(text(&folder, "a.consoles/st1/sorted"), "a\nb\n");
     assert!(!folder.path().join("a.consoles/st2").exists(), "a station without files has no folder");

@@ -72,7 +72,7 @@ fn commands_and_changes_are_recorded_and_replayed() {
     let files = ["lab.toml", "a.record", "a.events", "b.events", "a"].map(|name| path(&folder, name));
     let [scenario, record, events, again, consoles] = files.each_ref().map(String::as_str);
     let arguments = ["--virtual", scenario, "--pace", "4"];
-    let files = ["--record", record, "--events", events, "--consoles", consoles];
+    let files = ["--events", record, "--events-level", "inputs", "--events", events, "--consoles", consoles];
     let mut lab = Lab::up_as(name, &[&arguments[..], &files[..]].concat());
     // It may boot still.
     let printed = run(lab.exec("st1", &["sh", "-c", "echo out; echo \"it's err\" >&2; exit 7"]));
@@ -115,7 +115,7 @@ fn commands_and_changes_are_recorded_and_replayed() {
 
     // The same command later makes another run.
     let whole = text(&folder, "a.record");
-    assert!(whole.contains("\"kind\":\"input\""), "inputs have their instants");
+    assert!(whole.contains("\"kind\":\"stdin\""), "inputs have their instants");
     let line = whole.lines().find(|line| line.contains("\"command\":\"ping -4 -c 2")).expect("a command");
     let later = line.replace("ping -4 -c 2", "ping -4 -c 3");
     std::fs::write(folder.path().join("c.record"), unchecked(&whole).replace(line, &later)).expect("a file");
@@ -190,7 +190,10 @@ fn what_is_of_live_labs_is_refused() {
         (&["--virtual", "--tolerance", "2%"], "--tolerance"),
         (&["--virtual", "--latency", "low"], "--latency: it is of a lab in real time"),
         (&["--virtual", "--time-scale", "0.5"], "--time-scale: it is of a lab in real time"),
-        (&["--virtual", "--stations", "3", "--record", &record], "write `--stations` into the scenario file"),
+        (
+            &["--virtual", "--stations", "3", "--events", &record, "--events-level", "inputs"],
+            "write `--stations` into the scenario file",
+        ),
         (&["--pace", "2"], "--virtual"),
         (&["--virtual", "--kernel", "/no/such"], "/no/such"),
     ] {

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// tables are put in place whole, and a device refuses them.
 const OUTPUTS: [(&str, &str, Takes); 23] = [
     ("sim --stations 2 --duration 10ms --warmup 0s --events FILE", ".events", Takes::Stream),
-    ("sim --stations 2 --duration 10ms --warmup 0s --record FILE", ".record", Takes::Stream),
+    ("sim --stations 2 --duration 10ms --warmup 0s --events FILE --events-level inputs", ".record", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --frames FILE", ".csv", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --series 5ms --series-out FILE", ".csv", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --pcapng FILE", ".pcapng", Takes::Stream),
@@ -23,8 +23,8 @@ const OUTPUTS: [(&str, &str, Takes); 23] = [
     ("convert IN/a.events --to pcapng -o FILE", ".pcapng", Takes::Stream),
     ("convert IN/a.events --to perfetto -o FILE", ".pftrace", Takes::Stream),
     ("convert IN/a.record --to vcd -o FILE", ".vcd", Takes::Stream),
-    ("convert IN/a.events --to events -o FILE", ".ebe", Takes::Stream),
-    ("convert IN/a.ebe --to events -o FILE", ".events", Takes::Stream),
+    ("convert IN/a.events --to trace -o FILE", ".ebe", Takes::Stream),
+    ("convert IN/a.ebe --to trace -o FILE", ".events", Takes::Stream),
     ("convert IN/a.record --to csv -o FILE", ".csv", Takes::Stream),
     ("report IN/a.events -o FILE", ".html", Takes::Whole),
     ("replay IN/a.record --events FILE", ".events", Takes::Stream),
@@ -51,8 +51,8 @@ enum Takes {
 fn inputs() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let commands = [
-        "sim --stations 4 --duration 10ms --warmup 0s --events IN/a.events --record IN/a.record",
-        "convert IN/a.events --to events -o IN/a.ebe",
+        "sim --stations 4 --duration 10ms --warmup 0s --events IN/a.events --events IN/a.record --events-level inputs",
+        "convert IN/a.events --to trace -o IN/a.ebe",
         "sweep --set stations=2,3 --duration 10ms --warmup 0s --shard 1/2 --out IN/1.csv",
         "sweep --set stations=2,3 --duration 10ms --warmup 0s --shard 2/2 --out IN/2.csv",
     ];
@@ -274,7 +274,7 @@ fn a_reader_that_has_read_enough_is_no_error() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let log = folder.path().join("a.events").to_str().expect("a name of letters").to_owned();
     run(ethbus(["sim", "--stations", "4", "--duration", "300ms", "--events", &log])).succeeded();
-    for to in ["csv", "events", "pcapng", "vcd"] {
+    for to in ["csv", "trace", "pcapng", "vcd"] {
         let script = "{ \"$1\" convert \"$2\" --to \"$3\"; echo ended with $? >&2; } | head -c 1";
         let ended = run(program("sh", ["-c", script, "sh", crate::common::ETHBUS, &log, to]));
         assert_eq!(ended.stderr, "ended with 0\n", "{to}");
@@ -357,7 +357,7 @@ fn a_lab_beside_an_incomplete_file_fails_and_so_does_down() {
 
 fn beside_an_incomplete_file(limit: &str) {
     let script = "
-        \"$2\" up --name fulldisk --stations 2 --background --events \"$1/run.events\" --record \"$1/run.record\" || exit 98
+        \"$2\" up --name fulldisk --stations 2 --background --events \"$1/run.events\" --events \"$1/run.record\" --events-level inputs || exit 98
         \"$2\" send --name fulldisk --from st1 --to st2 --rate max --frame-size 64 --duration 300ms > /dev/null
         \"$2\" stats --name fulldisk --format json
         \"$2\" down fulldisk > /dev/null; echo $? >&2";
@@ -368,7 +368,7 @@ fn beside_an_incomplete_file(limit: &str) {
     let emulator = &results["emulator"];
     assert_eq!(emulator["files_incomplete"], 2, "{ended:?}");
     let holds: Vec<_> = emulator["incomplete_files"].as_array().expect("files").iter().map(|it| &it["holds"]).collect();
-    assert_eq!(holds, ["record", "event log"], "{ended:?}");
+    assert_eq!(holds, ["trace", "trace"], "{ended:?}");
     assert!(emulator["verdict"].as_str().is_some_and(|words| words.contains("run.events is not whole")), "{ended:?}");
     assert!(ended.stderr.contains("ethbus: not whole: ") && ended.stderr.ends_with("\n1\n"), "{ended:?}");
 }

@@ -27,7 +27,7 @@ impl Runs {
 
     fn add(&self, name: &str, arguments: &[&str]) {
         let [events, record] = ["events", "record"].map(|kind| self.file(&format!("{name}.{kind}")));
-        let files = ["--events", &events, "--record", &record, "--format", "json"];
+        let files = ["--events", &events, "--events", &record, "--events-level", "inputs", "--format", "json"];
         let told = run(ethbus(["sim"].iter().chain(arguments).chain(&files))).succeeded().stdout;
         fs::write(self.path(&format!("{name}.json")), told).expect("own folder");
     }
@@ -297,11 +297,11 @@ fn what_is_no_run_is_named() {
     let runs = Runs::new("a", &CABLE);
     let log = unproven(&fs::read_to_string(runs.path("a.events")).expect("a log"));
     let header = log.lines().next().expect("a header").to_owned() + "\n";
-    let newer = log.replacen("\"version\":1", "\"version\":2", 1);
+    let newer = log.replacen("\"version\":2", "\"version\":3", 1);
     for (text, words) in [
         ("", "was cut short here"),
-        (newer.as_str(), "version 2 of the format; this program reads version 1"),
-        ("hello\n", "this is no event log, no record and no results of `--format json`"),
+        (newer.as_str(), "version 3 of the format; this program reads version 2"),
+        ("hello\n", "this is no trace and no results of `--format json`"),
     ] {
         fs::write(runs.path("wrong"), text).expect("own folder");
         let ended = run(ethbus(["report", &runs.file("wrong"), "-o", &runs.file("none.html")]));
@@ -345,7 +345,7 @@ fn what_is_no_run_is_named() {
 fn a_page_tells_whether_the_machine_kept_up() {
     let runs = Runs::new("a", &CABLE);
     let log = unproven(&fs::read_to_string(runs.path("a.events")).expect("a log"));
-    assert!(runs.report(&["a.events"], &[]).contains("<td>no line of the log tells of it</td>"));
+    assert!(runs.report(&["a.events"], &[]).contains("<td>no line of the trace tells of it</td>"));
     let last: Value = serde_json::from_str(log.lines().last().expect("events")).expect("JSON");
     let slip = json!({"t": last["t"], "layer": "emulator", "real_ns": 1, "kind": "slip", "ns": 900_000});
     // The order of columns is a reader's own affair.

@@ -203,7 +203,7 @@ fn replay_and_convert_make_the_same_capture() {
     let folder = folder();
     let names = ["run.events", "run.record", "a.pcapng", "b.pcapng", "c.pcapng", "d.pcapng"];
     let [events, record, a, b, c, d] = names.map(|name| path(&folder, name));
-    let files = ["--events", &events, "--record", &record, "--pcapng", &a];
+    let files = ["--events", &events, "--events", &record, "--events-level", "inputs", "--pcapng", &a];
     run(ethbus([&["sim", "--duration", "50ms", "--warmup", "10ms"][..], &files].concat())).succeeded();
     run(ethbus(["replay", &record, "--pcapng", &b])).succeeded();
     run(ethbus(["convert", &record, "--to", "pcapng", "--out", &c])).succeeded();
@@ -224,7 +224,7 @@ fn a_filter_takes_what_it_says() {
     let folder = folder();
     let [record, full, part] = ["run.record", "full.pcapng", "part.pcapng.zst"].map(|name| path(&folder, name));
     let options = ["--stations", "3", "--topology", "bus:500m", "--duration", "20ms", "--warmup", "0s"];
-    let files = ["--record", &record, "--pcapng", &full];
+    let files = ["--events", &record, "--events-level", "inputs", "--pcapng", &full];
     run(ethbus([&["sim"][..], &options, &files].concat())).succeeded();
     let lines = |capture: &str, filter: &str| {
         let fields = ["-T", "fields", "-e", "frame.time_epoch", "-e", "frame.len", "-e", "frame.interface_name"];
@@ -326,10 +326,10 @@ fn what_cannot_be_written_or_read_is_told() {
     let [events, newer, cut, out] = ["run.events", "newer", "cut", "out.pcapng"].map(|name| path(&folder, name));
     run(ethbus(["sim", "--duration", "20ms", "--warmup", "0s", "--events", &events])).succeeded();
     let log = fs::read_to_string(&events).expect("a log");
-    fs::write(&newer, log.replacen("\"version\":1", "\"version\":2", 1)).expect("own folder");
+    fs::write(&newer, log.replacen("\"version\":2", "\"version\":3", 1)).expect("own folder");
     fs::write(&cut, &log[..log.len() / 2 + 7]).expect("own folder");
     let convert = |from: &str| run(ethbus(["convert", from, "--to", "pcapng", "--out", &out]));
-    convert(&newer).failed_with(1, &["line 1: version 2 of the format; this program reads version 1"]);
+    convert(&newer).failed_with(1, &["line 1: version 3 of the format; this program reads version 2"]);
     convert(&cut).failed_with(1, &["the file was cut short here", "what came before is written"]);
     if !skipped(&["tshark"]) {
         assert!(packets(&out).len() > 10, "what was written is whole");

@@ -396,7 +396,20 @@ fn a_record_and_a_log_are_watched() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let [record, log] = ["record", "log"].map(|name| folder.path().join(name).to_str().expect("UTF-8").to_owned());
-    run(ethbus(["sim", "--duration", "1ms", "--warmup", "0s", "--record", &record, "--events", &log])).succeeded();
+    run(ethbus([
+        "sim",
+        "--duration",
+        "1ms",
+        "--warmup",
+        "0s",
+        "--events",
+        &record,
+        "--events-level",
+        "inputs",
+        "--events",
+        &log,
+    ]))
+    .succeeded();
     for (name, command, last) in [
         ("record", format!("{ETHBUS} replay {record} --watch"), "the same as in the recorded run"),
         ("log", format!("{ETHBUS} watch {log}"), "THE END"),

@@ -1,13 +1,12 @@
 //! What windows on a saturated run cost, in a program that is quick to build:
 //! `valgrind --tool=callgrind target/release/examples/windows pcapng 10 3`
 //!
-//! Arguments: windows with commas between (`pcapng`, `perfetto`, `vcd`, `csv`, `events`, `record`; or `none`), stations,
+//! Arguments: windows with commas between (`pcapng`, `perfetto`, `vcd`, `csv`, `events`, `inputs`, `all`; or `none`), stations,
 //! seconds at 10 Mb/s, and a folder for what is made, /dev/null without. Frames have 64 octets, the star has no length.
 
-use sim::files::event_log::{EventLog, Header};
-use sim::files::record::Recorder;
+use sim::files::event_log::{EventLog, Header, Level};
 use sim::run::measure::run;
-use sim::run::observer::{Both, RunFiles};
+use sim::run::observer::Both;
 use sim::scenario::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::windows::capture::Framing;
@@ -40,21 +39,16 @@ fn main() {
     let windows = kinds.into_iter().filter(|(name, _)| wanted.contains(name)).map(|(name, kind)| open(name, kind));
     let windows = Windows(windows.collect::<Result<_, _>>().expect("room"));
     let windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
-    let log = |digest| {
-        let log = EventLog::create(&place("events"), &[], &header).expect("room");
-        if digest { log.on_a_thread() } else { log.without_digest().on_a_thread() }
+    let create = |level: Level| {
+        let log = EventLog::create(&place(level.name()), &[], &header.clone().at_level(level)).expect("room");
+        // As `ethbus sim` has it: only a replay needs the digest.
+        if level.has_inputs() { log.on_a_thread() } else { log.without_digest().on_a_thread() }
     };
-    let record = wanted.contains(&"record").then(|| Recorder::create(&place("record"), &[], &header).expect("room"));
-    let files = match wanted.contains(&"events") {
-        // As `ethbus sim` has it: only a record needs the digest.
-        true => Some(RunFiles { log: log(record.is_some()), record }),
-        false => {
-            record.map(|record| RunFiles { log: EventLog::unwritten(&header).on_a_thread(), record: Some(record) })
-        }
-    };
-    let frames = match (files, windows) {
-        (None, None) => run(&plan, 1, &mut (), |_| true).map_err(|_| ()),
-        (files, windows) => run(&plan, 1, &mut Both(files, windows), |_| true).map_err(|_| ()),
+    let traces = Level::ALL.into_iter().filter(|level| wanted.contains(&level.name()));
+    let traces: Vec<EventLog> = traces.map(create).collect();
+    let frames = match windows {
+        None if traces.is_empty() => run(&plan, 1, &mut (), |_| true).map_err(|_| ()),
+        windows => run(&plan, 1, &mut Both(traces, windows), |_| true).map_err(|_| ()),
     };
     assert!(frames.is_ok(), "a run");
 }

@@ -1,4 +1,4 @@
-//! The files of a run: the event log and the record, both JSON Lines (docs/trace.md).
+//! The files of a run: its trace (docs/trace.md), and what is made of it.
 
 pub(crate) mod beside;
 pub(crate) mod columns;
@@ -11,7 +11,7 @@ pub mod observer;
 mod outlet;
 pub mod output;
 pub mod programs;
-pub mod record;
 pub(crate) mod repeated;
+pub mod replay;
 pub(crate) mod system;
 pub mod table;

@@ -20,9 +20,8 @@ pub mod vcd;
 use crate::files::beside::{Beside, Note, Worker};
 use crate::files::event_log::{Container, EmulatorEvent, Header};
 use crate::files::json_lines::WriteError;
-use crate::files::observer::Observer;
+use crate::files::observer::{End, Observer};
 use crate::files::output::{self, OutputError};
-use crate::files::record::End;
 use crate::files::system;
 use crate::files::table::Form;
 use crate::scenario::plan::default_mac;
@@ -80,7 +79,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// What is known of a run from its event log or record alone: stations have the addresses that ethbus gives them.
+    /// What is known of a run from its trace alone: stations have the addresses that ethbus gives them.
     pub fn of(header: Header) -> Known {
         let stations = header.configuration.stations();
         let macs = (0..stations).map(|index| default_mac(&header.name, index).octets()).collect();

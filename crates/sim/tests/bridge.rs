@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, RngAlgorithm, RngSeed, TestRng, TestRunner};
 use sim::figures::bridge::BridgedResults;
 use sim::figures::results::{Results, StationResults};
-use sim::files::record::End;
+use sim::files::observer::End;
 use sim::run::bridge::{results, run};
 use sim::run::measure;
 use sim::run::observer::Observer;

@@ -5,11 +5,11 @@ mod common;
 
 use common::plan;
 use medium::{BitInstant, Destination, Event, Frame, Input, Kind, StationId};
-use sim::files::event_log::{EventLog, Header};
+use sim::files::event_log::{EventLog, EventLogReader, Header, Level};
 use sim::files::json_lines::LineReader;
-use sim::files::record::{RecordReader, Recorder, replay};
+use sim::files::replay::replay;
 use sim::run::measure;
-use sim::run::observer::{Observer, RunFiles};
+use sim::run::observer::Observer;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -219,7 +219,7 @@ fn the_same_seed_gives_the_same_run() {
     assert!(one.inputs == other.inputs && one.events == other.events && one.inputs.len() > 500);
 }
 
-/// Sources of every kind at once: inputs are recorded in order of time, and the record gives the same events again.
+/// Sources of every kind at once: inputs are recorded in order of time, and the trace gives the same events again.
 #[test]
 fn a_run_with_every_kind_of_source_can_be_replayed() {
     let text = "[medium]\ntopology = 'bus:500m'\nqueue = 4\n[[station]]\n[[station]]\narrivals = 'poisson:0.2'\n\
@@ -229,14 +229,13 @@ fn a_run_with_every_kind_of_source_can_be_replayed() {
                 until = '40ms'\n[run]\nduration = '100ms'\nwarmup = '10ms'\n";
     let plan = plan(text).expect("a plan");
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let path = folder.path().join("record");
+    let path = folder.path().join("inputs");
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     let header = Header::new("", &plan.medium, &names);
-    let record = Some(Recorder::create(&path, &[], &header).expect("own folder"));
-    let mut files = RunFiles { log: EventLog::unwritten(&header), record };
+    let mut files = EventLog::create(&path, &[], &header.clone().at_level(Level::Inputs)).expect("own folder");
     measure::run(&plan, 1, &mut files, |_| true).expect("a plan that was checked");
-    let record = RecordReader::new(LineReader::open(&path).expect("own file")).expect("a record");
-    let replayed = replay(record, EventLog::unwritten(&header)).expect("the same events");
+    let trace = EventLogReader::new(LineReader::open(&path).expect("own file")).expect("a trace");
+    let replayed = replay(trace, EventLog::unwritten(&header)).expect("the same events");
     assert!(replayed.confirmed && replayed.inputs > 500, "{replayed:?}");
 }
 

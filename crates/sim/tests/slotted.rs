@@ -5,11 +5,10 @@ mod common;
 use common::{plan, run};
 use medium::{Config, Method, Population};
 use sim::figures::results::Results;
-use sim::files::event_log::{EventLog, Header};
+use sim::files::event_log::{EventLog, EventLogReader, Header, Level};
 use sim::files::json_lines::LineReader;
-use sim::files::record::{RecordReader, Recorder, replay};
+use sim::files::replay::replay;
 use sim::run::measure;
-use sim::run::observer::RunFiles;
 
 /// Half-widths that a figure may lie off: with few batches, one in some thousand figures lies beyond.
 const LIMIT: f64 = 3.5;
@@ -243,7 +242,7 @@ fn lams_rcp_keeps_four_hundred_users_stable() {
     );
 }
 
-/// The record carries the method and its backoff, and a replay has the same events.
+/// The trace carries the method and its backoff, and a replay has the same events.
 #[test]
 fn a_run_of_any_method_can_be_replayed() {
     replays(
@@ -268,16 +267,15 @@ fn replays(text: &str) {
     let plan = plan(&format!("stations = 6\n{text}destination = 'random'\n[run]\nduration = '1s'\nwarmup = '100ms'\n"))
         .expect("a plan");
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let path = folder.path().join("record");
+    let path = folder.path().join("inputs");
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     let header = Header::new("", &plan.medium, &names);
-    let record = Some(Recorder::create(&path, &[], &header).expect("own folder"));
-    let mut files = RunFiles { log: EventLog::unwritten(&header), record };
+    let mut files = EventLog::create(&path, &[], &header.clone().at_level(Level::Inputs)).expect("own folder");
     measure::run(&plan, 1, &mut files, |_| true).expect("a plan that was checked");
-    let record = RecordReader::new(LineReader::open(&path).expect("own file")).expect("a record");
-    let config: Config = record.header().config();
+    let trace = EventLogReader::new(LineReader::open(&path).expect("own file")).expect("a trace");
+    let config: Config = trace.header().config();
     assert_eq!((&config.method, config.backoff), (&plan.medium.method, plan.medium.backoff));
-    let replayed = replay(record, EventLog::unwritten(&header)).expect("the same events");
+    let replayed = replay(trace, EventLog::unwritten(&header)).expect("the same events");
     assert!(replayed.confirmed && replayed.inputs > 500, "{replayed:?}");
 }
 

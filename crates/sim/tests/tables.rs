@@ -143,8 +143,7 @@ fn events_have_types_and_units() {
     use arrow_ipc::reader::FileReader;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use sim::files::event_log::Header;
-    use sim::files::observer::Observer;
-    use sim::files::record::End;
+    use sim::files::observer::{End, Observer};
     use sim::files::table::Form;
     use sim::windows::Known;
     use sim::windows::table::EventTable;

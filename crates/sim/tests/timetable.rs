@@ -5,11 +5,11 @@ mod common;
 
 use common::plan;
 use medium::{BitInstant, BitTimes, Event, Input, Kind, StationId, Topology};
-use sim::files::event_log::{EventLog, Header};
+use sim::files::event_log::{EventLog, EventLogReader, Header, Level};
 use sim::files::json_lines::LineReader;
-use sim::files::record::{RecordReader, Recorder, replay};
+use sim::files::replay::replay;
 use sim::run::measure;
-use sim::run::observer::{Observer, RunFiles};
+use sim::run::observer::Observer;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 struct Kept {
     /// When each station was offered a frame, and how long the frame was.
     offers: Vec<(u64, usize, u32)>,
-    /// What else was done, as records call it.
+    /// What else was done, as traces call it.
     done: Vec<(u64, &'static str)>,
     events: Vec<Event>,
 }
@@ -99,18 +99,16 @@ fn each_change_comes_at_its_bit_time() {
 
 /// The log of the run and that of its replay are the same octets.
 #[test]
-fn a_record_has_it_all_and_replays_it() {
+fn a_trace_has_it_all_and_replays_it() {
     let plan = plan(ALL).expect("a plan");
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
     let folder = tempfile::tempdir().expect("a folder");
-    let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| folder.path().join(name));
-    let mut files = RunFiles {
-        log: EventLog::create(&events, &[], &header).expect("own folder"),
-        record: Some(Recorder::create(&record, &[], &header).expect("own folder")),
-    };
+    let [inputs, events, again] = ["run.inputs", "run.events", "again.events"].map(|name| folder.path().join(name));
+    let create = |path, level| EventLog::create(path, &[], &header.clone().at_level(level)).expect("own folder");
+    let mut files = vec![create(&events, Level::Events), create(&inputs, Level::Inputs)];
     measure::run(&plan, 1, &mut files, |_| true).expect("a plan that was checked");
     drop(files);
-    let read = RecordReader::new(LineReader::open(&record).expect("own file")).expect("a record");
+    let read = EventLogReader::new(LineReader::open(&inputs).expect("own file")).expect("a trace");
     let replayed = replay(read, EventLog::create(&again, &[], &header).expect("own folder")).expect("the same events");
     assert!(replayed.confirmed && replayed.inputs > 100, "{replayed:?}");
     let [events, again] = [events, again].map(|path| std::fs::read(path).expect("own folder"));

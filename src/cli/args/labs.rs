@@ -1,6 +1,6 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
-use super::{BesideVirtual, Format, Overruled, WindowArgs, Written};
+use super::{BesideVirtual, Format, Overruled, TraceArgs, WindowArgs, Written};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use sim::settings::options::UP;
@@ -74,17 +74,12 @@ pub struct UpArgs {
     /// missed; see docs/plan.md.
     #[arg(long, hide_short_help = true, value_name = "TABLE", conflicts_with_all = ["scenario", "lend"])]
     pub plan: Option<PathBuf>,
-    /// Record the run, for `ethbus replay`
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-    /// Write all events, for `ethbus explain`
-    ///
-    /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md.
-    #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
+    /// Traces.
+    #[command(flatten)]
+    pub traces: TraceArgs,
     /// Keep the last seconds of events for `--on` and `ethbus capture --last`
     ///
-    /// Written to FILE-00001 and so on, each a log for `ethbus explain`; in the binary form where the name ends in .ebe.
+    /// Written to FILE-00001 and so on, each a trace for `ethbus explain`; in the binary form where the name ends in .ebe.
     #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with = "is_virtual")]
     pub keep: Option<PathBuf>,
     /// How much of the bus's time is kept [default: 10s]
@@ -94,7 +89,7 @@ pub struct UpArgs {
     pub keep_for: Duration,
     /// Write them when `late_collision`, `slip` … happens
     ///
-    /// Kinds of events by their names in event logs, with commas between; see docs/trace.md. At most 20 files, which do not
+    /// Kinds of events by their names in traces, with commas between; see docs/trace.md. At most 20 files, which do not
     /// overlap.
     #[arg(long, value_name = "KIND,…", requires = "keep", hide_short_help = true)]
     pub on: Option<String>,

@@ -1,6 +1,6 @@
 //! Arguments of the commands that run the medium in virtual time, and of those that read what such runs wrote.
 
-use super::{Overruled, Seeded, WindowArgs, Written};
+use super::{Overruled, Seeded, TraceArgs, WindowArgs, Written};
 use clap::{Args, Subcommand, ValueEnum};
 use sim::settings::options::{SIM, SWEEP};
 use sim::words::units::{duration, instant, jobs, seed, whole};
@@ -31,16 +31,9 @@ pub struct SimArgs {
     /// `table`, `json` or `csv`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: SimFormat,
-    /// Write all events, for `ethbus explain`
-    ///
-    /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md.
-    #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
-    /// Record the run, for `ethbus replay`
-    ///
-    /// See docs/trace.md.
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    /// Traces.
+    #[command(flatten)]
+    pub traces: TraceArgs,
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
@@ -350,7 +343,7 @@ pub struct ValidateArgs {
 /// Options of `report`.
 #[derive(Args, Clone, Debug)]
 pub struct ReportArgs {
-    /// Event logs, records, or results as JSON
+    /// Traces, or results as JSON
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
     /// The page
@@ -376,9 +369,9 @@ pub struct ReportArgs {
 /// Options of `replay`.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {
-    /// The record, as `--record` wrote it; see docs/trace.md
-    #[arg(value_name = "RECORD")]
-    pub record: PathBuf,
+    /// The trace, with inputs; see docs/trace.md
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
     /// Write the events to this file, one a line
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -392,7 +385,7 @@ pub struct ReplayArgs {
     pub watch: bool,
     /// Run the programs of `ethbus run` again as well
     ///
-    /// All that they send is compared with the record, and the first difference is named. See docs/virtual.md.
+    /// All that they send is compared with the trace, and the first difference is named. See docs/virtual.md.
     #[arg(long, conflicts_with = "watch")]
     pub programs: bool,
     /// The folder that gets each station's console, as NAME.txt
@@ -406,8 +399,8 @@ pub struct ReplayArgs {
 /// Options of `explain`.
 #[derive(Args, Clone, Debug)]
 pub struct ExplainArgs {
-    /// The event log, as `--events` wrote it; see docs/trace.md
-    #[arg(value_name = "EVENTS")]
+    /// The trace, with events; see docs/trace.md
+    #[arg(value_name = "TRACE")]
     pub events: PathBuf,
     /// The frame: its number at its station, like st2#17
     ///

@@ -1,6 +1,6 @@
 //! Arguments of the commands that run labs of kernels in virtual time.
 
-use super::{WindowArgs, Written};
+use super::{TraceArgs, WindowArgs, Written};
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use sim::words::units::{duration, seed};
 use std::path::PathBuf;
@@ -21,16 +21,9 @@ pub struct RunArgs {
     /// How the kernels run.
     #[command(flatten)]
     pub kernels: KernelArgs,
-    /// Write all events, for `ethbus explain`
-    ///
-    /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md.
-    #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
-    /// Record the bus, for `ethbus replay`
-    ///
-    /// The frames and their instants, and what runs the programs again; see docs/virtual.md.
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    /// Traces.
+    #[command(flatten)]
+    pub traces: TraceArgs,
     /// How it is written.
     #[command(flatten)]
     pub written: Written,

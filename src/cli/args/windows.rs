@@ -1,6 +1,6 @@
 //! Arguments of windows on a run: files that other tools open.
 
-use super::NamedLabArgs;
+use super::{LevelArg, NamedLabArgs};
 use clap::{Args, ValueEnum};
 use sim::words::units::duration;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub struct WindowArgs {
     pub vcd: Option<PathBuf>,
 }
 
-/// What an event log or a record is made into.
+/// What a trace is made into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ConvertTo {
     /// A capture for Wireshark
@@ -58,17 +58,17 @@ pub enum ConvertTo {
     Parquet,
     /// The same as an Arrow file
     Arrow,
-    /// An event log: a binary one for a name that ends in .ebe, else JSON Lines
-    Events,
+    /// A trace: a binary one for a name that ends in .ebe, else JSON Lines
+    Trace,
 }
 
 /// Options of `convert`.
 #[derive(Args, Clone, Debug)]
 pub struct ConvertArgs {
-    /// An event log or a record
+    /// The trace
     ///
-    /// As `--events` and `--record` wrote it. A record is run again. That of a live bus has the frames' octets.
-    #[arg(value_name = "LOG|RECORD")]
+    /// As `--events` wrote it. One without events is run again. With inputs, that of a live bus has the frames' octets.
+    #[arg(value_name = "TRACE")]
     pub input: PathBuf,
     /// What it is made into
     #[arg(long, value_enum)]
@@ -76,6 +76,12 @@ pub struct ConvertArgs {
     /// The file; `-` for standard output
     #[arg(short = 'o', long, value_name = "FILE|-", default_value = "-")]
     pub out: PathBuf,
+    /// What a trace has: `inputs`, `events` or `all` [default: what the given one has]
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub level: Option<LevelArg>,
+    /// Leave the frames' octets out of a trace
+    #[arg(long)]
+    pub without_octets: bool,
     /// What a capture has.
     #[command(flatten)]
     pub wish: WishArgs,
@@ -108,7 +114,7 @@ pub struct CaptureArgs {
     pub duration: Option<Duration>,
     /// What a lab with `up --keep` had on its bus last, like `10s`
     ///
-    /// In place of what comes. A capture where the file's name ends in .pcapng or .pcap, else an event log.
+    /// In place of what comes. A capture where the file's name ends in .pcapng or .pcap, else a trace.
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "duration")]
     pub last: Option<Duration>,
     /// What it has.

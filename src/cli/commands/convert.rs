@@ -1,4 +1,4 @@
-//! `ethbus convert`: an event log or a record as a file for another tool.
+//! `ethbus convert`: a trace as a file for another tool, or as another trace.
 
 use super::{CommandError, INTERRUPTED, Outcome, interrupts};
 use crate::cli::args::{ConvertArgs, ConvertTo, WishArgs};
@@ -6,23 +6,21 @@ use crate::cli::windows::{finish, open_whole, wish};
 use crate::show::say;
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
-use sim::files::event_log::{EventLog, EventLogReader, Header};
+use sim::files::event_log::{EventLog, EventLogReader, Header, Level};
 use sim::files::json_lines::{ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::output::Unfinished;
-use sim::files::record::{RecordReader, replay_before};
+use sim::files::replay::{replay, replay_before};
 use sim::files::table::{BUILD_WITH_PARQUET, Form};
 use sim::scenario::plan::PlanError;
 use sim::windows::{Known, Trailing, WindowKind, Windows};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Makes a file for another tool from an event log or a record.
+/// Makes a file for another tool, or another trace, from a trace.
 ///
 /// # Errors
-/// A log or record that is damaged or of a newer version; a file that cannot be written. What was written is whole.
+/// A trace that is damaged or of a newer version; a file that cannot be written. What was written is whole.
 pub fn convert(args: &ConvertArgs) -> Outcome {
     let WishArgs { plain, filter } = &args.wish;
     if let (Some(option), true) = (about_captures(&args.wish), args.to != ConvertTo::Pcapng) {
@@ -37,13 +35,18 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
             }
             ConvertTo::Perfetto => WindowKind::Perfetto,
             ConvertTo::Vcd => WindowKind::Vcd,
-            ConvertTo::Csv | ConvertTo::Events => WindowKind::Csv,
+            ConvertTo::Csv | ConvertTo::Trace => WindowKind::Csv,
             ConvertTo::Parquet => built(Form::Parquet, WindowKind::Parquet)?,
             ConvertTo::Arrow => built(Form::Arrow, WindowKind::Arrow)?,
         })
     };
-    if args.to == ConvertTo::Events {
-        return to_events(args);
+    if args.to == ConvertTo::Trace {
+        return to_trace(args);
+    }
+    let about_traces = [("--level", args.level.is_some()), ("--without-octets", args.without_octets)];
+    if let Some((option, _)) = about_traces.into_iter().find(|(_, given)| *given) {
+        let what = "it is about traces: leave it out, or write `--to trace`".to_owned();
+        return Err(PlanError::option(option, what).into());
     }
     let interrupts = interrupts()?;
     let open = |header: Header| -> Result<(Windows, Vec<Trailing>, Option<Unfinished>), CommandError> {
@@ -52,18 +55,17 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
         let (windows, trailing) = files.begin(&Known::of(header))?;
         Ok((windows, trailing, unfinished))
     };
-    let (written, trailing, unfinished) = if is_record(&args.input) {
-        let record = RecordReader::open(&args.input)?;
-        let Header { name, stations, .. } = record.header().clone();
-        let header = Header::new(&name, &record.header().config(), &stations);
+    let mut trace = EventLogReader::open(&args.input)?;
+    let (written, trailing, unfinished) = if !trace.header().level.has_events() {
+        let Header { name, stations, .. } = trace.header().clone();
+        let header = Header::new(&name, &trace.header().config(), &stations);
         let (windows, trailing, unfinished) = open(header.clone())?;
         let mut windows = windows.on_a_thread();
-        let replayed = replay_before(record, EventLog::unwritten(&header).on_a_thread(), &mut windows);
+        let replayed = replay_before(trace, EventLog::unwritten(&header).on_a_thread(), &mut windows);
         (replayed.map(|_| ()).map_err(CommandError::Replay), trailing, unfinished)
     } else {
-        let mut log = EventLogReader::open(&args.input)?;
-        let (mut windows, trailing, unfinished) = open(log.header().clone())?;
-        let told = log.tell(&mut windows);
+        let (mut windows, trailing, unfinished) = open(trace.header().clone())?;
+        let told = trace.tell(&mut windows);
         // What there is of a log that was cut short is written whole.
         let written = match windows.flush().and(told) {
             Ok(read) => read.inspect_err(|_| say("ethbus: what came before is written\n")).map_err(CommandError::from),
@@ -101,19 +103,26 @@ fn end_on_interrupt(interrupts: Receiver<Signal>, unfinished: Option<&Unfinished
     std::thread::Builder::new().name("interrupts".to_owned()).spawn(end).map(|_| ()).map_err(system)
 }
 
-/// Copies an event log line by line into the other form.
-fn to_events(args: &ConvertArgs) -> Outcome {
-    if is_record(&args.input) {
-        let what = format!("`ethbus replay {} --events FILE` writes them", args.input.display());
-        return Err(PlanError::option("--to events", what).into());
+/// Makes another trace: of the other form, of another level, or without octets.
+fn to_trace(args: &ConvertArgs) -> Outcome {
+    let mut trace = EventLogReader::open(&args.input)?;
+    let given = trace.header().level;
+    let level = args.level.map_or(given, Level::from);
+    if level.has_inputs() {
+        trace.needs_inputs(&format!("`--level {}`", level.name()))?;
     }
-    let mut log = EventLogReader::open(&args.input)?;
-    let header = log.header().clone();
-    let mut copy = EventLog::create(&args.out, &[&args.input], &header)?.without_digest();
+    let header = trace.header().clone().at_level(level);
+    let header = Header { binary: None, ..header };
+    let copy = EventLog::create(&args.out, &[&args.input], &header)?;
+    let copy = if args.without_octets { copy.without_octets() } else { copy };
+    if level.has_events() && !given.has_events() {
+        return replay(trace, copy).map(|_| ExitCode::SUCCESS).map_err(CommandError::Replay);
+    }
+    let mut copy = copy.without_digest();
     let read = loop {
-        match log.next_entry() {
-            Ok(Some(entry)) => copy.copy(&entry, log.offered())?,
-            Ok(None) => break log.not_whole().map_or(Ok(()), |why| Err(ReadError::NotWhole { why })),
+        match trace.next_row() {
+            Ok(Some(row)) => copy.copy(&row, trace.offered())?,
+            Ok(None) => break trace.not_whole().map_or(Ok(()), |why| Err(ReadError::NotWhole { why })),
             Err(error) => break Err(error),
         }
     };
@@ -126,11 +135,4 @@ fn to_events(args: &ConvertArgs) -> Outcome {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Whether a file begins like a record. The reader reports a file that cannot be read.
-fn is_record(path: &Path) -> bool {
-    let mut beginning = String::new();
-    let read = File::open(path).map(|file| file.take(32).read_to_string(&mut beginning));
-    read.is_ok() && beginning.starts_with("{\"format\":\"ethbus record\"")
 }

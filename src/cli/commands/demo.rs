@@ -24,7 +24,7 @@ use link::signals::Signal;
 use link::station::StationSocket;
 use sim::explain::choice::{Ended, ended};
 use sim::figures::results::Results;
-use sim::files::event_log::EventLogReader;
+use sim::files::event_log::{EventLogReader, Level};
 use sim::files::json_lines::create;
 use sim::files::output::place_name;
 use sim::scenario::file::Scenario;
@@ -72,8 +72,8 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
         &args.events.iter().map(PathBuf::as_path).collect::<Vec<&Path>>(),
     )?;
     let (windows, window_files, trailing) = windows.hand_over();
-    let events_name = args.events.as_deref().map(place_name);
-    let outputs = Outputs { record: None, events: events_name, windows, keep: None };
+    let traces = args.events.as_deref().map(|path| (Level::Events, place_name(path))).into_iter().collect();
+    let outputs = Outputs { traces, windows, keep: None };
     let files: Vec<File> = events.into_iter().chain(window_files).collect();
     let setup = Setup {
         pace: plan.pace,

@@ -13,6 +13,8 @@ use sim::files::json_lines::ReadError;
 use sim::files::output::is_stdout_taken;
 use sim::scenario::plan::PlanError;
 use sim::words::units::{group, many};
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -45,7 +47,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
         (Some(frame), _) => frame.clone(),
         (None, pick) => first(args, &pick.clone().unwrap_or_default())?,
     };
-    let mut log = EventLogReader::open(&args.events)?;
+    let mut log = open(&args.events)?;
     let wanted = Wanted::parse(&frame, args.station.as_deref(), log.header()).map_err(CommandError::Explain)?;
     let story = find(&mut log, wanted).map_err(CommandError::Explain)?;
     if let Some(path) = &args.svg {
@@ -74,7 +76,7 @@ fn prove(path: &Path) -> Result<(), ReadError> {
     if !path.is_file() {
         return Ok(());
     }
-    match EventLogReader::open(path)?.prove() {
+    match open(path)?.prove() {
         // The explanation says so, and where the log ends.
         Ok(None) | Err(ReadError::CutShort { .. }) => Ok(()),
         Ok(Some(why)) => {
@@ -97,12 +99,18 @@ fn unreadable(path: &Path) -> Option<ReadError> {
     }
 }
 
+/// Opens a trace that says what happened.
+fn open(path: &Path) -> Result<EventLogReader<BufReader<File>>, ReadError> {
+    let log = EventLogReader::open(path)?;
+    log.needs_events("`ethbus explain`").map(|()| log)
+}
+
 /// Refuses a station that a log does not have. A pipe can be read only once, so its stations are not read here.
 fn check_station(args: &ExplainArgs, station: &str) -> Result<(), CommandError> {
     if !args.events.is_file() {
         return Ok(());
     }
-    let log = EventLogReader::open(&args.events)?;
+    let log = open(&args.events)?;
     let stations = log.header().stations.clone();
     match stations.iter().any(|known| known == station) {
         true => Ok(()),
@@ -121,9 +129,9 @@ fn short(text: &str) -> String {
 fn segment(args: &ExplainArgs) -> Outcome {
     prove(&args.events)?;
     args.svg.iter().try_for_each(|path| ready(path, Kind::Svg))?;
-    let diagnosis = plca::diagnose(&mut EventLogReader::open(&args.events)?).map_err(CommandError::Explain)?;
+    let diagnosis = plca::diagnose(&mut open(&args.events)?).map_err(CommandError::Explain)?;
     if let Some(path) = &args.svg {
-        let mut log = EventLogReader::open(&args.events)?;
+        let mut log = open(&args.events)?;
         let picture = plca::draw(&mut log, &diagnosis).map_err(CommandError::Explain)?;
         write(path, Kind::Svg, picture.as_bytes(), &log.header().configuration.seed().to_string())?;
     }
@@ -172,7 +180,7 @@ fn list(args: &ExplainArgs, pick: &Pick) -> Outcome {
 }
 
 fn look(args: &ExplainArgs, visit: impl FnMut(Ended) -> bool) -> Result<(), ReadError> {
-    ended(&mut EventLogReader::open(&args.events)?, visit)
+    ended(&mut open(&args.events)?, visit)
 }
 
 fn told(frames: &[Ended]) -> String {

@@ -45,7 +45,8 @@ pub fn last(args: &CaptureArgs, lab: &str, span: Duration) -> Outcome {
         let log = Arc::new(link::memory::memory_file("last").map_err(system)?);
         kept.write(Arc::clone(&log), IN_MEMORY.to_owned(), &header)?;
         let input = PathBuf::from(format!("/proc/self/fd/{}", log.as_raw_fd()));
-        convert(&ConvertArgs { input, to: ConvertTo::Pcapng, out: args.out.clone(), wish: args.wish.clone() })?;
+        let (out, wish) = (args.out.clone(), args.wish.clone());
+        convert(&ConvertArgs { input, to: ConvertTo::Pcapng, out, level: None, without_octets: false, wish })?;
     } else {
         let log = create(&args.out, &[Path::new(&file)])?;
         kept.write(Arc::new(log), place_name(&args.out), &header)?;

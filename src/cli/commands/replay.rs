@@ -5,47 +5,48 @@ use crate::cli::args::ReplayArgs;
 use crate::cli::windows::{self, named};
 use crate::show::{say, table};
 use sim::figures::results::{ConfigResults, Results};
-use sim::files::event_log::{EventLog, Header};
+use sim::files::event_log::{EventLog, EventLogReader, Header};
 use sim::files::observer::Both;
-use sim::files::record::{RecordReader, replay_before};
+use sim::files::replay::replay_before;
 use sim::windows::Known;
 use sim::words::units::many;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Replays a record, writes its events if they are wanted, and tells its results.
+/// Replays a trace, writes its events if they are wanted, and tells its results.
 ///
 /// # Errors
-/// A record that is damaged or incomplete, or whose run had other events; files that cannot be read or written.
+/// A trace that is damaged or incomplete, or whose run had other events; files that cannot be read or written.
 pub fn replay(args: &ReplayArgs) -> Outcome {
     let [pcapng, perfetto, vcd] = named(&args.windows);
     refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
-    let record = RecordReader::open(&args.record)?;
+    let trace = EventLogReader::open(&args.trace)?;
+    trace.needs_inputs("`ethbus replay`")?;
     if args.programs {
-        return run::again(args, record);
+        return run::again(args, trace);
     }
-    let has_programs = record.header().programs.is_some();
-    let Header { name, configuration, stations, .. } = record.header().clone();
-    let header = Header::new(&name, &record.header().begun(), &stations);
+    let has_programs = trace.header().programs.is_some();
+    let Header { name, configuration, stations, .. } = trace.header().clone();
+    let header = Header::new(&name, &trace.header().begun(), &stations);
     let log = match &args.events {
-        Some(path) => EventLog::create(path, &[&args.record], &header)?,
+        Some(path) => EventLog::create(path, &[&args.trace], &header)?,
         None => EventLog::unwritten(&header),
     };
-    let others: Vec<&Path> = std::iter::once(&args.record).chain(&args.events).map(PathBuf::as_path).collect();
+    let others: Vec<&Path> = std::iter::once(&args.trace).chain(&args.events).map(PathBuf::as_path).collect();
     let files = windows::open(&args.windows, &stations, &others)?;
     let (windows, trailing) = files.begin(&Known::of(header))?;
     let mut windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
     let log = log.on_a_thread();
     let replayed = if args.watch {
         let interrupts = interrupts()?;
-        let header = Header::new(&name, &record.header().begun(), &stations);
-        let title = format!("{name} {}", args.record.display());
+        let header = Header::new(&name, &trace.header().begun(), &stations);
+        let title = format!("{name} {}", args.trace.display());
         watch::beside(&header, title.trim(), &interrupts, move |feeder, _| {
             let mut both = Both(windows, feeder);
-            replay_before(record, log, &mut both)
+            replay_before(trace, log, &mut both)
         })?
     } else {
-        let replayed = replay_before(record, log, &mut windows);
+        let replayed = replay_before(trace, log, &mut windows);
         drop(windows);
         replayed
     };

@@ -2,17 +2,16 @@
 
 use super::sim::{DEFAULT_SEED, open_windows};
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_result, refuse_one_file_for_two};
-use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, WindowArgs};
+use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, TraceArgs, WindowArgs};
+use crate::cli::traces;
 use crate::cli::windows::{self, named};
 use crate::show::{say, show, table};
 use crate::virt::again::{AgainError, Against, interventions};
 use crate::virt::lab::{KernelEnd, LabError, Outcome as Ran, Wishes, run as run_lab};
 use crate::virt::{build, machine};
-use sim::files::event_log::{EventLog, Header};
-use sim::files::json_lines::WriteError;
+use sim::files::event_log::{EventLog, EventLogReader, Header};
 use sim::files::programs::Programs;
-use sim::files::record::{RecordReader, Recorder};
-use sim::run::observer::{Both, RunFiles};
+use sim::run::observer::Both;
 use sim::scenario::file::file_text;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
@@ -42,14 +41,15 @@ pub enum VirtualError {
     /// The lab failed.
     #[error(transparent)]
     Lab(Box<LabError<AgainError>>),
-    /// The record has no programs.
+    /// The trace has no programs.
     #[error(
-        "{} has no programs, only what they sent: `ethbus run --record` writes records with programs; leave out --programs",
-        record.display()
+        "{} has no programs, only what they sent: `ethbus run --events FILE --events-level inputs` writes traces with \
+         programs; leave out --programs",
+        trace.display()
     )]
     NoPrograms {
-        /// The record.
-        record: PathBuf,
+        /// The trace.
+        trace: PathBuf,
     },
 }
 
@@ -65,17 +65,12 @@ pub fn run(args: &RunArgs) -> Outcome {
     refuse(&plan, args)?;
     let kernel = kernel::find_kernel(args.kernels.kernel.as_deref()).map_err(VirtualError::from)?;
     let interrupted = note_interrupts()?;
-    let programs = args.record.as_ref().map(|_| {
+    let programs = args.traces.have_inputs().then(|| {
         let machine = machine::of(&plan, &kernel).map_err(unreadable)?;
         let until_ns = args.until.map(|until| until.as_nanos() as u64);
         Ok::<_, CommandError>(Programs { scenario, folder: Some(folder), until_ns, stays_up: false, machine })
     });
-    let files = FileOptions {
-        scenario: Some(&args.scenario),
-        events: args.events.as_deref(),
-        record: args.record.as_deref(),
-        windows: &args.windows,
-    };
+    let files = FileOptions { scenario: Some(&args.scenario), traces: &args.traces, windows: &args.windows };
     let (observers, trailing) = observers(&plan, &files, programs.transpose()?)?;
     let wishes = Wishes {
         kernel,
@@ -95,19 +90,19 @@ pub fn run(args: &RunArgs) -> Outcome {
     })
 }
 
-/// Runs the programs of a record's lab again, and compares all that they send with the record.
+/// Runs the programs of a traced lab again, and compares all that they send with the trace.
 ///
 /// # Errors
-/// As [`run`]; a record without programs, and one whose programs do something else here.
-pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcome {
-    let header = record.header().clone();
+/// As [`run`]; a trace without programs, and one whose programs do something else here.
+pub fn again(args: &ReplayArgs, trace: EventLogReader<BufReader<File>>) -> Outcome {
+    let header = trace.header().clone();
     let Some(programs) = header.programs else {
-        return Err(VirtualError::NoPrograms { record: args.record.clone() }.into());
+        return Err(VirtualError::NoPrograms { trace: args.trace.clone() }.into());
     };
     let folder = programs.folder.as_deref();
-    let plan = plan(&args.record, programs.scenario, folder, Some(header.configuration.seed()))?;
+    let plan = plan(&args.trace, programs.scenario, folder, Some(header.configuration.seed()))?;
     let (interventions, end) =
-        if programs.stays_up { self::interventions(&args.record, &plan)? } else { (Vec::new(), None) };
+        if programs.stays_up { self::interventions(&args.trace, &plan)? } else { (Vec::new(), None) };
     let recorded = Path::new(&programs.machine.kernel);
     let is_there = recorded.is_file();
     if !is_there {
@@ -120,9 +115,9 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
     differences.iter().for_each(|one| say(&format!("ethbus: warning: {one}: the run may differ\n")));
     let interrupted = note_interrupts()?;
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
-    let log = args.events.as_deref().map(|path| EventLog::create(path, &[&args.record], &header)).transpose()?;
-    let files = log.map(|log| RunFiles { log: log.without_digest().on_a_thread(), record: None });
-    let others: Vec<&Path> = std::iter::once(&args.record).chain(&args.events).map(PathBuf::as_path).collect();
+    let log = args.events.as_deref().map(|path| EventLog::create(path, &[&args.trace], &header)).transpose()?;
+    let files = log.map(|log| log.without_digest().on_a_thread()).into_iter().collect();
+    let others: Vec<&Path> = std::iter::once(&args.trace).chain(&args.events).map(PathBuf::as_path).collect();
     let (windows, trailing) = open_windows(&plan, &header, windows::open(&args.windows, &header.stations, &others)?)?;
     let wishes = Wishes {
         kernel,
@@ -134,7 +129,7 @@ pub fn again(args: &ReplayArgs, record: RecordReader<BufReader<File>>) -> Outcom
         interrupted,
     };
     let shown = Shown { timing: false, format: args.written.format };
-    let observers = Against::new(Both(files, windows), Some(record));
+    let observers = Against::new(Both(files, windows), Some(trace));
     match run_and_show(&plan, &wishes, observers, trailing, &shown) {
         Ok(ran) if ran.interrupted => return Ok(ExitCode::from(INTERRUPTED)),
         Ok(_) => say("ethbus: the programs sent the same as in the recorded run, at the same instants\n"),
@@ -205,7 +200,7 @@ fn run_and_show(
     let begin = Instant::now();
     let ran = run_lab(plan, wishes, observers).map_err(|error| match error {
         LabError::Observer(AgainError::Write(error)) => CommandError::Write(error),
-        LabError::Observer(AgainError::Record(error)) => CommandError::Read(error),
+        LabError::Observer(AgainError::Trace(error)) => CommandError::Read(error),
         other => VirtualError::Lab(Box::new(other)).into(),
     });
     // The files are whole up to where the run failed.
@@ -248,17 +243,16 @@ fn refuse(plan: &Plan, args: &RunArgs) -> Result<(), CommandError> {
         }
     }
     let [pcapng, perfetto, vcd] = named(&args.windows);
-    let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
-    Ok(refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?)
+    let outputs: Vec<_> = args.traces.named().chain([pcapng, perfetto, vcd]).collect();
+    Ok(refuse_one_file_for_two(&outputs)?)
 }
 
-pub(super) type Observers = Both<Option<RunFiles>, Option<WindowsBeside>>;
+pub(super) type Observers = Both<Vec<EventLog>, Option<WindowsBeside>>;
 
 /// The files that options name.
 pub(super) struct FileOptions<'a> {
     pub scenario: Option<&'a Path>,
-    pub events: Option<&'a Path>,
-    pub record: Option<&'a Path>,
+    pub traces: &'a TraceArgs,
     pub windows: &'a WindowArgs,
 }
 
@@ -268,21 +262,13 @@ pub(super) fn observers(
     args: &FileOptions<'_>,
     programs: Option<Programs>,
 ) -> Result<(Observers, Vec<Trailing>), CommandError> {
-    let given = [args.scenario, args.events, args.record];
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
-    let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
-    let opened = windows::open(args.windows, &header.stations, &others(3))?;
+    let scenario: Vec<&Path> = args.scenario.into_iter().collect();
+    let others: Vec<&Path> = scenario.iter().copied().chain(args.traces.paths()).collect();
+    let opened = windows::open(args.windows, &header.stations, &others)?;
     let (windows, trailing) = open_windows(plan, &header, opened)?;
-    let header = Header { programs, ..header };
-    let is_wanted = args.events.is_some() || args.record.is_some();
-    let files = is_wanted.then(|| {
-        let create = |path: &Path| EventLog::create(path, &others(1), &header);
-        let log = args.events.map_or_else(|| Ok(EventLog::unwritten(&header)), create)?;
-        let log = if args.record.is_some() { log } else { log.without_digest() };
-        let record = args.record.map(|path| Recorder::create(path, &others(2), &header)).transpose()?;
-        Ok::<_, WriteError>(RunFiles { log: log.on_a_thread(), record })
-    });
-    Ok((Both(files.transpose()?, windows), trailing))
+    let traces = traces::create(args.traces, &scenario, &Header { programs, ..header })?;
+    Ok((Both(traces, windows), trailing))
 }
 
 fn timing(ran: &Ran, took: f64) -> String {

@@ -5,6 +5,7 @@ mod bridged;
 use super::watch;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print, refuse_one_file_for_two};
 use crate::cli::args::{SimArgs, SimFormat};
+use crate::cli::traces;
 use crate::cli::windows::{self, WindowFiles, named};
 use crate::show::terminal::in_locale;
 use crate::show::{progress, say, table};
@@ -19,11 +20,10 @@ use sim::figures::until::UntilResults;
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
 use sim::files::output::STDOUT;
-use sim::files::record::Recorder;
 use sim::files::table::{BUILD_WITH_PARQUET, TableWriter, lacks_parquet};
 use sim::run::frames::FrameTable;
 use sim::run::measure::{Measured, RunError, results, run};
-use sim::run::observer::{Both, Observer, RunFiles};
+use sim::run::observer::{Both, Observer};
 use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
 use sim::scenario::plan::bridged::Planned;
@@ -88,26 +88,22 @@ pub fn sim(args: &SimArgs) -> Outcome {
 }
 
 /// The files that the options name.
-fn outputs(args: &SimArgs) -> [(&'static str, Option<&Path>); 8] {
+fn outputs(args: &SimArgs) -> Vec<(&'static str, Option<&Path>)> {
     let [pcapng, perfetto, vcd] = named(&args.windows);
     let printed = args.series.is_some() && args.series_out.is_none();
-    [
-        pcapng,
-        perfetto,
-        vcd,
-        ("--events", args.events.as_deref()),
-        ("--record", args.record.as_deref()),
+    let others = [
         ("--frames", args.frames.as_deref()),
         ("--series-out", args.series_out.as_deref()),
         ("--series", printed.then(|| Path::new(STDOUT))),
-    ]
+    ];
+    [pcapng, perfetto, vcd].into_iter().chain(args.traces.named()).chain(others).collect()
 }
 
 /// What can be wrong with files before one is made.
 fn check_files(args: &SimArgs, replications: u64) -> Result<(), CommandError> {
     refuse_one_file_for_two(&outputs(args))?;
     refuse_parquet(args)?;
-    let files = outputs(args).map(|(option, path)| (option, path.is_some()));
+    let files = outputs(args).into_iter().map(|(option, path)| (option, path.is_some()));
     let mut files = [("--watch", args.watch), ("--series", args.series.is_some())].into_iter().chain(files);
     match files.find(|(_, given)| *given) {
         Some((option, _)) if replications > 1 => {
@@ -188,43 +184,36 @@ fn ended_early(how: &str, plan: &Plan, results: &Results) -> String {
 }
 
 /// All observers of a run from the command line.
-type Observers = Both<Option<RunFiles>, Both<Option<WindowsBeside>, Both<Option<FrameTable>, Option<SeriesTable>>>>;
+type Observers = Both<Vec<EventLog>, Both<Option<WindowsBeside>, Both<Option<FrameTable>, Option<SeriesTable>>>>;
 
 /// The files that the options name, no two of them the same; nothing if they name none.
 fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Trailing>)>, CommandError> {
-    let given = [&args.scenario, &args.events, &args.record, &args.frames, &args.series_out].map(Option::as_deref);
-    let files = windows::open(&args.windows, &plan.all_names(), &given.into_iter().flatten().collect::<Vec<&Path>>())?;
-    let others = [args.events.is_some(), args.record.is_some(), args.frames.is_some(), args.series.is_some()];
+    let [scenario, frames, series] = [&args.scenario, &args.frames, &args.series_out].map(Option::as_deref);
+    // Those before each output.
+    let of_traces: Vec<&Path> = scenario.into_iter().collect();
+    let of_frames: Vec<&Path> = of_traces.iter().copied().chain(args.traces.paths()).collect();
+    let of_series: Vec<&Path> = of_frames.iter().copied().chain(frames).collect();
+    let of_windows: Vec<&Path> = of_series.iter().copied().chain(series).collect();
+    let files = windows::open(&args.windows, &plan.all_names(), &of_windows)?;
+    let others = [!args.traces.is_empty(), frames.is_some(), args.series.is_some()];
     if files.is_empty() && !others.contains(&true) {
         return Ok(None);
     }
     let names = plan.all_names();
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
     let (windows, trailing) = open_windows(plan, &header, files)?;
-    // Those before the output with this number.
-    let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
-    let files = if args.events.is_some() || args.record.is_some() {
-        let create = |path: &Path| EventLog::create(path, &others(1), &header);
-        let log = args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?;
-        let log = if args.record.is_some() { log } else { log.without_digest() };
-        Some(RunFiles {
-            log: log.on_a_thread(),
-            record: args.record.as_deref().map(|path| Recorder::create(path, &others(2), &header)).transpose()?,
-        })
-    } else {
-        None
-    };
+    let traces = traces::create(&args.traces, &of_traces, &header)?;
     let begin = BitInstant::ZERO + BitTimes::within(plan.run.warmup, plan.medium.rate);
-    let frames = args.frames.as_deref().map(|path| FrameTable::create(path, &others(3), names.clone(), begin));
+    let frames = frames.map(|path| FrameTable::create(path, &of_frames, names.clone(), begin));
     let frames = frames.transpose()?;
     let series = args.series.map(|interval| {
         let interval = BitTimes::within(interval, plan.medium.rate);
         SeriesTable::new(Series::new(&plan.medium, names, begin, interval), |columns| match &args.series_out {
-            Some(path) => TableWriter::create(path, &others(4), columns),
+            Some(path) => TableWriter::create(path, &of_series, columns),
             None => TableWriter::create(Path::new(STDOUT), &[], columns),
         })
     });
-    Ok(Some((Both(files, Both(windows, Both(frames, series.transpose()?))), trailing)))
+    Ok(Some((Both(traces, Both(windows, Both(frames, series.transpose()?))), trailing)))
 }
 
 /// The windows on a run, if there are any, made beside it.

@@ -193,8 +193,8 @@ fn read(args: &UpArgs, overrides: &Overrides, seed: u64) -> Result<Plan, ReadErr
 
 fn refuse_files(args: &UpArgs) -> Result<(), PlanError> {
     let [pcapng, perfetto, vcd] = named(&args.windows);
-    let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
-    let outputs = [events, record, pcapng, perfetto, vcd, ("--keep", args.keep.as_deref())];
+    let others = [pcapng, perfetto, vcd, ("--keep", args.keep.as_deref())];
+    let outputs: Vec<_> = args.traces.named().chain(others).collect();
     refuse_one_file_for_two(&outputs)?;
     let on_stdout = outputs.into_iter().find(|(_, path)| path.is_some_and(is_stdout));
     match on_stdout {
@@ -232,15 +232,15 @@ struct Written {
 
 /// Makes the files that the data plane will write.
 fn outputs(args: &UpArgs, plan: &Plan) -> Result<Written, CommandError> {
-    let (record, events) = (args.record.as_deref(), args.events.as_deref());
-    let record_file = record.map(|path| create(path, &[])).transpose()?;
-    let events_file = events.map(|path| create(path, record.as_slice())).transpose()?;
-    let others: Vec<&Path> = [record, events].into_iter().flatten().collect();
+    let others: Vec<&Path> = args.traces.paths().collect();
+    let files = others.iter().enumerate().map(|(number, path)| create(path, &others[..number]));
+    let trace_files = files.collect::<Result<Vec<File>, _>>()?;
     let windows = windows::open(&args.windows, &plan.all_names(), &others)?;
     let (windows, window_files, trailing) = windows.hand_over();
     let (keep, outbox, keeper) = keeping(args, plan)?;
-    let outputs = Outputs { record: record.map(place_name), events: events.map(place_name), windows, keep };
-    let files = record_file.into_iter().chain(events_file).chain(window_files).chain(outbox).collect();
+    let traces = args.traces.0.iter().map(|(path, level)| ((*level).into(), place_name(path))).collect();
+    let outputs = Outputs { traces, windows, keep };
+    let files = trace_files.into_iter().chain(window_files).chain(outbox).collect();
     Ok(Written { outputs, files, trailing, keeper })
 }
 

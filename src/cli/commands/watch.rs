@@ -42,6 +42,7 @@ pub fn watch(args: &WatchArgs) -> Outcome {
 /// Shows an event log, at first as it was at the instant that the user wants.
 fn log(path: &Path, args: &WatchArgs, interrupts: &Receiver<Signal>) -> Outcome {
     let mut log = EventLogReader::open(path)?;
+    log.needs_events("`ethbus watch`")?;
     let header = log.header().clone();
     let title = format!("{} {}", header.name, path.display()).trim().to_owned();
     let bus = Virtual { at: args.at.map(BitInstant::new), interrupts };

@@ -15,8 +15,9 @@ use link::signals::Signal;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};
 use sim::figures::results::Results;
+use sim::files::event_log::Level;
 use sim::files::event_log::binary::ENDING;
-use sim::files::record::ReplayError;
+use sim::files::replay::ReplayError;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::windows::WindowKind;
@@ -240,10 +241,11 @@ impl Bus {
                 windows.push(((kind, format!("the bench's {kind:?}")), memory("window")?));
             }
         }
-        let (events, log) = log.unzip();
         let (windows, of_windows): (Vec<_>, Vec<File>) = windows.into_iter().unzip();
-        let outputs =
-            Outputs { record: record.as_ref().map(|_| "the bench's record".to_owned()), events, windows, keep: None };
+        let record = record.map(|file| ((Level::Inputs, "the bench's inputs".to_owned()), file));
+        let log = log.map(|(name, file)| ((Level::Events, name), file));
+        let (traces, of_traces): (Vec<_>, Vec<File>) = record.into_iter().chain(log).unzip();
+        let outputs = Outputs { traces, windows, keep: None };
         let ports = segment.ports.clone();
         let setup = Setup {
             outputs,
@@ -251,7 +253,7 @@ impl Bus {
             filter: plan.filter,
             ..Setup::new("", &plan.medium, ports, segment.fan_out.indices())
         };
-        let files: Vec<File> = record.into_iter().chain(log).chain(of_windows).collect();
+        let files: Vec<File> = of_traces.into_iter().chain(of_windows).collect();
         let plane = DataPlane::start(&setup, &segment, &files)?;
         Ok(Bus { plan, segment, plane, files })
     }

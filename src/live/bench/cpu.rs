@@ -86,7 +86,7 @@ fn files_cost(
             let octets = bus.written().map_err(system("look at a file in memory"))?;
             row.figures.push(Figure::new("written", octets as f64 / 1e6, "MB"));
             let observers = results.emulator.as_ref().map(|emulator| emulator.observers.clone()).unwrap_or_default();
-            let lost = observers.record_skipped + observers.events_skipped + observers.files_incomplete;
+            let lost = observers.inputs_skipped + observers.events_skipped + observers.files_incomplete;
             row.figures.push(Figure::new("missing in files", lost as f64, "").asked(Asked::AtMost(0.0)));
         }
         before = used;

@@ -148,8 +148,8 @@ impl Run {
         });
         let drops = drops(emulator);
         let dropped = (drops > 0).then(|| format!("dropped {drops} frames in the emulator"));
-        let record = (emulator.observers.record_skipped > 0)
-            .then(|| format!("record misses {}", emulator.observers.record_skipped));
+        let record = (emulator.observers.inputs_skipped > 0)
+            .then(|| format!("record misses {}", emulator.observers.inputs_skipped));
         slip.into_iter().chain(dropped).chain(record).collect::<Vec<_>>().join(", ")
     }
 }

@@ -8,7 +8,7 @@ use medium::{BitRate, BitTimes, Config, ConfigError, Deed, Place};
 use serde::{Deserialize, Serialize};
 use sim::figures::results::check::is_plain;
 use sim::figures::results::{ConfigResults, Results};
-use sim::files::event_log::{Container, Header};
+use sim::files::event_log::{Container, Header, Level};
 use sim::files::keep::Triggers;
 use sim::windows::capture::Wish;
 use sim::windows::{Known, WindowKind};
@@ -47,10 +47,8 @@ pub struct Setup {
 /// this order.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Outputs {
-    /// The record.
-    pub record: Option<String>,
-    /// The event log.
-    pub events: Option<String>,
+    /// Traces.
+    pub traces: Vec<(Level, String)>,
     /// Files for other tools.
     #[serde(default)]
     pub windows: Vec<(WindowKind, String)>,
@@ -223,9 +221,9 @@ pub enum Request {
     Filter(FilterChoice),
     /// The supervisor has interfaces of stations that are off the medium lose their carrier from now on, or keep it.
     Link(LinkChoice),
-    /// Which container a station is; for log, windows and results alone.
+    /// Which container a station is; for traces, windows and results alone.
     Container(u16, Container),
-    /// What a station offers is another thing from now on, as it is written; for record, log and results alone.
+    /// What a station offers is another thing from now on, as it is written; for traces and results alone.
     Traffic(u16, String),
 }
 

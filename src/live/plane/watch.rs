@@ -31,8 +31,8 @@ pub struct Watch {
 pub struct SoFar {
     /// Frames the kernel dropped because the receive ring was full.
     pub ring_drops: u64,
-    /// Inputs that are not in the record.
-    pub record_skipped: u64,
+    /// Inputs that are not in a trace of inputs.
+    pub inputs_skipped: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,7 +83,7 @@ impl Watch {
             (ring_drops, EmulatorKind::RingDrops { count: ring_drops }),
             news(before.reports_skipped, reports_skipped, |count| EmulatorKind::ReportsSkipped { count }),
             news(before.link_changes_missed, link_changes_missed, |count| EmulatorKind::LinkChangesMissed { count }),
-            news(before.so_far.record_skipped, so_far.record_skipped, |count| EmulatorKind::RecordSkipped { count }),
+            news(before.so_far.inputs_skipped, so_far.inputs_skipped, |count| EmulatorKind::InputsSkipped { count }),
             (steal.unwrap_or(0), EmulatorKind::Steal { ns: steal.unwrap_or(0) }),
             // No thread gets a processor at once every time.
             (cpu_wait.unwrap_or(0) / OVERLOAD, EmulatorKind::CpuWait { ns: cpu_wait.unwrap_or(0) }),
@@ -120,9 +120,9 @@ mod tests {
     #[test]
     fn a_look_tells_what_is_new_once() {
         let (mut watch, mut counts, mut events) = (watch(), EmulatorResults::default(), Vec::new());
-        let so_far = SoFar { ring_drops: 7, record_skipped: 2 };
+        let so_far = SoFar { ring_drops: 7, inputs_skipped: 2 };
         watch.look(so_far, &mut counts, &mut events);
-        assert_eq!(events, [EmulatorKind::RingDrops { count: 7 }, EmulatorKind::RecordSkipped { count: 2 }]);
+        assert_eq!(events, [EmulatorKind::RingDrops { count: 7 }, EmulatorKind::InputsSkipped { count: 2 }]);
         watch.look(SoFar { ring_drops: 9, ..so_far }, &mut counts, &mut events);
         assert_eq!(events[2..], [EmulatorKind::RingDrops { count: 2 }]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The thread that writes the record, the event log, and files for other tools. The coordinator never waits for it.
+//! The thread that writes traces and files for other tools. The coordinator never waits for it.
 //!
 //! ```text
 //!   coordinator ──batches of notes, as many as there is room for──► this thread ──whole lines──► files
@@ -24,10 +24,9 @@ use keep::Keep;
 use medium::{BitInstant, BitRate, ConfigError, Deed, Event, Input, StationId};
 use notes::{Counts, Note, tell};
 use sim::figures::results::ObserverResults;
-use sim::files::event_log::{EmulatorEvent, EventLog};
+use sim::files::event_log::{EmulatorEvent, EventLog, Level};
 use sim::files::json_lines::WriteError;
-use sim::files::observer::Observer;
-use sim::files::record::{End, Recorder};
+use sim::files::observer::{End, Observer};
 use sim::windows::{Known, Window};
 use std::convert::Infallible;
 use std::fs::File;
@@ -97,7 +96,7 @@ pub enum StartError {
     #[error(transparent)]
     Keep(#[from] keep::StartError),
     /// The kernel gives no thread.
-    #[error("cannot start the writer of record and event log")]
+    #[error("cannot start the writer of traces")]
     Thread(#[source] std::io::Error),
 }
 
@@ -116,32 +115,24 @@ impl Writer {
         let outputs = &setup.outputs;
         let outbox = outputs.keep.as_ref().and_then(|keep| Some((keep, files.pop()?)));
         let (mut descriptors, files) = (files.into_iter().map(File::from), Arc::new(Files::of(outputs)));
-        let mut file = |name: &Option<String>| name.clone().and_then(|name| Some((name, descriptors.next()?)));
-        let (record, events) = (file(&outputs.record), file(&outputs.events));
+        let traces = outputs.traces.iter().zip(descriptors.by_ref());
+        let traces = traces.map(|((level, name), file)| {
+            let log = EventLog::from_file(file, name.clone(), &header.clone().at_level(*level))?;
+            // Only a replay asks for the digest.
+            Ok(if level.has_inputs() { log } else { log.without_digest() })
+        });
+        let traces = traces.map(|log| log.map(Trace::of)).collect::<Result<_, WriteError>>()?;
         let windows = outputs.windows.iter().zip(descriptors);
         let windows = windows.map(|((kind, name), file)| kind.open(file, name.clone(), known));
         let windows: Vec<Box<dyn Window>> = windows.collect::<Result<_, _>>()?;
         let (mut writer, ends) = Writer::of(files.clone(), waiting(header.configuration.rate()));
-        let log_goes_on = events.is_some();
-        let log = match events {
-            Some((name, file)) => EventLog::from_file(file, name, header)?,
-            None => EventLog::unwritten(header),
-        };
         let Ends { waiting, give_back, ended, trouble } = ends;
         let keep = outbox.map(|(wanted, outbox)| {
             Keep::start(setup, wanted, outbox.into(), header.clone(), reports.clone(), files.keeps_missed.clone())
         });
-        let mut thread = Thread {
-            keep: keep.transpose()?,
-            log: if record.is_some() { log } else { log.without_digest() },
-            record: record.map(|(name, file)| Recorder::from_file(file, name, header)).transpose()?,
-            log_goes_on,
-            digest_is_whole: true,
-            windows: windows.into_iter().map(Some).collect(),
-            taken: Counts::default(),
-            files,
-            trouble,
-        };
+        let keep = keep.transpose()?;
+        let windows = windows.into_iter().map(Some).collect();
+        let mut thread = Thread { keep, traces, windows, files, trouble };
         if writer.files.all().next().is_none() && thread.keep.is_none() {
             writer.batches = None;
             return Ok(writer);
@@ -233,10 +224,10 @@ impl Writer {
         let _ = batches.send_deadline(std::mem::take(&mut self.batch), deadline);
     }
 
-    /// A station offers something else from now on. The frames that it offers are inputs, so a record that misses this can
+    /// A station offers something else from now on. The frames that it offers are inputs, so a trace that misses this can
     /// be replayed all the same.
     pub fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) {
-        if self.files.record.is_some() && !self.note(Note::Traffic { at, station, arrivals: arrivals.into() }) {
+        if self.files.have_inputs() && !self.note(Note::Traffic { at, station, arrivals: arrivals.into() }) {
             self.miss(Counts { inputs: 0, events: 1 });
         }
     }
@@ -267,7 +258,7 @@ impl Observer for Writer {
     type Error = Infallible;
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), Infallible> {
-        let octets = octets.filter(|_| self.files.record.is_some() || !self.files.windows.is_empty()).cloned();
+        let octets = octets.filter(|_| self.files.have_inputs() || !self.files.windows.is_empty()).cloned();
         if self.wants_events() && !self.note(Note::Input { at, input: *input, octets }) {
             if let Input::Deed(Deed::Add { .. }) = input {
                 self.joins.push((at, *input));
@@ -286,16 +277,16 @@ impl Observer for Writer {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Infallible> {
-        let wanted = self.files.log.is_some() || !self.files.windows.is_empty() || self.files.keeps;
+        let wanted = self.files.have_events() || !self.files.windows.is_empty() || self.files.keeps;
         if wanted && !self.note(Note::Emulator(event.clone())) {
             self.miss(Counts { inputs: 0, events: 1 });
         }
         Ok(())
     }
 
-    /// A record that does not say where counting began anew cannot be replayed to the same results: it misses an input.
+    /// A trace that does not say where counting began anew cannot be replayed to the same results: it misses an input.
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), Infallible> {
-        if self.files.record.is_some() && !self.note(Note::Restart { run_to, at }) {
+        if self.files.have_inputs() && !self.note(Note::Restart { run_to, at }) {
             self.miss(Counts { inputs: 1, events: 0 });
         }
         Ok(())
@@ -315,18 +306,25 @@ impl Observer for Writer {
 struct Thread {
     /// The last seconds, if they are kept.
     keep: Option<Keep>,
-    /// While it can be written.
-    record: Option<Recorder>,
-    log: EventLog,
-    /// The log has all events so far, and takes more.
-    log_goes_on: bool,
-    digest_is_whole: bool,
+    traces: Vec<Trace>,
     /// The windows that can still be written, each at its index. Each has a row for what it misses.
     windows: Vec<Option<Box<dyn Window>>>,
-    /// What came here to be written.
-    taken: Counts,
     files: Arc<Files>,
     trouble: Sender<String>,
+}
+
+/// A trace, while it can be written, and how many rows of it came here.
+#[derive(Debug)]
+struct Trace {
+    log: Option<EventLog>,
+    taken: u64,
+}
+
+impl Trace {
+    /// One of which nothing has come.
+    fn of(log: EventLog) -> Trace {
+        Trace { log: Some(log), taken: 0 }
+    }
 }
 
 impl Thread {
@@ -360,25 +358,21 @@ impl Thread {
         }
         for note in batch {
             match note {
-                Note::Input { at, input, octets } => self.input(*at, input, octets.as_ref()),
+                Note::Input { at, input, octets } => {
+                    // At the level of events an offered frame has no row: its `offered` has the same facts.
+                    let is_offer = matches!(input, Input::Offer { .. });
+                    let rows = |level| u64::from(level != Level::Events || !is_offer);
+                    self.tell_traces(rows, |log| log.input(*at, input, octets.as_ref()));
+                }
                 Note::Event(event) => {
-                    self.taken.events += 1;
-                    // The digest is kept even of what cannot be written.
-                    let written = Observer::event(&mut self.log, event);
-                    self.event_written(written);
+                    self.tell_traces(|level| level.has_events().into(), |log| Observer::event(log, event));
                 }
                 Note::Emulator(event) => {
-                    self.taken.events += 1;
-                    let written = Observer::emulator(&mut self.log, event);
-                    self.event_written(written);
+                    self.tell_traces(|level| level.has_events().into(), |log| Observer::emulator(log, event));
                 }
-                Note::Restart { run_to, at } => {
-                    let written = Observer::restart(&mut self.record, *run_to, *at);
-                    self.record_written(written);
-                }
+                Note::Restart { run_to, at } => self.tell_traces(|_| 0, |log| log.restart(*run_to, *at)),
                 Note::Traffic { at, station, arrivals } => {
-                    let written = self.record.as_mut().map_or(Ok(()), |it| it.traffic(*at, *station, arrivals));
-                    self.record_written(written);
+                    self.tell_traces(|_| 0, |log| log.traffic(*at, *station, arrivals));
                 }
                 Note::Held(..) => {}
                 Note::Missing(missing) => self.miss(*missing),
@@ -392,44 +386,24 @@ impl Thread {
         over
     }
 
-    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) {
-        self.taken.inputs += 1;
-        if self.log_goes_on {
-            // An offered frame has no line of its own: its `offered` has the same facts.
-            self.taken.events += u64::from(!matches!(input, Input::Offer { .. }));
-            let logged = Observer::input(&mut self.log, at, input, octets);
-            self.log_written(logged);
-        } else if let Input::Deed(Deed::Add { .. }) = input {
-            // The digest needs the names of all stations; a log that is not written has no errors.
-            let _ = Observer::input(&mut self.log, at, input, None);
-        }
-        if self.record.is_none() {
-            self.files.record.iter().for_each(|record| record.misses(1));
-        }
-        let written = Observer::input(&mut self.record, at, input, octets);
-        self.record_written(written);
-    }
-
     fn miss(&mut self, Counts { inputs, events }: Counts) {
         if inputs + events == 0 {
             return;
         }
-        if let Some(record) = self.record.as_mut().filter(|_| inputs > 0) {
-            let written = record.missing(inputs);
-            self.record_written(written);
-            self.tell_once(self.files.record.iter(), |name| {
-                format!("{name} misses inputs, since {BEHIND}: the record cannot be replayed")
-            });
-        }
-        self.digest_is_whole &= events == 0;
-        self.log.forget_inputs();
-        if self.log_goes_on {
-            // The log ends rather than has a hole. A missing input is a hole too, because inputs are faults, cuts and
+        for (trace, (level, wanted)) in self.traces.iter_mut().zip(&self.files.traces) {
+            let Some(log) = &mut trace.log else { continue };
+            // It ends rather than has a hole. A missing input is a hole of any level, because inputs are faults, cuts and
             // destinations.
-            let ended = self.log.stop_writing(BEHIND);
-            self.log_written(ended);
-            self.log_goes_on = false;
-            self.tell_once(self.files.log.iter(), |name| format!("{name} ends here, since {BEHIND}"));
+            match log.miss(inputs, BEHIND) {
+                Ok(false) => {}
+                Ok(true) => {
+                    trace.log = None;
+                    wanted.ends_early();
+                    let so = if level.has_inputs() { ": it cannot be replayed" } else { "" };
+                    tell_trouble(&self.trouble, plain(&format!("{} ends here, since {BEHIND}{so}", wanted.name)));
+                }
+                Err(error) => give_up(trace, wanted, &error, &self.trouble),
+            }
         }
         self.tell_once(self.files.windows.iter(), |name| {
             format!("{name} misses what happened just now, since {BEHIND}; it says where")
@@ -437,14 +411,7 @@ impl Thread {
     }
 
     fn flush(&mut self) {
-        if let Some(record) = &mut self.record {
-            let flushed = record.flush();
-            self.record_written(flushed);
-        }
-        if self.log_goes_on {
-            let flushed = self.log.flush();
-            self.log_written(flushed);
-        }
+        self.tell_traces(|_| 0, Observer::flush);
         self.tell_windows(0, |window| window.flush());
     }
 
@@ -467,48 +434,23 @@ impl Thread {
     fn finish(&mut self, end: End) {
         self.keep.iter_mut().for_each(Keep::end);
         self.tell_windows(0, |window| window.end(end));
-        let ended = Observer::end(&mut self.log, end);
-        if self.log_goes_on {
-            self.log_written(ended);
-        }
-        if self.digest_is_whole
-            && let Some(record) = &mut self.record
-        {
-            record.confirm(self.log.digest());
-        }
-        let ended = Observer::end(&mut self.record, end);
-        self.record_written(ended);
+        self.tell_traces(|_| 0, |log| Observer::end(log, end));
     }
 
-    /// A record that cannot be written any further is given up.
-    fn record_written(&mut self, written: Result<(), WriteError>) {
-        let Err(error) = written else { return };
-        self.record = None;
-        self.ends_early(self.files.record.iter(), self.taken.inputs, &error);
-    }
-
-    fn event_written(&mut self, written: Result<(), WriteError>) {
-        if self.log_goes_on {
-            self.log_written(written);
-        } else {
-            self.files.log.iter().for_each(|log| log.misses(1));
+    /// Tells every trace something, which takes this number of its rows; one that cannot be written any further is given up.
+    fn tell_traces(
+        &mut self,
+        rows: impl Fn(Level) -> u64,
+        mut tell: impl FnMut(&mut EventLog) -> Result<(), WriteError>,
+    ) {
+        for (trace, (level, wanted)) in self.traces.iter_mut().zip(&self.files.traces) {
+            trace.taken += rows(*level);
+            match trace.log.as_mut().map(&mut tell) {
+                None => wanted.misses(rows(*level)),
+                Some(Ok(())) => {}
+                Some(Err(error)) => give_up(trace, wanted, &error, &self.trouble),
+            }
         }
-    }
-
-    fn log_written(&mut self, written: Result<(), WriteError>) {
-        let Err(error) = written else { return };
-        self.log_goes_on = false;
-        self.ends_early(self.files.log.iter(), self.taken.events, &error);
-    }
-
-    /// A file ends of which `taken` came here.
-    fn ends_early<'a>(&self, file: impl Iterator<Item = &'a Wanted>, taken: u64, error: &WriteError) {
-        let kept = if let WriteError::Write { kept, .. } = error { *kept } else { 0 };
-        for wanted in file {
-            wanted.misses(taken.saturating_sub(kept));
-            wanted.ends_early();
-        }
-        tell_trouble(&self.trouble, told(error));
     }
 
     /// Says of each file once that it misses something.
@@ -520,6 +462,15 @@ impl Thread {
             }
         }
     }
+}
+
+/// A trace ends that cannot be written any further.
+fn give_up(trace: &mut Trace, wanted: &Wanted, error: &WriteError, trouble: &Sender<String>) {
+    let kept = if let WriteError::Write { kept, .. } = error { *kept } else { 0 };
+    trace.log = None;
+    wanted.misses(trace.taken.saturating_sub(kept));
+    wanted.ends_early();
+    tell_trouble(trouble, told(error));
 }
 
 #[cfg(test)]

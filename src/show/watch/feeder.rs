@@ -4,8 +4,7 @@ use super::player::Source;
 use crossbeam_channel::{Sender, bounded};
 use medium::{BitInstant, Event, Input};
 use sim::files::json_lines::WriteError;
-use sim::files::observer::Observer;
-use sim::files::record::End;
+use sim::files::observer::{End, Observer};
 use sim::run::view::Note;
 use std::sync::Arc;
 

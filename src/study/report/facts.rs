@@ -47,11 +47,11 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let begin = run.told.as_ref().map_or(0, |told| told.begin.get());
     let since = if begin > 0 { format!(", from t = {} BT on", group(begin)) } else { String::new() };
     let traffic = run.results.config.run.as_ref().map(|run| run.traffic.join("; "));
-    // Only a record knows what was warm-up.
-    let since = if run.of == Of::Log { format!("{since}: all of the log, its warm-up too") } else { since };
+    // Only inputs tell what was warm-up.
+    let since = if run.of == Of::Events { format!("{since}: all of the trace, its warm-up too") } else { since };
     let source = match run.of {
-        Of::Log => "an event log",
-        Of::Record => "a record, run again for this page",
+        Of::Events => "a trace with events",
+        Of::Inputs => "a trace of inputs, run again for this page",
         Of::Results => "results alone: what happened when is not known",
     };
     vec![
@@ -119,9 +119,9 @@ fn done_to(run: &Run) -> String {
 fn again(run: &Run) -> String {
     let path = run.path.display();
     match run.of {
-        Of::Record => format!("ethbus replay {path}"),
-        Of::Log => format!(
-            "# {path}: a log does not say how frames came; `--record FILE` beside it is what `ethbus replay` runs"
+        Of::Inputs => format!("ethbus replay {path}"),
+        Of::Events => format!(
+            "# {path}: `ethbus replay` runs a trace with inputs: `--events FILE --events-level inputs` or `all`"
         ),
         Of::Results => of_results(run)
             .unwrap_or_else(|| format!("# {path}: `ethbus sim` with its scenario and `--seed {}`", run.results.seed)),

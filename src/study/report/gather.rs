@@ -1,4 +1,4 @@
-//! A run as its event log, its record or its results tell it.
+//! A run as its trace or its results tell it.
 
 use crate::show::verdict::{TOLERANCE, against, verdict};
 use medium::{BitInstant, BitTimes, Config, Deed, Event, Input, Kind, Place, StationId, Tally};
@@ -8,8 +8,8 @@ use sim::figures::metrics::Sums;
 use sim::figures::results::{ConfigResults, EmulatorResults, MediumResults, Results, Snapshot};
 use sim::files::event_log::{EmulatorEvent, EmulatorKind, EventLog, EventLogReader, Header};
 use sim::files::json_lines::{ReadError, WriteError};
-use sim::files::observer::Observer;
-use sim::files::record::{End, RecordReader, ReplayError, replay_before};
+use sim::files::observer::{End, Observer};
+use sim::files::replay::{ReplayError, replay_before};
 use sim::scene::Stations;
 use sim::words::units::many;
 use std::fs::File;
@@ -24,14 +24,14 @@ const BATCHES: u64 = 32;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GatherError {
-    /// A log or a record is damaged.
+    /// A trace is damaged.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A record cannot be replayed.
+    /// A trace cannot be replayed.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// It is none of the three.
-    #[error("{}: this is no event log, no record and no results of `--format json`: {why}", path.display())]
+    /// It is neither.
+    #[error("{}: this is no trace and no results of `--format json`: {why}", path.display())]
     Unknown {
         /// The file.
         path: PathBuf,
@@ -43,10 +43,10 @@ pub enum GatherError {
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
-    /// An event log.
-    Log,
-    /// A record, run again.
-    Record,
+    /// A trace with events.
+    Events,
+    /// A trace of inputs, run again.
+    Inputs,
     /// Results.
     Results,
 }
@@ -94,10 +94,12 @@ impl Run {
         let mut beginning = Vec::new();
         let read = File::open(path).and_then(|file| file.take(32).read_to_end(&mut beginning));
         let (of, told) = match read {
-            Ok(_) if beginning.starts_with(b"{\"format\":\"ethbus record\"") => (Of::Record, Some(of_record(path)?)),
             // The reader reports a file that cannot be read.
             Ok(_) if !beginning.starts_with(b"{\"format\":") && !beginning.is_empty() => (Of::Results, None),
-            Ok(_) | Err(_) => (Of::Log, Some(of_log(path)?)),
+            Ok(_) | Err(_) => {
+                let (of, told) = of_trace(path)?;
+                (of, Some(told))
+            }
         };
         let results = match &told {
             Some(told) => results(told),
@@ -117,8 +119,8 @@ impl Run {
         }
         let Some(emulator) = &results.emulator else {
             return match self.of {
-                Of::Record => "not known: a record does not tell, the event log and the results do".to_owned(),
-                Of::Log => "no line of the log tells of it".to_owned(),
+                Of::Inputs => "not known: a trace of inputs does not tell, one of events and the results do".to_owned(),
+                Of::Events => "no line of the trace tells of it".to_owned(),
                 Of::Results => "the run was in virtual time".to_owned(),
             };
         };
@@ -134,7 +136,7 @@ impl Run {
         let lines = self.told.as_ref().map_or(0, |told| told.emulated);
         let more = match lines {
             0 => String::new(),
-            lines => format!("; the log has {} about it: see `ethbus explain`", many(lines, "line")),
+            lines => format!("; the trace has {} about it: see `ethbus explain`", many(lines, "line")),
         };
         format!("{verdict}{slips}{more}")
     }
@@ -218,7 +220,7 @@ impl Observer for Told {
             EmulatorKind::OverloadDrop { copies, .. } => machine.overload_drops += copies,
             EmulatorKind::RingDrops { count } => undelivered.ring_drops += count,
             EmulatorKind::Refused { .. } | EmulatorKind::ReportsSkipped { .. } => {}
-            EmulatorKind::RecordSkipped { .. } | EmulatorKind::LinkChangesMissed { .. } => {}
+            EmulatorKind::InputsSkipped { .. } | EmulatorKind::LinkChangesMissed { .. } => {}
             EmulatorKind::Port { .. } | EmulatorKind::Steal { .. } => {}
             EmulatorKind::CpuWait { .. } | EmulatorKind::ClockStep { .. } => {}
             EmulatorKind::Filter { .. } | EmulatorKind::Link { .. } | EmulatorKind::Traffic { .. } => {}
@@ -238,17 +240,15 @@ impl Observer for Told {
     }
 }
 
-fn of_record(path: &Path) -> Result<Told, GatherError> {
-    let record = RecordReader::open(path)?;
-    let Header { name, stations, .. } = record.header().clone();
-    let header = Header::new(&name, &record.header().config(), &stations);
-    let mut told = Told::new(header.clone());
-    replay_before(record, EventLog::unwritten(&header), &mut told)?;
-    Ok(told)
-}
-
-fn of_log(path: &Path) -> Result<Told, GatherError> {
+fn of_trace(path: &Path) -> Result<(Of, Told), GatherError> {
     let mut log = EventLogReader::open(path)?;
+    if !log.header().level.has_events() {
+        let Header { name, stations, .. } = log.header().clone();
+        let header = Header::new(&name, &log.header().config(), &stations);
+        let mut told = Told::new(header.clone());
+        replay_before(log, EventLog::unwritten(&header), &mut told)?;
+        return Ok((Of::Inputs, told));
+    }
     let mut told = Told::new(log.header().clone());
     told.begin = BitInstant::new(log.header().kept_from_bt.unwrap_or(0));
     match log.tell(&mut told).map_err(ReplayError::from)? {
@@ -258,7 +258,7 @@ fn of_log(path: &Path) -> Result<Told, GatherError> {
         }
         Err(error) => return Err(error.into()),
     }
-    Ok(told)
+    Ok((Of::Events, told))
 }
 
 fn of_results(path: &Path) -> Result<Results, GatherError> {

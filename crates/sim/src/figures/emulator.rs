@@ -339,7 +339,7 @@ const CHANGES: &[Figure] = &[other(
     "the latest change of each kind to each station and to the cable: `station` (empty for the cable), `change` (`plug`, `unplug`, `add`, `remove`, `fault` and the fault's name, like `fault deaf`, `fault none`, `plca`, `cut`, `mend`, `queue`), and `unix_ns`, its instant in nanoseconds since 1970; not there if nothing was changed",
 )];
 
-/// What record, event log and reports miss.
+/// What traces and reports miss.
 const OBSERVERS: &[Figure] = &[
     counter(
         "reports_skipped",
@@ -349,19 +349,19 @@ const OBSERVERS: &[Figure] = &[
     )
     .drop("reports"),
     counter(
-        "record_skipped",
-        "Inputs that are not in the record",
-        "inputs not in the record, because the disk was full, or the file was written more slowly than the bus went ([trace.md](trace.md))",
-        |e| some(e.observers.record_skipped),
+        "inputs_skipped",
+        "Inputs that are not in the trace",
+        "inputs not in a trace of inputs, because the disk was full, or the file was written more slowly than the bus went ([trace.md](trace.md))",
+        |e| some(e.observers.inputs_skipped),
     )
-    .drop("record"),
+    .drop("inputs"),
     counter(
         "events_skipped",
-        "Events that are not in the event log",
-        "events not in the event log, likewise",
+        "Events that are not in the trace",
+        "events not in a trace of events, likewise",
         |e| some(e.observers.events_skipped),
     )
-    .drop("event log"),
+    .drop("events"),
     gauge("files_incomplete", "Wanted files that are not whole", "how many files that were wanted are not whole", |e| {
         some(e.observers.files_incomplete)
     }),

@@ -7,9 +7,9 @@
 //! A few batches go round, so memory is bounded, and a run waits if the file is slower.
 
 use crate::files::json_lines::WriteError;
-use crate::files::observer::Observer;
-use crate::files::record::End;
-use medium::{BitInstant, Event, Input};
+use crate::files::observer::{End, Observer};
+use crate::files::programs::Call;
+use medium::{BitInstant, Event, Input, StationId};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -44,6 +44,12 @@ pub enum Note {
     Input(BitInstant, Input),
     /// The octets of the input that comes next.
     Octets(Arc<[u8]>),
+    /// What a station gets from outside; rare.
+    Call(BitInstant, StationId, Box<Call>),
+    /// What a station offers from now on.
+    Traffic(BitInstant, StationId, Box<str>),
+    /// Where results count from zero, and up to where everything has been run.
+    Restart(BitInstant, BitInstant),
 }
 
 /// Has `observer` take a batch, the whole of it, and gives the first error.
@@ -58,6 +64,9 @@ pub fn take_each<O: Observer>(observer: &mut O, batch: &[Note]) -> Result<(), O:
                 octets = Some(own);
                 Ok(())
             }
+            Note::Call(at, station, call) => observer.call(*at, *station, call),
+            Note::Traffic(at, station, arrivals) => observer.traffic(*at, *station, arrivals),
+            Note::Restart(run_to, at) => observer.restart(*run_to, *at),
         };
         if let Err(error) = taken {
             failed.get_or_insert(error);
@@ -141,6 +150,21 @@ impl<W: Worker> Beside<W> {
         // In the batch of its input.
         self.batch.extend(octets.map(|octets| Note::Octets(octets.clone())));
         self.note(Note::Input(at, *input))
+    }
+
+    /// A station gets something from outside.
+    pub fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), WriteError> {
+        self.note(Note::Call(at, station, Box::new(call.clone())))
+    }
+
+    /// A station offers something else.
+    pub fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) -> Result<(), WriteError> {
+        self.note(Note::Traffic(at, station, arrivals.into()))
+    }
+
+    /// Results count from zero.
+    pub fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), WriteError> {
+        self.note(Note::Restart(run_to, at))
     }
 
     /// Waits until everything so far has been handed to the kernel.

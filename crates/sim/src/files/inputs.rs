@@ -1,18 +1,84 @@
-//! Inputs of the medium as lines: frames in a record, and deeds in records and event logs.
+//! What a run is given, as rows of a trace: deeds, and at the levels that have inputs, frames and commands.
 
 use crate::files::columns::{key, number, string, truth};
 use crate::files::damage;
-use crate::files::event_log::Names;
+use crate::files::event_log::{Digest, Names};
+use crate::files::observer::End;
 use crate::files::programs::Call;
 use crate::words::prose::push_number;
-use medium::{BitInstant, Config, Deed, Destination, Frame, Joiner, StationId, Topology};
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use medium::{BitInstant, Config, Deed, Destination, Frame, Input, Joiner, StationId, Topology};
+use serde::de::{Error, IgnoredAny};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::convert::Infallible;
 
-/// What `layer` says in lines about deeds.
+/// What `layer` says in rows about deeds.
 pub(crate) const LAYER: &str = "deed";
+/// What `layer` says in rows about everything else that a run is given.
+pub(super) const INPUT: &str = "input";
+
+/// What a run was given, which is what a replay needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// An input of the medium.
+    Input {
+        /// When.
+        at: BitInstant,
+        /// What.
+        input: Input,
+        /// Of a frame that had octets, those without FCS.
+        octets: Option<Vec<u8>>,
+    },
+    /// A station of a virtual lab gets something from outside.
+    Call {
+        /// When.
+        at: BitInstant,
+        /// The station.
+        station: StationId,
+        /// What.
+        call: Call,
+    },
+    /// A station offers something else from now on.
+    Traffic {
+        /// When.
+        at: BitInstant,
+        /// The station.
+        station: StationId,
+        /// What, as a scenario has it.
+        arrivals: String,
+    },
+    /// The tally starts from zero.
+    Restart {
+        /// Everything due up to here has been run.
+        run_to: BitInstant,
+        /// When.
+        at: BitInstant,
+    },
+    /// The end, always the last.
+    End {
+        /// How the run ended.
+        end: End,
+        /// Number and digest of its events, if the writer counted them.
+        digest: Option<Digest>,
+    },
+}
+
+impl Given {
+    /// When.
+    pub fn instant(&self) -> BitInstant {
+        match self {
+            Given::Input { at, .. } | Given::Call { at, .. } | Given::Traffic { at, .. } => *at,
+            Given::Restart { at, .. } => *at,
+            Given::End { end, .. } => BitInstant::new(end.t),
+        }
+    }
+
+    /// Whether it is a frame.
+    pub fn is_offer(&self) -> bool {
+        matches!(self, Given::Input { input: Input::Offer { .. }, .. })
+    }
+}
 
 /// Whom a frame is for, as it is written.
 #[derive(Debug, Serialize, Deserialize)]
@@ -123,47 +189,64 @@ pub(crate) fn write_deed(line: &mut Vec<u8>, names: &Names, at: BitInstant, deed
     line.remove(brace);
 }
 
-/// Appends what a station gets from outside.
-pub(super) fn write_call(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, call: &Call) {
-    match call {
-        Call::Begin { command, has_input } => {
-            write_text(line, names, (at, station), ["command"; 2], command);
-            if *has_input {
-                truth(line, "input", true);
-            }
+/// Appends what a run was given, deeds excepted, without the line's end.
+pub(super) fn write_given(line: &mut Vec<u8>, names: &Names, given: &Given) {
+    match given {
+        Given::Input { at, input: Input::Offer { station, frame }, octets } => {
+            return write_offer(line, names, *at, (*station, frame), octets.as_deref());
         }
-        Call::Input { command, octets } => {
-            begin(line, names, at, station, "input");
-            number(line, "command", *command as u64);
-            write_octets(line, octets);
+        Given::Input { at, input: Input::Deed(deed), .. } => return write_deed(line, names, *at, *deed),
+        Given::Call { at, station, call } => write_call(line, names, (*at, *station), call),
+        Given::Traffic { at, station, arrivals } => {
+            begin(line, *at, "traffic");
+            string(line, "station", names.escaped(*station));
+            text(line, "arrivals", arrivals);
+        }
+        Given::Restart { run_to, at } => {
+            begin(line, *at, "restart");
+            number(line, "run_to", run_to.get());
+        }
+        Given::End { end, digest } => {
+            begin(line, BitInstant::new(end.t), "end");
+            number(line, "run_to", end.run_to);
+            if let Some(Digest { events, crc32 }) = digest {
+                number(line, "events", *events);
+                number(line, "events_crc32", u64::from(*crc32));
+            }
         }
     }
     line.push(b'}');
 }
 
-/// Appends what a station offers from now on.
-pub(super) fn write_traffic(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, arrivals: &str) {
-    write_text(line, names, (at, station), ["traffic", "arrivals"], arrivals);
-    line.push(b'}');
+/// Appends what a station gets from outside.
+fn write_call(line: &mut Vec<u8>, names: &Names, (at, station): (BitInstant, StationId), call: &Call) {
+    let kind = if matches!(call, Call::Begin { .. }) { "command" } else { "stdin" };
+    begin(line, at, kind);
+    string(line, "station", names.escaped(station));
+    match call {
+        Call::Begin { command, has_input } => {
+            text(line, "command", command);
+            if *has_input {
+                truth(line, "has_stdin", true);
+            }
+        }
+        Call::Input { command, octets } => {
+            number(line, "number", *command as u64);
+            write_octets(line, octets);
+        }
+    }
 }
 
-fn write_text(
-    line: &mut Vec<u8>,
-    names: &Names,
-    (at, station): (BitInstant, StationId),
-    [kind, column]: [&str; 2],
-    text: &str,
-) {
-    begin(line, names, at, station, kind);
+fn text(line: &mut Vec<u8>, column: &str, text: &str) {
     key(line, column);
     serde_json::to_writer(line, text).expect("a string");
 }
 
-fn begin(line: &mut Vec<u8>, names: &Names, at: BitInstant, station: StationId, kind: &str) {
+fn begin(line: &mut Vec<u8>, at: BitInstant, kind: &str) {
     line.extend_from_slice(b"{\"t\":");
     push_number(line, at.get());
+    string(line, "layer", INPUT);
     string(line, "kind", kind);
-    string(line, "station", names.escaped(station));
 }
 
 /// Appends an offered frame, without the line's end.
@@ -174,7 +257,8 @@ pub(super) fn write_offer(
     (station, frame): (StationId, &Frame),
     octets: Option<&[u8]>,
 ) {
-    begin(line, names, at, station, "offer");
+    begin(line, at, "offer");
+    string(line, "station", names.escaped(station));
     number(line, "size", frame.size.get().into());
     write_destination(line, names, frame);
     octets.into_iter().for_each(|octets| write_octets(line, octets));
@@ -204,4 +288,19 @@ pub fn write_octets(line: &mut Vec<u8>, octets: &[u8]) {
     line.push(b'"');
     line.extend(octets.iter().flat_map(|&octet| [octet >> 4, octet & 15]).map(|digit| DIGITS[usize::from(digit)]));
     line.push(b'"');
+}
+
+/// The column `octets` as it is read.
+#[derive(Debug)]
+pub(super) struct Hexadecimal(pub Vec<u8>);
+
+impl<'de> Deserialize<'de> for Hexadecimal {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Hexadecimal, D::Error> {
+        let digits = Cow::<str>::deserialize(value)?;
+        let digit = |octet: u8| char::from(octet).to_digit(16).map(|digit| digit as u8);
+        let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
+        let octets: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(pair).collect();
+        let wrong = "`octets` is no list of octets: it has two hexadecimal digits for each";
+        octets.map(Hexadecimal).ok_or_else(|| D::Error::custom(wrong))
+    }
 }

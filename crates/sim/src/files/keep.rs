@@ -1,4 +1,4 @@
-//! The last seconds of a live bus, in memory, as an event log that begins in the middle of a run.
+//! The last seconds of a live bus, in memory, as a trace that begins in the middle of a run.
 //!
 //! ```text
 //!   facts ─► open chunk ─► chunks ─────────────────────► Past ─► forgotten
@@ -163,7 +163,7 @@ impl Kept {
         self.until.since(self.from.unwrap_or(BitInstant::ZERO))
     }
 
-    /// Writes it to `file` as an event log, in the form that the name of `place` asks for, and gives the number of its
+    /// Writes it to `file` as a trace, in the form that the name of `place` asks for, and gives the number of its
     /// facts.
     ///
     /// # Errors
@@ -178,7 +178,7 @@ impl Kept {
             // The same as the event `offered`.
             count += u64::from(!matches!(fact, Fact::Input(_, Input::Offer { .. })));
             match fact {
-                Fact::Input(at, input) => log.input(*at, input)?,
+                Fact::Input(at, input) => log.input(*at, input, None)?,
                 Fact::Event(event) => log.event(event)?,
                 Fact::Emulator(event) => log.emulator(event)?,
             }

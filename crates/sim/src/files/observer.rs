@@ -7,10 +7,20 @@
 
 use crate::files::event_log::EmulatorEvent;
 use crate::files::programs::Call;
-use crate::files::record::End;
 use medium::{BitInstant, Event, Input, StationId};
+use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::sync::Arc;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// Everything that was due up to this instant has been run.
+    pub run_to: u64,
+    /// The instant at which the results were taken.
+    pub t: u64,
+}
 
 /// Who observes a run. What an observer does not look at, it need not take.
 pub trait Observer {
@@ -46,6 +56,12 @@ pub trait Observer {
     /// As [`Observer::input`].
     fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), Self::Error> {
         let _ = (at, station, call);
+        Ok(())
+    }
+
+    /// A station offers something else from now on; the frames that it offers are inputs.
+    fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) -> Result<(), Self::Error> {
+        let _ = (at, station, arrivals);
         Ok(())
     }
 
@@ -112,6 +128,10 @@ impl<O: Observer> Observer for Option<O> {
         self.as_mut().map_or(Ok(()), |observer| observer.call(at, station, call))
     }
 
+    fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) -> Result<(), O::Error> {
+        self.as_mut().map_or(Ok(()), |observer| observer.traffic(at, station, arrivals))
+    }
+
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), O::Error> {
         self.as_mut().map_or(Ok(()), |observer| observer.restart(run_to, at))
     }
@@ -126,6 +146,53 @@ impl<O: Observer> Observer for Option<O> {
 
     fn end(&mut self, end: End) -> Result<(), O::Error> {
         self.as_mut().map_or(Ok(()), |observer| observer.end(end))
+    }
+}
+
+/// Several of a kind; each gets a note before the next does.
+impl<O: Observer> Observer for Vec<O> {
+    type Error = O::Error;
+
+    fn is_nothing(&self) -> bool {
+        self.iter().all(O::is_nothing)
+    }
+
+    #[inline]
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), O::Error> {
+        self.iter_mut().try_for_each(|observer| observer.input(at, input, octets))
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event) -> Result<(), O::Error> {
+        self.iter_mut().try_for_each(|observer| observer.event(event))
+    }
+
+    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), O::Error> {
+        self.iter_mut().try_for_each(|observer| observer.emulator(event))
+    }
+
+    fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), O::Error> {
+        self.iter_mut().try_for_each(|observer| observer.call(at, station, call))
+    }
+
+    fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) -> Result<(), O::Error> {
+        self.iter_mut().try_for_each(|observer| observer.traffic(at, station, arrivals))
+    }
+
+    fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), O::Error> {
+        self.iter_mut().try_for_each(|observer| observer.restart(run_to, at))
+    }
+
+    fn missing(&mut self, inputs: u64, events: u64) -> Result<(), O::Error> {
+        self.iter_mut().try_for_each(|observer| observer.missing(inputs, events))
+    }
+
+    fn flush(&mut self) -> Result<(), O::Error> {
+        self.iter_mut().try_for_each(O::flush)
+    }
+
+    fn end(&mut self, end: End) -> Result<(), O::Error> {
+        self.iter_mut().try_for_each(|observer| observer.end(end))
     }
 }
 
@@ -160,6 +227,11 @@ impl<A: Observer, B: Observer<Error = A::Error>> Observer for Both<A, B> {
     fn call(&mut self, at: BitInstant, station: StationId, call: &Call) -> Result<(), A::Error> {
         self.0.call(at, station, call)?;
         self.1.call(at, station, call)
+    }
+
+    fn traffic(&mut self, at: BitInstant, station: StationId, arrivals: &str) -> Result<(), A::Error> {
+        self.0.traffic(at, station, arrivals)?;
+        self.1.traffic(at, station, arrivals)
     }
 
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), A::Error> {

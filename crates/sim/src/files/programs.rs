@@ -1,4 +1,4 @@
-//! What the record of a virtual lab knows of its programs: enough to run them again, and to say what is another one now.
+//! What the trace of a virtual lab knows of its programs: enough to run them again, and to say what is another one now.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,19 +23,19 @@ pub enum Call {
     },
 }
 
-/// Member `programs` of a record's header.
+/// Member `programs` of a trace's header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
     /// The scenario file.
     pub scenario: String,
-    /// The folder of that file, from which its paths count; older records have paths of the folder where ethbus began.
+    /// The folder of that file, from which its paths count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
     /// The run's `--until`, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ns: Option<u64>,
-    /// The lab stayed up until it was taken down: its record has what was done to it, and its end.
+    /// The lab stayed up until it was taken down: its trace has what was done to it, and its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stays_up: bool,
     /// What the programs run on.

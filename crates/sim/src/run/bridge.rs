@@ -29,7 +29,7 @@ use super::measure::piecewise::Piecewise;
 use super::measure::{self, Measured, RunError};
 use crate::figures::bridge::{BridgeResults, BridgedResults, CrossingResults, PortResults};
 use crate::figures::results::VERSION;
-use crate::files::record::End;
+use crate::files::observer::End;
 use crate::run::observer::Observer;
 use crate::scenario::plan::bridged::Bridged;
 use medium::{BitInstant, Event, Frame, Input};

@@ -1,7 +1,7 @@
 //! A table of a run's frames: one row for each, when the medium is done with it. See docs/results.md.
 
 use crate::files::json_lines::WriteError;
-use crate::files::record::End;
+use crate::files::observer::End;
 use crate::files::table::{Cell, Column, ColumnKind, TableWriter};
 use crate::run::observer::Observer;
 use medium::{BitInstant, Destination, Event, Frame, FrameId, HostKind, Input, MacKind, Part, StationId};

@@ -11,7 +11,7 @@ use crate::figures::results::{ConfigResults, HalfWidth, MediumResults, Results, 
 use crate::figures::slotted::{self, Edge, RanAway, SlotSums, SlottedResults};
 use crate::figures::stacks::{Messages, Protocol, StackSums};
 use crate::figures::tcp::TcpSums;
-use crate::files::record::End;
+use crate::files::observer::End;
 use crate::run::observer::Observer;
 use crate::run::simulator::{Change, Simulator};
 use crate::scenario::plan::Plan;

@@ -5,7 +5,7 @@ use crate::figures::results::{ConfigResults, Results, Snapshot};
 use crate::figures::row::{Columns, Value, columns_of};
 use crate::figures::slotted::Slots;
 use crate::files::json_lines::WriteError;
-use crate::files::record::End;
+use crate::files::observer::End;
 use crate::files::table::{Cell, Column, ColumnKind, TableWriter};
 use crate::run::observer::Observer;
 use crate::words::configuration::WrittenConfig;

@@ -131,7 +131,7 @@ fn octets(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether a file begins like an event log or a record of ours.
+/// Whether a file begins like a trace of ours.
 fn is_log(octets: &[u8]) -> bool {
     LINES.beginnings.iter().any(|beginning| octets.starts_with(beginning))
 }
@@ -219,9 +219,7 @@ mod tests {
         std::fs::write(&path, log).expect("own folder");
         let told = file_text(&path).expect_err("a log").to_string();
         assert!(
-            told.ends_with(
-                ":1:1: this is an event log or a record, and no scenario: `ethbus explain` and `ethbus replay` read it"
-            ),
+            told.ends_with(":1:1: this is a trace, and no scenario: `ethbus explain` and `ethbus replay` read it"),
             "{told}"
         );
     }

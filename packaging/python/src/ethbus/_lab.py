@@ -51,7 +51,7 @@ class ProgramFailed(subprocess.CalledProcessError):
 
 
 class Event(dict[str, Any]):
-    """An event: a line of an event log (docs/trace.md), with its columns as members and as attributes."""
+    """An event: a row of a trace (docs/trace.md), with its columns as members and as attributes."""
 
     @property
     def t(self) -> int:

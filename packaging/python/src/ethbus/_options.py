@@ -93,11 +93,11 @@ class UpOptions(TypedDict, total=False):
     plan: Value
     """Run a table of messages beside its bounds"""
 
-    record: Value
-    """Record the run, for `ethbus replay`"""
-
-    events: Value
+    events: Union[Value, Sequence[Value]]
     """Write all events, for `ethbus explain`"""
+
+    events_level: Union[Value, Sequence[Value]]
+    """What it has: `inputs`, for `ethbus replay`; `events`; or `all`"""
 
     keep: Value
     """Keep the last seconds of events for `--on` and `ethbus capture --last`"""
@@ -259,11 +259,11 @@ class SimOptions(TypedDict, total=False):
     replications: Value
     """Independent runs, taken together [default: 1]"""
 
-    events: Value
+    events: Union[Value, Sequence[Value]]
     """Write all events, for `ethbus explain`"""
 
-    record: Value
-    """Record the run, for `ethbus replay`"""
+    events_level: Union[Value, Sequence[Value]]
+    """What it has: `inputs`, for `ethbus replay`; `events`; or `all`"""
 
     pcapng: Value
     """Write a capture for Wireshark; `-` for a pipe"""

@@ -37,7 +37,7 @@ class Story(str):
 
 
 def explain(events: PathLike, frame: Optional[str] = None, **given: Unpack[ExplainOptions]) -> Story:
-    """The life of one frame of an event log in words: `explain("run.events", "st2#17")`, or `pick="collisions=3"`."""
+    """The life of one frame of a trace in words: `explain("run.events", "st2#17")`, or `pick="collisions=3"`."""
     return Story(run("explain", os.fspath(events), *options({"frame": frame, **given})))
 
 
@@ -61,7 +61,7 @@ def plot(table: PathLike | pandas.DataFrame | None = None, **given: Unpack[PlotO
 
 
 def report(runs: PathLike | Sequence[PathLike], out: PathLike, **given: Unpack[ReportOptions]) -> Path:
-    """A page of runs: event logs, records, or results as JSON; two runs are side by side. Gives the page's path."""
+    """A page of runs: traces, or results as JSON; two runs are side by side. Gives the page's path."""
     files = [runs] if isinstance(runs, (str, os.PathLike)) else runs
     run("report", *(os.fspath(file) for file in files), "--out", os.fspath(out), *options(given))
     return Path(out)

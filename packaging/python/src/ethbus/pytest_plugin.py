@@ -4,7 +4,7 @@
     def test_my_program(ethbus_lab):
         ethbus_lab["st1"].run(["ping", "-c", "1", ethbus_lab["st2"].ip])
 
-The report of a failed test has the verdict, the table of `ethbus stats` and the paths of capture and event log.
+The report of a failed test has the verdict, the table of `ethbus stats` and the paths of capture and trace.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class _Trial:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addini(_FOLDER, "Where captures and event logs of failed tests go [default: pytest's own folder]")
+    parser.addini(_FOLDER, "Where captures and traces of failed tests go [default: pytest's own folder]")
     group = parser.getgroup("ethbus")
-    group.addoption("--ethbus-folder", metavar="FOLDER", help="keep captures and event logs of failed tests here")
+    group.addoption("--ethbus-folder", metavar="FOLDER", help="keep captures and traces of failed tests here")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -302,7 +302,7 @@ class EmulatorResults(Record):
     reports_skipped: int
     """reports of the data plane that the supervisor did not take in time"""
 
-    record_skipped: int
+    inputs_skipped: int
     """inputs not in the record, because the disk was full, or the file was written more slowly than the bus
     went (trace.md)"""
 

@@ -105,7 +105,7 @@ fn tables(results: &BridgedResults) -> String {
 /// A live view is of one bus, and so is a stream.
 fn refuse_what_is_of_one_bus(args: &SimArgs) -> Result<(), CommandError> {
     let is_stream = |path: &Path| is_stdout(path) || std::fs::metadata(path).is_ok_and(|there| !there.is_file());
-    let streams = outputs(args).map(|(option, path)| (option, path.is_some_and(is_stream)));
+    let streams = outputs(args).into_iter().map(|(option, path)| (option, path.is_some_and(is_stream)));
     let Some((option, _)) = [("--watch", args.watch)].into_iter().chain(streams).find(|(_, given)| *given) else {
         return Ok(());
     };
@@ -122,9 +122,10 @@ fn refuse_what_is_of_one_bus(args: &SimArgs) -> Result<(), CommandError> {
 fn args_of_bus(args: &SimArgs, bus: &str) -> SimArgs {
     let mut own = args.clone();
     let windows = &mut own.windows;
-    let files = [&mut windows.pcapng, &mut windows.perfetto, &mut windows.vcd, &mut own.events, &mut own.record];
+    let files = [&mut windows.pcapng, &mut windows.perfetto, &mut windows.vcd];
     let files = files.into_iter().chain([&mut own.frames, &mut own.series_out]);
-    files.flatten().for_each(|path| *path = of_bus(path, bus));
+    let traces = own.traces.0.iter_mut().map(|(path, _)| path);
+    files.flatten().chain(traces).for_each(|path| *path = of_bus(path, bus));
     own
 }
 

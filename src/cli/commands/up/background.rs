@@ -29,8 +29,9 @@ pub fn with_absolute_paths(args: &UpArgs) -> UpArgs {
     let mut args = args.clone();
     let WindowArgs { pcapng, perfetto, vcd, .. } = &mut args.windows;
     let KernelArgs { consoles, kernel, .. } = &mut args.kernels.0;
-    let lab = [&mut args.scenario, &mut args.plan, &mut args.record, &mut args.events, &mut args.keep];
-    for path in lab.into_iter().chain([pcapng, perfetto, vcd, consoles, kernel]).flatten() {
+    let lab = [&mut args.scenario, &mut args.plan, &mut args.keep];
+    let traces = args.traces.0.iter_mut().map(|(path, _)| path);
+    for path in lab.into_iter().chain([pcapng, perfetto, vcd, consoles, kernel]).flatten().chain(traces) {
         // An empty path cannot be made absolute, and is refused where it is opened.
         if !is_stdout(path)
             && let Ok(absolute) = std::path::absolute(&*path)

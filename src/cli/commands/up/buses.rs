@@ -44,8 +44,7 @@ pub fn start(args: &UpArgs, bridged: &Bridged) -> Outcome {
 fn refuse_of_one(args: &UpArgs) -> Result<(), PlanError> {
     let windows = named(&args.windows).map(|(option, path)| (option, path.is_some()));
     let others = [
-        ("--events", args.events.is_some()),
-        ("--record", args.record.is_some()),
+        ("--events", !args.traces.is_empty()),
         ("--keep", args.keep.is_some()),
         ("--metrics", args.metrics.is_some()),
         ("--lend", !args.lend.is_empty()),

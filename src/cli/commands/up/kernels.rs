@@ -38,8 +38,8 @@ use std::sync::Arc;
 
 /// The options of settings that are a live bus's alone.
 const LIVE: [&str; 3] = ["capacity", "time-scale", "latency"];
-/// The options of settings that a record has beside the scenario file.
-const IN_A_RECORD: [&str; 1] = ["seed"];
+/// The options of settings that a trace has beside the scenario file.
+const IN_A_TRACE: [&str; 1] = ["seed"];
 
 /// Brings a virtual lab up.
 pub fn up(args: &UpArgs, inherited: Option<Inherited>) -> Outcome {
@@ -65,12 +65,12 @@ fn refuse(args: &UpArgs) -> Result<(), CommandError> {
         let what = "it is of a lab in real time: leave it out, or leave out --virtual".to_owned();
         return Err(PlanError::option(&format!("--{long}"), what).into());
     }
-    let mut others = args.over.given().map(|(long, _)| long).filter(|long| !IN_A_RECORD.contains(long));
+    let mut others = args.over.given().map(|(long, _)| long).filter(|long| !IN_A_TRACE.contains(long));
     let other = others.next().map(|long| format!("write `--{long}` into the scenario file"));
     let other = other.or_else(|| args.scenario.is_none().then(|| "name a scenario file".to_owned()));
-    if let Some(remedy) = other.filter(|_| args.record.is_some()) {
-        let what = format!("the record of a virtual lab has its scenario file and its seed: {remedy}");
-        return Err(PlanError::option("--record", what).into());
+    if let Some(remedy) = other.filter(|_| args.traces.have_inputs()) {
+        let what = format!("with inputs, the trace of a virtual lab has its scenario file and its seed: {remedy}");
+        return Err(PlanError::option("--events-level", what).into());
     }
     Ok(refuse_files(args)?)
 }
@@ -94,16 +94,11 @@ type Files = (Observers, Vec<Trailing>);
 type Written = (String, Option<PathBuf>);
 
 fn files(args: &UpArgs, plan: &Plan, scenario: Option<Written>, kernel: &Path) -> Result<Files, CommandError> {
-    let programs = args.record.as_ref().and(scenario).map(|(scenario, folder)| {
+    let programs = scenario.filter(|_| args.traces.have_inputs()).map(|(scenario, folder)| {
         let machine = machine::of(plan, kernel).map_err(unreadable)?;
         Ok::<_, CommandError>(Programs { scenario, folder, until_ns: None, stays_up: true, machine })
     });
-    let options = FileOptions {
-        scenario: args.scenario.as_deref(),
-        events: args.events.as_deref(),
-        record: args.record.as_deref(),
-        windows: &args.windows,
-    };
+    let options = FileOptions { scenario: args.scenario.as_deref(), traces: &args.traces, windows: &args.windows };
     observers(plan, &options, programs.transpose()?)
 }
 

@@ -3,9 +3,9 @@
 use crate::live::bench::bus::{BenchError, system};
 use link::memory::memory_file;
 use medium::{BitInstant, BitRate, FrameId, Input, Kind, StationId};
-use sim::files::event_log::{EventLog, EventLogReader, Header};
+use sim::files::event_log::{EventLog, EventLogReader, Given, Header};
 use sim::files::json_lines::LineReader;
-use sim::files::record::{Entry, RecordReader, ReplayError, replay};
+use sim::files::replay::{ReplayError, replay};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufReader, Seek};
@@ -53,7 +53,7 @@ impl Goodput {
     /// A record that is incomplete, or whose replay has other events.
     pub fn replay(record: &File) -> Result<Goodput, BenchError> {
         let segments = segments(record)?;
-        let reader = RecordReader::new(lines(record)?).map_err(ReplayError::from)?;
+        let reader = EventLogReader::new(lines(record)?).map_err(ReplayError::from)?;
         let rate = reader.header().config().rate;
         let header = Header::new("", &reader.header().config(), &reader.header().stations);
         let events = memory_file("events").map_err(system("make a file in memory"))?;
@@ -110,11 +110,11 @@ fn lines(file: &File) -> Result<LineReader, BenchError> {
 
 /// Segments for the server's port.
 fn segments(record: &File) -> Result<HashMap<FrameId, Segment>, BenchError> {
-    let mut reader = RecordReader::new(lines(record)?).map_err(ReplayError::from)?;
+    let mut reader = EventLogReader::new(lines(record)?).map_err(ReplayError::from)?;
     let (mut serials, mut segments) = (HashMap::<StationId, u64>::new(), HashMap::new());
     loop {
-        match reader.next_entry().map_err(ReplayError::from)? {
-            Entry::Input { input: Input::Offer { station, .. }, octets, .. } => {
+        match reader.next_given().map_err(ReplayError::from)? {
+            Given::Input { input: Input::Offer { station, .. }, octets, .. } => {
                 // A station's frames are numbered from 1 in the order in which they were offered.
                 let serial = serials.entry(station).or_default();
                 *serial += 1;
@@ -123,9 +123,9 @@ fn segments(record: &File) -> Result<HashMap<FrameId, Segment>, BenchError> {
                     segments.insert(FrameId { station, serial: *serial }, segment);
                 }
             }
-            Entry::Input { .. } | Entry::Call { .. } | Entry::Traffic { .. } => {}
-            Entry::Restart { .. } | Entry::Missing { .. } => {}
-            Entry::End { .. } => return Ok(segments),
+            Given::Input { .. } | Given::Call { .. } | Given::Traffic { .. } => {}
+            Given::Restart { .. } => {}
+            Given::End { .. } => return Ok(segments),
         }
     }
 }

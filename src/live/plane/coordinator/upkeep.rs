@@ -15,8 +15,7 @@ use link::netlink::{LinkChange, MonitorError};
 use medium::{BitInstant, BitTimes, Deed, Fault, FrameId, Input, Joiner, Place, StationId};
 use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::{Container, EmulatorEvent, EmulatorKind};
-use sim::files::observer::{Both, Observer};
-use sim::files::record::End;
+use sim::files::observer::{Both, End, Observer};
 use sim::windows::capture::Wish;
 use sim::words::choices::{FilterChoice, PortState};
 use std::cmp::Reverse;
@@ -69,7 +68,7 @@ impl Coordinator {
         let ring_drops = self.wires.receiver.statistics().map_err(BusError::link)?.dropped;
         self.count_lost();
         let (counts, mut events) = (&mut self.emulator.counts, Vec::new());
-        let so_far = SoFar { ring_drops, record_skipped: counts.observers.record_skipped };
+        let so_far = SoFar { ring_drops, inputs_skipped: counts.observers.inputs_skipped };
         self.figures.watch.look(so_far, counts, &mut events);
         events.into_iter().for_each(|kind| self.note(kind));
         Ok(())

@@ -1,9 +1,9 @@
 //! What the coordinator tells the writers, and how a window takes it.
 
 use medium::{BitInstant, Event, Frame, FrameId, Input, Kind, StationId};
-use sim::files::event_log::EmulatorEvent;
+use sim::files::event_log::{EmulatorEvent, Level};
 use sim::files::json_lines::WriteError;
-use sim::files::record::End;
+use sim::files::observer::End;
 use sim::windows::Window;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) enum Note {
     },
     Event(Event),
     Emulator(EmulatorEvent),
-    /// A station offers something else, for the record.
+    /// A station offers something else, for traces of inputs.
     Traffic {
         at: BitInstant,
         station: StationId,
@@ -40,6 +40,17 @@ pub(super) enum Note {
 pub(super) struct Counts {
     pub inputs: u64,
     pub events: u64,
+}
+
+impl Counts {
+    /// How many rows these are of a trace of this level.
+    pub fn of(self, level: Level) -> u64 {
+        match level {
+            Level::Inputs => self.inputs,
+            Level::Events => self.events,
+            Level::All => self.inputs + self.events,
+        }
+    }
 }
 
 /// Gives a window a note. The end comes after all notes.

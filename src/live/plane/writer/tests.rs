@@ -14,15 +14,10 @@ fn a_log_ends_before_the_first_event_that_it_misses() {
     let (trouble, troubles) = bounded(TROUBLES);
     let mut thread = Thread {
         keep: None,
-        record: None,
-        log: EventLog::create(&path, &[], &header).expect("own folder"),
-        log_goes_on: true,
-        digest_is_whole: true,
+        traces: vec![Trace::of(EventLog::create(&path, &[], &header).expect("own folder"))],
         windows: Vec::new(),
-        taken: Counts::default(),
         files: Arc::new(Files {
-            record: None,
-            log: Some(Wanted::new("run.events", "event log")),
+            traces: vec![(Level::Events, Wanted::new("run.events", wanted::TRACE))],
             windows: Vec::new(),
             keeps: false,
             keeps_missed: Arc::default(),

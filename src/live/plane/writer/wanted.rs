@@ -3,8 +3,12 @@
 use super::super::protocol::Outputs;
 use super::Counts;
 use sim::figures::results::{FileResults, ObserverResults};
+use sim::files::event_log::Level;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What results call a trace.
+pub const TRACE: &str = "trace";
 
 /// A file that is wanted, and what is not in it, though it should be.
 #[derive(Debug)]
@@ -57,10 +61,8 @@ impl Wanted {
 /// All files that are wanted.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// The record.
-    pub record: Option<Wanted>,
-    /// The event log.
-    pub log: Option<Wanted>,
+    /// Traces.
+    pub traces: Vec<(Level, Wanted)>,
     /// Files for other tools.
     pub windows: Vec<Wanted>,
     /// The last seconds are wanted.
@@ -73,8 +75,7 @@ impl Files {
     /// Those that a setup names.
     pub fn of(outputs: &Outputs) -> Files {
         Files {
-            record: outputs.record.as_deref().map(|name| Wanted::new(name, "record")),
-            log: outputs.events.as_deref().map(|name| Wanted::new(name, "event log")),
+            traces: outputs.traces.iter().map(|(level, name)| (*level, Wanted::new(name, TRACE))).collect(),
             windows: outputs.windows.iter().map(|(kind, name)| Wanted::new(name, kind.holds())).collect(),
             keeps: outputs.keep.is_some(),
             keeps_missed: Arc::default(),
@@ -83,23 +84,36 @@ impl Files {
 
     /// Each of them.
     pub fn all(&self) -> impl Iterator<Item = &Wanted> {
-        self.record.iter().chain(&self.log).chain(&self.windows)
+        self.traces.iter().map(|(_, trace)| trace).chain(&self.windows)
+    }
+
+    /// Whether a trace has what the bus is given.
+    pub fn have_inputs(&self) -> bool {
+        self.traces.iter().any(|(level, _)| level.has_inputs())
+    }
+
+    /// Whether a trace has what happens.
+    pub fn have_events(&self) -> bool {
+        self.traces.iter().any(|(level, _)| level.has_events())
     }
 
     /// Events and inputs found no room.
-    pub fn miss(&self, Counts { inputs, events }: Counts) {
-        self.record.iter().for_each(|record| record.misses(inputs));
-        self.log.iter().for_each(|log| log.misses(events));
+    pub fn miss(&self, counts: Counts) {
+        let Counts { inputs, events } = counts;
+        self.traces.iter().for_each(|(level, trace)| trace.misses(counts.of(*level)));
         self.windows.iter().for_each(|window| window.misses(inputs + events));
     }
 
     /// As results tell it.
     pub fn results(&self) -> ObserverResults {
-        let missing = |file: &Option<Wanted>| file.as_ref().map_or(0, Wanted::missing);
+        let missing = |events: bool| {
+            let traces = self.traces.iter().filter(|(level, _)| level.has_events() == events);
+            traces.map(|(_, trace)| trace.missing()).sum()
+        };
         let incomplete_files: Vec<FileResults> = self.all().filter_map(Wanted::results).collect();
         ObserverResults {
-            record_skipped: missing(&self.record),
-            events_skipped: missing(&self.log),
+            inputs_skipped: missing(false),
+            events_skipped: missing(true),
             files_incomplete: incomplete_files.len() as u64,
             incomplete_files,
             keeps_missed: self.keeps_missed.load(Ordering::Relaxed),

@@ -31,7 +31,7 @@ pub struct EmulatorResults {
     /// What happened to the stations' interfaces.
     #[serde(flatten)]
     pub ports: PortResults,
-    /// What record, event log and reports miss.
+    /// What traces and reports miss.
     #[serde(flatten)]
     pub observers: ObserverResults,
     /// How the kernel schedules the data plane.
@@ -203,15 +203,15 @@ pub struct PortResults {
     pub link_changes_missed: u64,
 }
 
-/// What record, event log and reports miss.
+/// What traces and reports miss.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ObserverResults {
     /// Reports that an observer did not take in time.
     pub reports_skipped: u64,
-    /// Inputs that are not in the record, because its disk was too slow or full.
-    pub record_skipped: u64,
-    /// Events that are not in the event log, for the same reasons; it ends before the first.
+    /// Inputs that are not in a trace of inputs, because its disk was too slow or full.
+    pub inputs_skipped: u64,
+    /// Events that are not in a trace, for the same reasons; it ends before the first.
     pub events_skipped: u64,
     /// How many files were wanted and are not whole.
     pub files_incomplete: u64,
@@ -235,9 +235,9 @@ pub struct ObserverResults {
 pub struct FileResults {
     /// Its name, as the user gave it.
     pub file: String,
-    /// What is in it: `record`, `event log`, `capture`, `Perfetto trace`, `VCD`, `table of events` or `last seconds`.
+    /// What is in it: `trace`, `capture`, `Perfetto trace`, `VCD`, `table of events` or `last seconds`.
     pub holds: String,
-    /// Inputs of a record, events of a log, inputs and events of another file, that are known to miss in it.
+    /// Inputs and events that are known to miss in it, as far as it has such.
     pub missing: u64,
 }
 
@@ -286,7 +286,7 @@ mod tests {
         stations_unfiltered ring_drops deliveries_to_absent delivery_failures \
         copies_to_detached refused_by_mtu stamped_at_ring future_stamps stale_stamps \
         oversized checksums_repaired checksums_left vlan_tags_restored strays \
-        ports_lost ports_gone link_changes_missed reports_skipped record_skipped \
+        ports_lost ports_gone link_changes_missed reports_skipped inputs_skipped \
         events_skipped files_incomplete priority latency links";
 
     #[test]

@@ -1,9 +1,10 @@
-//! The binary form of an event log: the header's line, and blocks of records after it (docs/trace.md).
+//! The binary form of a trace: the header's line, and blocks of records after it (docs/trace.md).
 //!
 //! ```text
 //!   header line ⏎ | length  crc32  payload | length  crc32  payload | …        length, crc32: 4 octets, little endian
 //!   payload:        record record …                       crc32: over the header's line and all payloads so far
 //!   event:          head  t  station [frame's station] [serial] fields… [destination]         numbers: LEB128
+//!   offered frame:  0x3e  t  station  size  destination  [1 + length of octets, or 0]  octets
 //!   line:           0x3f  length  the line that the text form has for it
 //! ```
 //! The header names the kinds and their fields, so that a kind needs no code here. What is rare is a line of text.
@@ -11,18 +12,18 @@
 use super::check;
 use super::emulator::{self, EmulatorEvent};
 use super::names::Names;
-use crate::files::inputs;
+use crate::files::inputs::{self, Given};
 use crate::files::json_lines::PIECE;
-use medium::{BitInstant, Deed, Destination, Event, Frame, FrameId, Kind, Shape, StationId, Value, Visitor};
+use medium::{BitInstant, Deed, Destination, Event, Frame, FrameId, Kind, Octets, Shape, StationId, Value, Visitor};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// How the names of binary logs end.
 pub const ENDING: &str = "ebe";
-/// The version of the binary form.
-const VERSION: u32 = 1;
 /// The head of a line of text; heads of events have the number of their kind in these bits.
 const LINE: u8 = 0x3f;
+/// The head of a frame that a run was given.
+const OFFER: u8 = 0x3e;
 /// The frame's station is another one.
 const FOREIGN: u8 = 0x80;
 /// The serial is another one than that of the station's latest frame.
@@ -32,7 +33,7 @@ const HEAD: usize = 8;
 /// The longest payload that is read: a writer's are as long as a piece of a file, and a record.
 const LONGEST: u32 = 1 << 20;
 
-const _: () = assert!(Kind::ALL.len() <= LINE as usize, "kinds fit into a head");
+const _: () = assert!(Kind::ALL.len() <= OFFER as usize, "kinds fit into a head");
 
 /// Whether a log of this name is binary.
 pub fn is_named(place: &str) -> bool {
@@ -43,8 +44,6 @@ pub fn is_named(place: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binary {
-    /// The version of the binary form.
-    version: u32,
     /// The kinds of events, in the order of their numbers.
     kinds: Vec<KindFields>,
 }
@@ -77,16 +76,7 @@ impl Binary {
             name: (*name).to_owned(),
             fields: fields.iter().zip(*shapes).map(|(field, it)| ((*field).to_owned(), shape(it))).collect(),
         };
-        Binary { version: VERSION, kinds: Kind::ALL.iter().zip(Kind::SHAPES).map(kind).collect() }
-    }
-
-    /// # Errors
-    /// Another version.
-    pub(super) fn check(&self) -> Result<(), String> {
-        match self.version {
-            VERSION => Ok(()),
-            other => Err(format!("version {other} of the binary form; this program reads version {VERSION}")),
-        }
+        Binary { kinds: Kind::ALL.iter().zip(Kind::SHAPES).map(kind).collect() }
     }
 }
 
@@ -156,9 +146,29 @@ impl Blocks {
         self.records += 1;
     }
 
+    /// Writes a frame that the run was given.
+    pub fn offer(&mut self, at: BitInstant, station: StationId, frame: &Frame, octets: Option<&[u8]>) {
+        let mut record = Record { octets: [0; RECORD], length: 0 };
+        record.octet(OFFER);
+        record.number(at.get().wrapping_sub(self.t));
+        record.number(station.index() as u64);
+        record.number(frame.size.get().into());
+        record.number(destination_code(frame));
+        record.number(octets.map_or(0, |octets| 1 + octets.len() as u64));
+        (self.t, self.latest) = (at.get(), at.get());
+        self.block.extend_from_slice(&record.octets[..record.length]);
+        self.block.extend_from_slice(octets.unwrap_or_default());
+        self.records += 1;
+    }
+
     pub fn deed(&mut self, names: &Names, at: BitInstant, deed: Deed) {
         self.latest = at.get();
         self.line(|text| inputs::write_deed(text, names, at, deed));
+    }
+
+    /// Writes what the run was given, neither frame nor deed.
+    pub fn given(&mut self, names: &Names, given: &Given) {
+        self.line(|text| inputs::write_given(text, names, given));
     }
 
     pub fn emulator(&mut self, names: &Names, event: &EmulatorEvent) {
@@ -273,6 +283,8 @@ fn destination_code(frame: &Frame) -> u64 {
 pub(super) enum Read<'a> {
     /// An event, and for one that is `offered` whom the frame is for, if it tells.
     Event(Event, Option<(Destination, bool)>),
+    /// A frame that the run was given.
+    Offer { at: BitInstant, station: StationId, frame: Frame, octets: Option<&'a [u8]> },
     /// A line of text.
     Line(&'a [u8]),
 }
@@ -342,10 +354,26 @@ impl Blocked {
         self.lines += 1;
         let read = match head & LINE {
             LINE => octets.word()?.map_or_else(cut, |line| Ok(Read::Line(line))),
+            OFFER => self.offer(&mut octets),
             number => self.event(&mut octets, head, number),
         };
         self.from = payload.len() - octets.octets.len();
         read.map(Some)
+    }
+
+    fn offer<'a>(&mut self, octets: &mut Octet<'a>) -> Result<Read<'a>, String> {
+        let t = self.t.checked_add(octets.number()?).ok_or("an instant beyond all others")?;
+        let station = station(octets.number()?, self.stations)?;
+        let size = u32::try_from(octets.number()?).map_err(|_| "a frame of 4 GiB or more")?;
+        let to = destination(octets.number()?, self.stations)?;
+        let (destination, tagged) = to.ok_or("a frame for an addressee that is not known")?;
+        let octets = match octets.number()? {
+            0 => None,
+            above => Some(octets.take(above - 1).map_or_else(cut, Ok)?),
+        };
+        self.t = t;
+        let frame = Frame { size: Octets::new(size), destination, tagged };
+        Ok(Read::Offer { at: BitInstant::new(t), station, frame, octets })
     }
 
     fn event<'a>(&mut self, octets: &mut Octet<'a>, head: u8, number: u8) -> Result<Read<'a>, String> {
@@ -428,10 +456,16 @@ impl<'a> Octet<'a> {
 
     /// As many octets as the number before them says; nothing if there are fewer.
     fn word(&mut self) -> Result<Option<&'a [u8]>, String> {
-        let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
-        let Some((word, rest)) = self.octets.split_at_checked(length) else { return Ok(None) };
+        let length = self.number()?;
+        Ok(self.take(length))
+    }
+
+    /// This number of octets; nothing if there are fewer.
+    fn take(&mut self, length: u64) -> Option<&'a [u8]> {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let (taken, rest) = self.octets.split_at_checked(length)?;
         self.octets = rest;
-        Ok(Some(word))
+        Some(taken)
     }
 
     fn value(&mut self, shape: FieldShape) -> Result<Value<'a>, String> {

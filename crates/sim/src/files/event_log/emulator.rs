@@ -86,8 +86,8 @@ pub enum EmulatorKind {
         /// How many since the last look.
         count: u64,
     },
-    /// Inputs are not in the record.
-    RecordSkipped {
+    /// Inputs are not in a trace of inputs.
+    InputsSkipped {
         /// How many since the last look.
         count: u64,
     },
@@ -151,7 +151,7 @@ pub const EMULATOR_KINDS: [&str; 24] = [
     "refused_absent",
     "refused",
     "ring_drops",
-    "record_skipped",
+    "inputs_skipped",
     "reports_skipped",
     "link_changes_missed",
     "port_up",
@@ -181,7 +181,7 @@ impl EmulatorKind {
             EmulatorKind::Refused { absent: true, .. } => 4,
             EmulatorKind::Refused { absent: false, .. } => 5,
             EmulatorKind::RingDrops { .. } => 6,
-            EmulatorKind::RecordSkipped { .. } => 7,
+            EmulatorKind::InputsSkipped { .. } => 7,
             EmulatorKind::ReportsSkipped { .. } => 8,
             EmulatorKind::LinkChangesMissed { .. } => 9,
             EmulatorKind::Port { state, .. } => return port_kind(*state),
@@ -212,7 +212,7 @@ impl EmulatorKind {
             EmulatorKind::Slip { .. }
             | EmulatorKind::RingDrops { .. }
             | EmulatorKind::ReportsSkipped { .. }
-            | EmulatorKind::RecordSkipped { .. }
+            | EmulatorKind::InputsSkipped { .. }
             | EmulatorKind::LinkChangesMissed { .. }
             | EmulatorKind::Port { .. }
             | EmulatorKind::Steal { .. }
@@ -261,7 +261,7 @@ pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
         EmulatorKind::ReportsSkipped { count } => {
             number(line, "count", count);
         }
-        EmulatorKind::RecordSkipped { count } => {
+        EmulatorKind::InputsSkipped { count } => {
             number(line, "count", count);
         }
         EmulatorKind::LinkChangesMissed { count } => {
@@ -339,7 +339,7 @@ fn take_kind(line: &mut Line<'_>, names: &Names) -> Result<EmulatorKind, String>
         },
         "ring_drops" => EmulatorKind::RingDrops { count: take!(count) },
         "reports_skipped" => EmulatorKind::ReportsSkipped { count: take!(count) },
-        "record_skipped" => EmulatorKind::RecordSkipped { count: take!(count) },
+        "inputs_skipped" => EmulatorKind::InputsSkipped { count: take!(count) },
         "link_changes_missed" => EmulatorKind::LinkChangesMissed { count: take!(count) },
         "steal" => EmulatorKind::Steal { ns: whole(take!(ns))? },
         "cpu_wait" => EmulatorKind::CpuWait { ns: whole(take!(ns))? },
@@ -396,7 +396,7 @@ pub(super) mod tests {
             EmulatorKind::Refused { station, frame, absent: false },
             EmulatorKind::RingDrops { count: 5 },
             EmulatorKind::ReportsSkipped { count: 6 },
-            EmulatorKind::RecordSkipped { count: 8 },
+            EmulatorKind::InputsSkipped { count: 8 },
             EmulatorKind::LinkChangesMissed { count: 1 },
             EmulatorKind::Steal { ns: 10_000_000 },
             EmulatorKind::CpuWait { ns: 2_000_000 },
@@ -413,7 +413,7 @@ pub(super) mod tests {
             match kind {
                 EmulatorKind::Slip { .. } | EmulatorKind::LateArrival { .. } | EmulatorKind::LateDelivery { .. } => {}
                 EmulatorKind::OverloadDrop { .. } | EmulatorKind::Refused { .. } | EmulatorKind::RingDrops { .. } => {}
-                EmulatorKind::ReportsSkipped { .. } | EmulatorKind::RecordSkipped { .. } => {}
+                EmulatorKind::ReportsSkipped { .. } | EmulatorKind::InputsSkipped { .. } => {}
                 EmulatorKind::LinkChangesMissed { .. } | EmulatorKind::Port { .. } | EmulatorKind::Steal { .. } => {}
                 EmulatorKind::CpuWait { .. } | EmulatorKind::ClockStep { .. } => {}
                 EmulatorKind::Filter { .. } | EmulatorKind::Link { .. } | EmulatorKind::Traffic { .. } => {}

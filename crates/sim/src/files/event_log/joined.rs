@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What comes before the name of a station that joins: in a record, in an event log, and in the binary form of one.
+/// What comes before the name of a station that joins: in a trace, and in the binary form of one.
 const BEFORE: &[u8] = br#""add":{"name":""#;
 /// What comes before its place.
 const PLACE: &str = "\"place\":";

@@ -1,19 +1,20 @@
-//! Reads an event log, one line at a time.
+//! Reads a trace, one row at a time.
 
 use super::binary::{Blocked, Read};
 use super::check::{self, Checked, Said};
-use super::emulator::{self, EmulatorEvent};
-use super::text::{Line, no_frame};
-use super::{FORMAT, Header, Names, VERSION};
+use super::emulator;
+use super::row::{Entry, Row, check_frame, event};
+use super::text::{Line, instant, octets_of};
+use super::{Header, Level, Names};
 use crate::files::columns::is_of_layer;
-use crate::files::inputs::{self, Seating};
+use crate::files::inputs::{self, Given, Seating};
 use crate::files::json_lines::{LineReader, ReadError};
-use crate::files::observer::Observer;
-use crate::files::record::End;
+use crate::files::observer::{End, Observer};
 use medium::{BitInstant, Deed, Destination, Event, Frame, Input, Kind};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The most attempts of one frame on a medium without a limit of its own.
 const MOST_ATTEMPTS: u32 = 1 << 24;
@@ -21,7 +22,7 @@ const MOST_ATTEMPTS: u32 = 1 << 24;
 /// The latest instant of a log, and the longest span of an event, in bit times: their sum never overflows.
 const LATEST: u64 = 1 << 62;
 
-/// Reads an event log, one event at a time.
+/// Reads a trace, one row at a time.
 #[derive(Debug)]
 pub struct EventLogReader<R> {
     lines: LineReader<R>,
@@ -43,7 +44,7 @@ impl EventLogReader<BufReader<File>> {
     /// Opens a log.
     ///
     /// # Errors
-    /// It cannot be opened; what is no event log, or one of a medium that cannot be.
+    /// It cannot be opened; what is no trace, or one of a medium that cannot be.
     pub fn open(path: &Path) -> Result<EventLogReader<BufReader<File>>, ReadError> {
         let mut log = EventLogReader::new(LineReader::open(path)?)?;
         log.header.look_ahead(path);
@@ -57,16 +58,14 @@ impl<R: BufRead> EventLogReader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// What is no event log, or one of a medium that cannot be.
+    /// What is no trace, or one of a medium that cannot be.
     pub fn new(mut lines: LineReader<R>) -> Result<EventLogReader<R>, ReadError> {
-        let header = Header::read(&mut lines, FORMAT, VERSION)?;
+        let header = Header::read(&mut lines)?;
         let mut first = lines.line().to_vec();
         first.push(b'\n');
         let stations = header.stations.len();
-        let blocked = header.binary.as_ref().map(|binary| {
-            binary.check().map_err(|what| lines.wrong(what)).map(|()| Blocked::after(&first, binary, stations))
-        });
-        let (blocked, checked) = (blocked.transpose()?, Checked::after(&first));
+        let blocked = header.binary.as_ref().map(|binary| Blocked::after(&first, binary, stations));
+        let checked = Checked::after(&first);
         let names = Names::new(&header.stations);
         let config = header.begun();
         let most_attempts = config.attempt_limit().map_or(MOST_ATTEMPTS, |limit| limit.get().min(MOST_ATTEMPTS));
@@ -79,6 +78,36 @@ impl<R: BufRead> EventLogReader<R> {
     /// The header.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// # Errors
+    /// A trace without what happened, which `reader` needs.
+    pub fn needs_events(&self, reader: &str) -> Result<(), ReadError> {
+        let how = "write it with the level `events` or `all`, or `ethbus replay` it with --events FILE";
+        self.needs(Level::has_events, reader, "what happened", how)
+    }
+
+    /// # Errors
+    /// A trace without what the run was given, which `reader` needs.
+    pub fn needs_inputs(&self, reader: &str) -> Result<(), ReadError> {
+        let how = "have the run write the level `inputs` or `all`";
+        self.needs(Level::has_inputs, reader, "what the run was given", how)
+    }
+
+    fn needs(&self, has: fn(Level) -> bool, reader: &str, what: &str, how: &str) -> Result<(), ReadError> {
+        let level = self.header.level;
+        let what = || format!("this trace has the level `{}`, and {reader} needs {what}: {how}", level.name());
+        if has(level) { Ok(()) } else { Err(self.lines.wrong(what())) }
+    }
+
+    /// An error about the row that came last.
+    pub fn wrong(&self, what: String) -> ReadError {
+        self.lines.wrong(what)
+    }
+
+    /// Where the trace comes from.
+    pub fn place(&self) -> &str {
+        self.lines.place()
     }
 
     /// The stations' names.
@@ -115,21 +144,69 @@ impl<R: BufRead> EventLogReader<R> {
         }
     }
 
-    /// The next line of any layer; `None` at the end of the log.
+    /// The next event or deed; `None` at the end of the trace.
     ///
     /// # Errors
-    /// A line that is no event and no input, or one of before the last; lines that are not those that were written; a log
-    /// that ends within a line.
+    /// As [`EventLogReader::next_row`].
     pub fn next_entry(&mut self) -> Result<Option<Entry>, ReadError> {
         loop {
-            let step = if self.blocked.is_some() { self.next_record()? } else { self.next_line()? };
-            let Some(told) = step else { return Ok(None) };
-            if let Told::Entry(entry, destination) = told {
-                self.know(&entry);
-                if let Entry::Medium(Event { kind: Kind::Offered { .. }, .. }) = entry {
-                    self.destination = destination;
+            match self.next_row()? {
+                Some(Row::Entry(entry)) => return Ok(Some(entry)),
+                Some(Row::Given(_)) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// What the run was given next, up to [`Given::End`].
+    ///
+    /// # Errors
+    /// As [`EventLogReader::next_row`]; a trace that ends before the run did.
+    pub fn next_given(&mut self) -> Result<Given, ReadError> {
+        loop {
+            match self.next_row()? {
+                Some(Row::Given(end @ Given::End { .. })) => return self.nothing_after(end),
+                Some(Row::Given(given)) => return Ok(given),
+                Some(Row::Entry(Entry::Deed { at, deed })) => {
+                    let at = instant(at.get()).map_err(|what| self.lines.wrong(what))?;
+                    return Ok(Given::Input { at, input: Input::Deed(deed), octets: None });
                 }
-                return Ok(Some(entry));
+                Some(Row::Entry(Entry::Medium(_) | Entry::Emulator(_))) => {}
+                None => {
+                    let why = self.not_whole().unwrap_or_else(|| format!("{} has no end of its run", self.place()));
+                    return Err(ReadError::NotWhole { why });
+                }
+            }
+        }
+    }
+
+    /// The end of a run, if it is that of a whole trace too.
+    fn nothing_after(&mut self, end: Given) -> Result<Given, ReadError> {
+        if self.next_row()?.is_some() {
+            return Err(self.lines.wrong("nothing comes after the end of a run".to_owned()));
+        }
+        self.not_whole().map_or(Ok(end), |why| Err(ReadError::NotWhole { why }))
+    }
+
+    /// The next row of any layer; `None` at the end of the trace.
+    ///
+    /// # Errors
+    /// A row that is no event and no input, or one of before the last; rows that are not those that were written; a trace
+    /// that ends within a row.
+    pub fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
+        loop {
+            let step = if self.blocked.is_some() { self.next_record()? } else { self.next_line()? };
+            match step {
+                None => return Ok(None),
+                Some(Told::Check(_)) => {}
+                Some(Told::Given(given)) => return Ok(Some(Row::Given(given))),
+                Some(Told::Entry(entry, destination)) => {
+                    self.know(&entry);
+                    if let Entry::Medium(Event { kind: Kind::Offered { .. }, .. }) = entry {
+                        self.destination = destination;
+                    }
+                    return Ok(Some(Row::Entry(entry)));
+                }
             }
         }
     }
@@ -153,6 +230,11 @@ impl<R: BufRead> EventLogReader<R> {
         self.goes_on()?;
         let (told, now) = self.read_line(self.lines.line())?;
         if let Told::Check(said) = &told {
+            // A trace that misses something may end with the instant of what it misses.
+            if now != self.now && said.why.is_none() {
+                let what = format!("`t` is {now} in a check, and {} in the line before", self.now);
+                return Err(self.lines.wrong(what));
+            }
             let number = self.lines.number();
             self.checked.confirm(said, number).map_err(|what| self.lines.wrong(what))?;
         }
@@ -175,6 +257,14 @@ impl<R: BufRead> EventLogReader<R> {
                 Read::Event(event, destination) => {
                     self.check_event(&event).map_err(|what| self.lines.wrong(what))?;
                     (Told::Entry(Entry::Medium(event), destination), event.at.get())
+                }
+                Read::Offer { at, station, frame, octets } => {
+                    let octets = octets.map(|octets| octets_of(octets.to_vec(), frame.size.get())).transpose();
+                    let octets = octets.and_then(|octets| instant(at.get()).map(|_| octets));
+                    let octets = octets.and_then(|octets| self.check_time(at.get()).map(|()| octets));
+                    let octets = octets.map_err(|what| self.lines.wrong(what))?;
+                    let input = Input::Offer { station, frame };
+                    (Told::Given(Given::Input { at, input, octets }), at.get())
                 }
                 Read::Line(line) => self.read_line(line)?,
             };
@@ -215,7 +305,9 @@ impl<R: BufRead> EventLogReader<R> {
                 self.know(&entry);
                 Ok(entry)
             }
-            Told::Check(_) => Err(self.lines.wrong("a line of the layer `check` says nothing alone".to_owned())),
+            Told::Given(_) | Told::Check(_) => {
+                Err(self.lines.wrong("a line of the layers `input` and `check` says nothing alone".to_owned()))
+            }
         }
     }
 
@@ -229,8 +321,21 @@ impl<R: BufRead> EventLogReader<R> {
             return Ok((Told::Entry(entry, None), t));
         }
         let mut line: Line<'_> = serde_json::from_slice(text).map_err(|error| self.lines.wrong_json(&error))?;
+        if line.layer.take_if(|layer| layer == inputs::INPUT).is_some() {
+            let given = line.take_given(&self.names);
+            return given.and_then(|given| self.given(given)).map_err(|what| self.lines.wrong(what));
+        }
         let now = line.t;
         self.entry(&mut line).map(|told| (told, now)).map_err(|what| self.lines.wrong(what))
+    }
+
+    /// What the run was given, and how far the trace has got: only a frame's row is one of its instant.
+    fn given(&self, given: Given) -> Result<(Told, u64), String> {
+        let at = given.instant().get();
+        if !given.is_offer() {
+            return Ok((Told::Given(given), self.now));
+        }
+        self.check_time(at).map(|()| (Told::Given(given), at))
     }
 
     /// Reads a log to its end, and proves what was not proven so far: why it is not whole, if it is not.
@@ -272,25 +377,31 @@ impl<R: BufRead> EventLogReader<R> {
     /// # Errors
     /// The observer cannot continue.
     pub fn tell<O: Observer>(&mut self, observer: &mut O) -> Result<Result<(), ReadError>, O::Error> {
-        let mut last = 0;
+        let (mut end, mut octets) = (End { run_to: 0, t: 0 }, None);
         let read = loop {
-            match self.next_entry() {
-                Ok(Some(Entry::Medium(event))) => {
+            match self.next_row() {
+                Ok(Some(Row::Entry(Entry::Medium(event)))) => {
                     if let Kind::Offered { size } = event.kind {
                         let destination = self.destination().unwrap_or(Destination::Nobody);
                         let frame = Frame { size, destination, tagged: self.tagged() };
-                        observer.input(event.at, &Input::Offer { station: event.station, frame }, None)?;
+                        let input = Input::Offer { station: event.station, frame };
+                        observer.input(event.at, &input, octets.take().as_ref())?;
                     }
-                    last = event.at.get();
+                    end = End { run_to: event.at.get(), t: event.at.get() };
                     observer.event(&event)?;
                 }
-                Ok(Some(Entry::Deed { at, deed })) => observer.input(at, &Input::Deed(deed), None)?,
-                Ok(Some(Entry::Emulator(event))) => observer.emulator(&event)?,
+                Ok(Some(Row::Entry(Entry::Deed { at, deed }))) => observer.input(at, &Input::Deed(deed), None)?,
+                Ok(Some(Row::Entry(Entry::Emulator(event)))) => observer.emulator(&event)?,
+                // The event `offered` of a frame comes next.
+                Ok(Some(Row::Given(Given::Input { octets: own, .. }))) => octets = own.map(Arc::from),
+                Ok(Some(Row::Given(Given::Restart { run_to, at }))) => observer.restart(run_to, at)?,
+                Ok(Some(Row::Given(Given::End { end: own, .. }))) => end = own,
+                Ok(Some(Row::Given(Given::Call { .. } | Given::Traffic { .. }))) => {}
                 Ok(None) => break self.not_whole().map_or(Ok(()), |why| Err(ReadError::NotWhole { why })),
                 Err(error) => break Err(error),
             }
         };
-        observer.end(End { run_to: last, t: last })?;
+        observer.end(end)?;
         Ok(read)
     }
 
@@ -348,7 +459,7 @@ impl<R: BufRead> EventLogReader<R> {
             }
             Some(layer) if layer == check::LAYER => line.take_check().map(Told::Check),
             Some(layer) => Err(format!(
-                "`{layer}` is no layer: events of the medium have none, others are of `emulator`, `deed` or `check`"
+                "`{layer}` is no layer: events of the medium have none, others are of `emulator`, `deed`, `input` or `check`"
             )),
         }
     }
@@ -373,51 +484,8 @@ impl<R: BufRead> EventLogReader<R> {
 enum Told {
     /// What happened, and whom a frame is for, if it tells.
     Entry(Entry, Option<(Destination, bool)>),
+    /// What the run was given.
+    Given(Given),
     /// What is before it is whole.
     Check(Said),
-}
-
-/// A line of one layer or another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// It happened on the medium.
-    Medium(Event),
-    /// It was done to the bus.
-    Deed {
-        /// When.
-        at: BitInstant,
-        /// What.
-        deed: Deed,
-    },
-    /// It happened to the emulator.
-    Emulator(EmulatorEvent),
-}
-
-fn event(line: &mut Line<'_>, names: &Names) -> Result<(Event, Option<(Destination, bool)>), String> {
-    let (station, name) = (line.take_station(names)?, line.take_frame_column()?);
-    let frame = names.numbered(&name).ok_or_else(|| no_frame(&name))?;
-    let destination = match &*line.kind {
-        "offered" => {
-            let tagged = line.tagged.take().unwrap_or(false);
-            line.destination.take().map(|to| to.destination(names).map(|to| (to, tagged))).transpose()?
-        }
-        _ => None,
-    };
-    let event = Event { at: BitInstant::new(line.t), station, frame, kind: line.take_kind()? };
-    check_frame(&event, || name.into_owned())?;
-    Ok((event, destination))
-}
-
-/// Whether an event is about a frame that it can be about.
-fn check_frame(event: &Event, name: impl FnOnce() -> String) -> Result<(), String> {
-    let Event { station, frame, kind, .. } = event;
-    match frame.serial {
-        0 if kind.needs_a_frame() => Err(no_frame(&name())),
-        _ if frame.station != *station && !kind.is_a_receivers() => Err(format!(
-            "`{}` is a frame of another station, and an event of kind `{}` is about one of its own",
-            name(),
-            kind.name()
-        )),
-        _ => Ok(()),
-    }
 }

@@ -12,7 +12,7 @@ use super::emulator::{self, EmulatorEvent};
 use super::line::{Line, Piece};
 use super::{Digest, Names};
 use crate::files::columns::{Sink, number, string, truth};
-use crate::files::inputs;
+use crate::files::inputs::{self, Given};
 use crate::files::json_lines::PIECE;
 use crate::files::repeated::Repeated;
 use medium::{BitInstant, Deed, Event, Frame, FrameId, StationId, Value, Visitor};
@@ -68,8 +68,8 @@ impl Sheet {
     }
 
     /// The digest is not wanted.
-    pub fn without_digest(&mut self) {
-        self.crc32 = None;
+    pub fn without_digest(self) -> Sheet {
+        Sheet { crc32: None, ..self }
     }
 
     /// Writes an event; `offered` is the frame of one that is `offered`, if its input is known.
@@ -113,6 +113,17 @@ impl Sheet {
     /// Writes what was done to the bus.
     pub fn deed(&mut self, names: &Names, at: BitInstant, deed: Deed) {
         self.beside_the_digest(at, |text| inputs::write_deed(text, names, at, deed));
+    }
+
+    /// Writes a frame that the run was given.
+    pub fn offer(&mut self, names: &Names, at: BitInstant, station: StationId, frame: &Frame, octets: Option<&[u8]>) {
+        self.beside_the_digest(at, |text| inputs::write_offer(text, names, at, (station, frame), octets));
+    }
+
+    /// Writes what the run was given, neither frame nor deed. Its instant says nothing of its place.
+    pub fn given(&mut self, names: &Names, given: &Given) {
+        let at = BitInstant::new(self.latest);
+        self.beside_the_digest(at, |text| inputs::write_given(text, names, given));
     }
 
     /// Writes an event of the emulator.
@@ -176,10 +187,11 @@ impl Sheet {
         self.summed = self.text.len();
     }
 
-    pub fn digest(&self) -> Digest {
-        let mut crc32 = self.crc32.clone().unwrap_or_default();
+    /// The digest; nothing if none is wanted.
+    pub fn digest(&self) -> Option<Digest> {
+        let mut crc32 = self.crc32.clone()?;
         crc32.update(&self.text[self.summed..]);
-        Digest { events: self.events, crc32: crc32.finalize() }
+        Some(Digest { events: self.events, crc32: crc32.finalize() })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Event logs written and read back.
 
 use super::*;
-use medium::{BitRate, BitTimes, Cause, Deed, FrameId, Kind, Octets, StationId, Topology};
+use crate::files::json_lines::{LineReader, ReadError};
+use medium::{BitRate, BitTimes, Cause, Config, Deed, FrameId, Kind, Octets, Topology};
 
 mod forms;
 
@@ -160,7 +161,10 @@ fn a_line_is_as_docs_trace_md_shows_it() {
     let (text, _) = log_of(&one_of_each()[3..5]);
     let text = String::from_utf8(text).expect("UTF-8");
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with(r#"{"format":"ethbus event log","version":1,"program":"ethbus "#), "{text}");
+    assert!(
+        lines[0].starts_with(r#"{"format":"ethbus trace","version":2,"level":"events","program":"ethbus "#),
+        "{text}"
+    );
     let attempt = r##"{"t":8,"kind":"attempt","station":"st1","frame":"st1#8589934592","attempt":2,"excessive_deferral":true,"burst":true}"##;
     let collision = r##"{"t":9,"kind":"collision","station":"s\"#2","frame":"s\"#2#8589934592","attempt":3,"late":true,"episode":9}"##;
     assert_eq!(lines[1..], [attempt, collision]);
@@ -214,12 +218,13 @@ fn a_damaged_line_is_named_with_what_is_wrong() {
         ("\"station\":\"st1\"", r##""station":"s\"#2""##, "an event of kind `offered` is about one of its own"),
         ("#8589934592", "#0", "is no frame: a station of the header, `#`, and a number from 1 are"),
         ("\"seed\":7", "\"seed\":true", "line 1: `true` stands where a whole number from 0 up belongs"),
-        ("\"version\":1", "\"version\":2", "line 1: version 2 of the format; this program reads version 1"),
-        ("ethbus event log", "ethbus record", "line 1: this is an ethbus record, where an ethbus event log is wanted"),
+        ("\"version\":2", "\"version\":3", "line 1: version 3 of the format; this program reads version 2"),
+        ("ethbus trace", "ethbus sweep", "line 1: this is an ethbus sweep, where an ethbus trace is wanted"),
+        ("ethbus trace\",\"version\":2", "ethbus record\",\"version\":1", "of version 1, which ethbus 0."),
         ("\"stations\":2", "\"stations\":3", "line 1: 2 names for 3 stations"),
         ("[\"st1\",", r##"["s\"#2","##, r##"line 1: two stations are called `s"#2`"##),
         ("\"slot_time_bt\":512", "\"slot_time_bt\":0", "line 1: configuration: slot_time is out of range"),
-        ("{\"format\"", "\u{0}", "line 1: this is no ethbus event log"),
+        ("{\"format\"", "\u{0}", "line 1: this is no ethbus trace"),
     ] {
         assert!(good.contains(from), "{good}");
         let error = read(good.replacen(from, to, 1).as_bytes()).expect_err(to).to_string();

@@ -1,9 +1,11 @@
-//! A line of an event log as JSON: its columns, each of which a field must take.
+//! A row of a trace as JSON: its columns, each of which a field must take.
 
-use super::Names;
 use super::check::Said;
-use crate::files::inputs::To;
-use medium::{Cause, FrameId, Kind, KindError, StationId, Value};
+use super::{Digest, Names};
+use crate::files::inputs::{Given, Hexadecimal, To};
+use crate::files::observer::End;
+use crate::files::programs::Call;
+use medium::{BitInstant, Cause, FCS, Frame, FrameId, Input, Kind, KindError, Octets, StationId, Value};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 
@@ -88,6 +90,14 @@ columns! {
     why: String,
     name: String,
     container_id: String,
+    octets: Hexadecimal,
+    command: String,
+    has_stdin: bool,
+    number: usize,
+    arrivals: String,
+    run_to: u64,
+    events: u64,
+    events_crc32: u32,
 }
 
 /// A column that is there, though it may be `null`.
@@ -142,6 +152,48 @@ impl<'a> Line<'a> {
         self.nothing_left().map(|()| kind)
     }
 
+    /// What a run was given, and nothing else.
+    pub(super) fn take_given(&mut self, names: &Names) -> Result<Given, String> {
+        let (at, kind) = (instant(self.t)?, std::mem::take(&mut self.kind));
+        let missing = |column: &str| format!("no `{column}` in an input of kind `{kind}`");
+        macro_rules! take {
+            ($column:ident) => {
+                self.$column.take().ok_or_else(|| missing(stringify!($column)))?
+            };
+        }
+        let given = match &*kind {
+            "offer" => {
+                let (station, size) = (self.take_station(names)?, take!(size));
+                let frame = Frame {
+                    size: Octets::new(size),
+                    destination: take!(destination).destination(names)?,
+                    tagged: take!(tagged),
+                };
+                let octets = self.octets.take().map(|Hexadecimal(octets)| octets_of(octets, size)).transpose()?;
+                Given::Input { at, input: Input::Offer { station, frame }, octets }
+            }
+            "command" => {
+                let (station, has_input) = (self.take_station(names)?, self.has_stdin.take().unwrap_or(false));
+                Given::Call { at, station, call: Call::Begin { command: take!(command), has_input } }
+            }
+            "stdin" => {
+                let (station, Hexadecimal(octets)) = (self.take_station(names)?, take!(octets));
+                Given::Call { at, station, call: Call::Input { command: take!(number), octets } }
+            }
+            "traffic" => Given::Traffic { at, station: self.take_station(names)?, arrivals: take!(arrivals) },
+            "restart" => Given::Restart { at, run_to: instant(take!(run_to))? },
+            "end" => {
+                let run_to = instant(take!(run_to))?.get();
+                let digest = self.events.take().zip(self.events_crc32.take());
+                let digest = digest.map(|(events, crc32)| Digest { events, crc32 });
+                Given::End { end: End { run_to, t: self.t }, digest }
+            }
+            _ => return Err(format!("`{kind}` is no kind of input")),
+        };
+        self.kind = kind;
+        self.nothing_left().map(|()| given)
+    }
+
     /// What a check says, and nothing else.
     pub(super) fn take_check(&mut self) -> Result<Said, String> {
         let lines = self.lines.take().ok_or_else(|| format!("no `lines` in a line of kind `{}`", self.kind))?;
@@ -160,4 +212,20 @@ pub(super) fn wrong_kind(name: &str, error: KindError) -> String {
 
 pub(super) fn no_frame(name: &str) -> String {
     format!("`{name}` is no frame: a station of the header, `#`, and a number from 1 are")
+}
+
+/// The latest instant of an input: three thousand years at 10 Mb/s, and far from any overflow.
+const LATEST: u64 = 1 << 60;
+
+/// An instant at which a run can be given something.
+pub(super) fn instant(t: u64) -> Result<BitInstant, String> {
+    if t <= LATEST { Ok(BitInstant::new(t)) } else { Err(format!("an instant of {t}: at most {LATEST} BT")) }
+}
+
+/// The octets of a frame of this size.
+pub(super) fn octets_of(octets: Vec<u8>, size: u32) -> Result<Vec<u8>, String> {
+    if octets.len() as u64 + u64::from(FCS.get()) > u64::from(size) {
+        return Err(format!("{} octets and 4 of FCS in a frame of {size}", octets.len()));
+    }
+    Ok(octets)
 }

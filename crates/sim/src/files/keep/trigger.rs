@@ -1,4 +1,4 @@
-//! The facts that have the last seconds written, by their names in event logs.
+//! The facts that have the last seconds written, by their names in traces.
 
 use super::Fact;
 use crate::files::event_log::EMULATOR_KINDS;

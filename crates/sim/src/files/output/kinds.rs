@@ -9,8 +9,8 @@ pub struct Kind {
     pub beginnings: &'static [&'static [u8]],
 }
 
-/// An event log or a record.
-pub const LINES: Kind = Kind { what: "an event log or a record", beginnings: &[b"{\"format\":\"ethbus "] };
+/// A trace.
+pub const LINES: Kind = Kind { what: "a trace", beginnings: &[b"{\"format\":\"ethbus "] };
 /// A capture.
 pub const PCAPNG: Kind = Kind { what: "a capture in pcapng", beginnings: &[b"\x0a\x0d\x0d\x0a"] };
 /// A capture in classic pcap with nanoseconds.

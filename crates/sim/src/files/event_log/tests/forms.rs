@@ -16,13 +16,13 @@ fn write(name: &str) -> Vec<u8> {
             if let Kind::Offered { size } = event.kind {
                 let destination = [Destination::All, Destination::Nobody, Destination::Station(StationId::new(1))];
                 let frame = Frame { size, destination: destination[round as usize % 3], tagged: round % 2 == 0 };
-                log.input(event.at, &Input::Offer { station: event.station, frame }).expect("room");
+                log.input(event.at, &Input::Offer { station: event.station, frame }, None).expect("room");
             }
             log.event(&event).expect("room");
         }
         let fault = (round % 2 == 0).then_some(Fault::BadFcs);
         let station = StationId::new(1);
-        log.input(later(BitInstant::new(90)), &Input::Deed(Deed::Fault { station, fault })).expect("room");
+        log.input(later(BitInstant::new(90)), &Input::Deed(Deed::Fault { station, fault }), None).expect("room");
         let event = happened[round as usize % happened.len()].clone();
         log.emulator(&EmulatorEvent { at: later(event.at), ..event }).expect("room");
         if round % 7 == 0 {
@@ -53,8 +53,8 @@ fn copy(octets: &[u8], name: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, mut log) = (folder.path().join(name), reader(octets).expect("a log"));
     let mut copy = EventLog::create(&path, &[], log.header()).expect("own folder");
-    while let Some(entry) = log.next_entry().expect("a log") {
-        copy.copy(&entry, log.offered()).expect("room");
+    while let Some(row) = log.next_row().expect("a log") {
+        copy.copy(&row, log.offered()).expect("room");
     }
     copy.finish().expect("room");
     std::fs::read(&path).expect("own folder")

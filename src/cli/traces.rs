@@ -1,0 +1,31 @@
+//! Makes the traces that the options name.
+
+use super::args::{LevelArg, TraceArgs};
+use sim::files::event_log::{EventLog, Header, Level};
+use sim::files::json_lines::WriteError;
+use std::path::{Path, PathBuf};
+
+/// Creates the traces of a run in virtual time, each written by a thread of its own; none is one of `others`, or one before.
+///
+/// # Errors
+/// A file cannot be made, or its header not be written.
+pub fn create(args: &TraceArgs, others: &[&Path], header: &Header) -> Result<Vec<EventLog>, WriteError> {
+    let create = |(number, (path, level)): (usize, &(PathBuf, LevelArg))| {
+        let others: Vec<&Path> = others.iter().copied().chain(args.paths().take(number)).collect();
+        let level = Level::from(*level);
+        let log = EventLog::create(path, &others, &header.clone().at_level(level))?;
+        // Only a replay asks for the digest.
+        Ok(if level.has_inputs() { log } else { log.without_digest() }.on_a_thread())
+    };
+    args.0.iter().enumerate().map(create).collect()
+}
+
+impl From<LevelArg> for Level {
+    fn from(level: LevelArg) -> Level {
+        match level {
+            LevelArg::Inputs => Level::Inputs,
+            LevelArg::Events => Level::Events,
+            LevelArg::All => Level::All,
+        }
+    }
+}
