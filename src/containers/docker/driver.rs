@@ -1,6 +1,6 @@
 //! What each call does. The daemon and the driver may be restarted in any order, and a lab may have been killed: what a call
 //! finds missing is made again, and what is to go may have gone. Containers that went without a call are found by asking the
-//! daemon: as the driver starts, and whenever a container joins.
+//! daemon: as the driver starts, whenever a container joins, and now and then.
 
 use super::call::{Call, Endpoint, lab_of};
 use super::names;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// How long after an answer the daemon is first asked who is on a network: it may hold its locks until it has the answer.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-/// How long at most until a daemon that does not answer is asked again.
+/// How long at most until the daemon is asked again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 /// What the driver knows: what must last is on disk.
@@ -40,13 +40,18 @@ impl Driver {
         Driver { networks, unknown, pause: FIRST_PAUSE, has_complained: false }
     }
 
-    /// How long the next call is waited for before [`Driver::ask_daemon`]; for ever if there is nothing to ask.
-    pub fn pause(&self) -> Option<Duration> {
-        (!self.unknown.is_empty()).then_some(self.pause)
+    /// How long the next call is waited for before [`Driver::ask_daemon`].
+    pub fn pause(&self) -> Duration {
+        if self.unknown.is_empty() { LONGEST_PAUSE } else { self.pause }
     }
 
     /// Asks the daemon of each network that is not known: containers that have gone leave, and the others get their labels.
     pub fn ask_daemon(&mut self) {
+        if self.unknown.is_empty() {
+            // Of containers that ended with a killed daemon, the next daemon says nothing.
+            let ids = self.networks.ids().into_iter();
+            self.unknown = ids.filter(|id| self.network(id).is_ok_and(|network| network.has_stations())).collect();
+        }
         for id in std::mem::take(&mut self.unknown) {
             let done = self.ask(&id).is_some_and(|told| {
                 let followed = self.follow(&id, &told).map_err(|what| say(&format!("ethbus: {what}\n")));

@@ -19,6 +19,13 @@ pub struct Network {
     pub endpoints: BTreeMap<String, Wanted>,
 }
 
+impl Network {
+    /// Whether a container is on it, as far as is known.
+    pub fn has_stations(&self) -> bool {
+        self.endpoints.values().any(|wanted| wanted.station.is_some())
+    }
+}
+
 /// An endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {

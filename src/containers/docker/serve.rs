@@ -41,7 +41,7 @@ pub fn serve(socket: &Path, folder: &Path) -> io::Result<Serving> {
     let calls = server.clone();
     thread::Builder::new().name("docker".to_owned()).spawn(move || {
         // An error means that the server has ended.
-        while let Ok(request) = driver.pause().map_or_else(|| calls.recv().map(Some), |span| calls.recv_timeout(span)) {
+        while let Ok(request) = calls.recv_timeout(driver.pause()) {
             match request {
                 Some(request) => answer(&mut driver, request),
                 None => driver.ask_daemon(),
