@@ -222,7 +222,7 @@ fn a_trace_and_captures_have_the_container_of_a_station() {
     }
     let [binary, again] = ["live.ebe", "again.events"].map(at);
     for (from, to) in [(&log, &binary), (&binary, &again)] {
-        run(ethbus(["convert", from, "--to", "events", "--out", to])).succeeded();
+        run(ethbus(["convert", from, "--to", "trace", "--out", to])).succeeded();
         let told = run(ethbus(["explain", to, "--frame", "st2#1"])).succeeded().stdout;
         assert!(told.contains(&format!("st2 is the container {name} ({id})")), "{told}");
     }
