@@ -1,7 +1,7 @@
 //! An event log in every window: files for other tools, the report's page, and the live view.
 use ethbus::show::watch::screen::{Look, Screen, draw};
 use ethbus::study::report::gather::Run;
-use ethbus::study::report::page::{Form, Stretch, page};
+use ethbus::study::report::page::{Stretch, page};
 use medium::StationId;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -50,9 +50,10 @@ fn view(data: &[u8]) {
     let Some(mut log) = reader(data) else { return };
     let names = log.header().stations.clone();
     let mut view = View::new(Arc::new(log.header().config()));
-    let mut projector = false;
+    // As wide as a desk has it, and as a room.
+    let mut width = 80;
     while let Ok(Some(entry)) = log.next_entry() {
-        projector = !projector;
+        width = 130 - width;
         let note = match entry {
             Entry::Medium(event) => Note::Event(event),
             Entry::Deed { at, deed } => Note::Input { at, input: medium::Input::Deed(deed) },
@@ -71,9 +72,8 @@ fn view(data: &[u8]) {
             row_bt: Some(512),
             help: None,
             look: Look { colour: true, unicode: true },
-            projector,
         };
-        let area = Rect::new(0, 0, 80, 24);
+        let area = Rect::new(0, 0, width, 24);
         draw(&screen, area, &mut Buffer::empty(area));
     }
 }
@@ -83,6 +83,6 @@ fn report(data: &[u8]) {
     let path = env::temp_dir().join(format!("windows-{}", process::id()));
     fs::write(&path, data).expect("room for a log");
     if let Ok(run) = Run::read(&path) {
-        let _ = page(&[run], &[], Stretch::default(), Form::Page, "ethbus report");
+        let _ = page(&[run], &[], Stretch::default(), "ethbus report");
     }
 }
