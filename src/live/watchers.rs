@@ -257,7 +257,7 @@ mod tests {
         let mut stream = BufReader::new(theirs);
         let mut line = String::new();
         stream.read_line(&mut line).expect("an answer");
-        assert!(line.contains("ethbus event log"), "{line}");
+        assert!(line.contains("ethbus trace"), "{line}");
         stream
     }
 

@@ -236,7 +236,7 @@ fn a_lab_in_the_background_keeps_no_descriptor_of_whoever_started_it() {
     run(program("sh", ["-c", script, ETHBUS, &unused.0, &events])).succeeded();
     run(ethbus(["down", "--name", &unused.0])).succeeded();
     let log = std::fs::read_to_string(&events).expect("UTF-8");
-    assert!(log.contains("ethbus event log"), "{log}");
+    assert!(log.contains("ethbus trace"), "{log}");
     assert_nothing_of(&unused.0);
 }
 

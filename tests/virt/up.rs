@@ -88,6 +88,10 @@ fn commands_and_changes_are_recorded_and_replayed() {
     let shell = Running::start(lab.ethbus("exec", &["st1"]), "cd /usr; pwd\nexit 5\n").wait();
     assert_eq!(shell.code(), Some(5), "{shell:#?}");
     assert!(shell.stdout.contains("st1 $ /usr\n"), "{shell:#?}");
+    // The prompt: a line is a station and its program, or a command.
+    let prompt = Running::start(lab.ethbus("exec", &[]), "st2 sh -c 'echo of $((6 * 7))'\nst9 true\nlist\n").wait();
+    assert!(prompt.stdout.contains("of 42\n") && prompt.stdout.contains(&lab.name), "{prompt:#?}");
+    assert!(prompt.stderr.contains("`st9` is neither a station"), "{prompt:#?}");
     pass(&lab, 2);
     let pinged = run(lab.exec("st2", &["ping", "-4", "-c", "2", "st1"])).succeeded();
     assert!(pinged.stdout.contains("2 received"), "{pinged:#?}");
