@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -20,6 +21,12 @@ pub fn program<I: IntoIterator<Item: AsRef<OsStr>>>(name: &str, arguments: I) ->
     let mut command = Command::new(name);
     command.args(arguments);
     command
+}
+
+/// Copies a program that is to be run, by a process of its own: a child that another test begins meanwhile would have this
+/// one's writing descriptor for a moment, and the kernel runs no program that is open for writing.
+pub fn copy_program(from: &Path, to: &Path) {
+    run(program("cp", [from, to])).succeeded();
 }
 
 /// Runs a program to its end, which must come soon.

@@ -1,12 +1,12 @@
 //! An ordinary user: a unique uid, and the folder that a login would make for it.
 
-use super::process::{Finished, program, run};
+use super::process::{Finished, copy_program, program, run};
 use super::{ETHBUS, PATIENCE, skip, wait_until};
 use std::fs::{DirBuilder, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,7 +33,7 @@ impl PublicCopy {
     pub fn new() -> PublicCopy {
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("own folder");
-        std::fs::copy(ETHBUS, folder.path().join("ethbus")).expect("a copy of the program");
+        copy_program(Path::new(ETHBUS), &folder.path().join("ethbus"));
         PublicCopy(folder)
     }
 

@@ -9,7 +9,7 @@ mod up;
 
 use common::derive::derive_file;
 use common::files::{folder, logged, path};
-use common::process::{Finished, Running, ethbus, program, run};
+use common::process::{Finished, Running, copy_program, ethbus, program, run};
 use common::user::User;
 use common::{skip, skipped, wait_until};
 use kernel::{find_kernel, folder_of_builds};
@@ -114,7 +114,7 @@ fn tcp_is_equal_from_run_to_run_on_a_loaded_machine_and_for_an_ordinary_user() {
     let home = folder.path().join("home");
     std::fs::create_dir(&home).expect("a folder");
     let kernel = home.join("kernel");
-    std::fs::copy(find_kernel(None).expect("it is there"), &kernel).expect("a copy");
+    copy_program(&find_kernel(None).expect("it is there"), &kernel);
     std::fs::copy(folder.path().join("lab.toml"), home.join("lab.toml")).expect("a copy");
     for place in [folder.path(), &home, &kernel] {
         std::os::unix::fs::chown(place, Some(user.id), Some(user.id)).expect("root may");
