@@ -303,11 +303,11 @@ class EmulatorResults(Record):
     """reports of the data plane that the supervisor did not take in time"""
 
     inputs_skipped: int
-    """inputs not in the record, because the disk was full, or the file was written more slowly than the bus
-    went (trace.md)"""
+    """inputs not in a trace of inputs, because the disk was full, or the file was written more slowly than
+    the bus went (trace.md)"""
 
     events_skipped: int
-    """events not in the event log, likewise"""
+    """events not in a trace of events, likewise"""
 
     files_incomplete: int
     """how many files that were wanted are not whole"""
@@ -347,11 +347,10 @@ class FileResults(Record):
     """Its name, as the user gave it."""
 
     holds: str
-    """What is in it: `record`, `event log`, `capture`, `Perfetto trace`, `VCD`, `table of events` or `last
-    seconds`."""
+    """What is in it: `trace`, `capture`, `Perfetto trace`, `VCD`, `table of events` or `last seconds`."""
 
     missing: int
-    """Inputs of a record, events of a log, inputs and events of another file, that are known to miss in it."""
+    """Inputs and events that are known to miss in it, as far as it has such."""
 
 
 @dataclass(frozen=True)
