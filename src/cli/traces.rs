@@ -12,10 +12,7 @@ use std::path::{Path, PathBuf};
 pub fn create(args: &TraceArgs, others: &[&Path], header: &Header) -> Result<Vec<EventLog>, WriteError> {
     let create = |(number, (path, level)): (usize, &(PathBuf, LevelArg))| {
         let others: Vec<&Path> = others.iter().copied().chain(args.paths().take(number)).collect();
-        let level = Level::from(*level);
-        let log = EventLog::create(path, &others, &header.clone().at_level(level))?;
-        // Only a replay asks for the digest.
-        Ok(if level.has_inputs() { log } else { log.without_digest() }.on_a_thread())
+        Ok(EventLog::create(path, &others, &header.clone().at_level((*level).into()))?.of_a_run().on_a_thread())
     };
     args.0.iter().enumerate().map(create).collect()
 }

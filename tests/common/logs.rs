@@ -1,5 +1,10 @@
 //! Event logs as text.
 
+/// Options for a trace of what a run is given, and one of what happens.
+pub fn two_traces<'a>(inputs: &'a str, events: &'a str) -> [&'a str; 6] {
+    ["--events", inputs, "--events-level", "inputs", "--events", events]
+}
+
 /// An event log without its checks, which can be changed: lines of the layer `check`, and the header's word for them.
 pub fn unproven(log: &str) -> String {
     let lines = log.split_inclusive('\n').filter(|line| !line.contains("\"layer\":\"check\""));

@@ -2,7 +2,7 @@
 
 use crate::common::files::kind;
 use crate::common::lab::{Lab, fresh_name, namespaces_of};
-use crate::common::logs::medium_layer;
+use crate::common::logs::{medium_layer, two_traces};
 use crate::common::process::{Running, data_plane, ethbus, replays, run, signal};
 use crate::common::results::{check, number, station, stations, sum};
 use crate::common::{PATIENCE, Turn, skipped, wait_until};
@@ -67,18 +67,8 @@ fn a_station_joins_and_leaves_and_joins_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
     let (pcapng, live) = (path(&folder, "run.pcapng"), path(&folder, "late.pcapng"));
-    let mut lab = Lab::up(&[
-        "--stations",
-        "2",
-        "--events",
-        &record,
-        "--events-level",
-        "inputs",
-        "--events",
-        &events,
-        "--pcapng",
-        &pcapng,
-    ]);
+    let files = two_traces(&record, &events);
+    let mut lab = Lab::up(&[&["--stations", "2"], &files[..], &["--pcapng", &pcapng]].concat());
     lab.ping("st1", &lab.ipv4("st2"));
     assert_eq!(names(&lab.stats()), ["st1", "st2"], "seats are in no results");
     let added = run(lab.ethbus("add", &["--format", "json"])).json();
@@ -269,8 +259,7 @@ fn a_station_joins_at_a_place_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
     let topology = ["--stations", "2", "--topology", "bus:2000m"];
-    let mut lab =
-        Lab::up(&[&topology[..], &["--events", &record, "--events-level", "inputs", "--events", &events]].concat());
+    let mut lab = Lab::up(&[&topology[..], &two_traces(&record, &events)].concat());
     for (place, words) in [
         ("2001m", &["`2001 m`", "beyond the cable's end", "write `0 m` to `2000 m`"][..]),
         ("far", &["position", "far"]),

@@ -2,7 +2,7 @@
 //! that fail are reported.
 
 use crate::common::lab::Lab;
-use crate::common::logs::medium_layer;
+use crate::common::logs::{medium_layer, two_traces};
 use crate::common::process::{Running, ethbus, program, replays, run};
 use crate::common::results::{check, emulator, number};
 use crate::common::{Turn, note, skipped};
@@ -85,21 +85,9 @@ fn a_simulated_run_replays_byte_for_byte() {
         ["--topology", "bus:900bt", "--stations", "5", "--traffic", "poisson:0.6", "--rate", "2.94M"],
         ["--topology", "star:100bt", "--stations", "8", "--traffic", "saturated", "--rate", "1G"],
     ] {
-        let files = [
-            "--duration",
-            "50ms",
-            "--warmup",
-            "5ms",
-            "--seed",
-            "7",
-            "--events",
-            &record,
-            "--events-level",
-            "inputs",
-            "--events",
-            &events,
-        ];
-        let simulated = run(ethbus([&["sim"], &options[..], &files, &["--format", "json"]].concat())).json();
+        let files = ["--duration", "50ms", "--warmup", "5ms", "--seed", "7"];
+        let traces = two_traces(&record, &events);
+        let simulated = run(ethbus([&["sim"], &options[..], &files, &traces, &["--format", "json"]].concat())).json();
         let replayed = replays(&record, &["--events", &again, "--format", "json"]);
         assert!(fs::read(&events).expect("a log") == fs::read(&again).expect("a log"), "{options:?}: other events");
         let replayed = replayed.json();
@@ -154,23 +142,9 @@ fn a_full_disk_keeps_whole_lines_and_the_lab() {
     // In blocks of 512 octets: enough for the headers and a few lines.
     let script = "ulimit -f 64; exec \"$0\" \"$@\"";
     let name = crate::common::lab::fresh_name();
-    let arguments = [
-        "-c",
-        script,
-        crate::common::ETHBUS,
-        "up",
-        "--name",
-        &name,
-        "--stations",
-        "2",
-        "--events",
-        &record,
-        "--events-level",
-        "inputs",
-        "--events",
-        &events,
-    ];
-    let mut lab = Running::start(program("sh", arguments), "");
+    let arguments = ["-c", script, crate::common::ETHBUS, "up", "--name", &name, "--stations", "2"];
+    let traces = two_traces(&record, &events);
+    let mut lab = Running::start(program("sh", arguments.iter().chain(&traces)), "");
     lab.wait_for_stderr("ethbus stats --name");
     let send = ["send", "--name", &name, "--from", "st1", "--to", "st2", "--count", "200", "--rate", "500/s"];
     run(ethbus(send)).succeeded();

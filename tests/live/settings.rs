@@ -2,7 +2,7 @@
 
 use crate::common::files::kind;
 use crate::common::lab::{Lab, namespaces_of};
-use crate::common::logs::medium_layer;
+use crate::common::logs::{medium_layer, two_traces};
 use crate::common::process::{ethbus, replays, run};
 use crate::common::results::{check, number, station, stations};
 use crate::common::{PATIENCE, Turn, skipped, wait_until};
@@ -59,17 +59,8 @@ fn a_lab_follows_its_timetable_to_its_end() {
          [[at]]\ntime = '2500ms'\nadd = { name = 'late' }\n\
          [[at]]\ntime = '2500ms'\nuntil = '3500ms'\n",
     );
-    let mut lab = Lab::up(&[
-        &scenario,
-        "--events",
-        &record,
-        "--events-level",
-        "inputs",
-        "--events",
-        &events,
-        "--tolerance",
-        "100%",
-    ]);
+    let files = two_traces(&record, &events);
+    let mut lab = Lab::up(&[&[scenario.as_str()], &files[..], &["--tolerance", "100%"]].concat());
     lab.supervisor().wait_for_stderr("the filter is `address` from now on");
     let results = lab.stats();
     check(&results);

@@ -40,11 +40,10 @@ fn main() {
     let windows = Windows(windows.collect::<Result<_, _>>().expect("room"));
     let windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
     let create = |level: Level| {
-        let log = EventLog::create(&place(level.name()), &[], &header.clone().at_level(level)).expect("room");
-        // As `ethbus sim` has it: only a replay needs the digest.
-        if level.has_inputs() { log.on_a_thread() } else { log.without_digest().on_a_thread() }
+        let log = EventLog::create(&place(level.word()), &[], &header.clone().at_level(level)).expect("room");
+        log.of_a_run().on_a_thread()
     };
-    let traces = Level::ALL.into_iter().filter(|level| wanted.contains(&level.name()));
+    let traces = Level::ALL.iter().copied().filter(|level| wanted.contains(&level.word()));
     let traces: Vec<EventLog> = traces.map(create).collect();
     let frames = match windows {
         None if traces.is_empty() => run(&plan, 1, &mut (), |_| true).map_err(|_| ()),

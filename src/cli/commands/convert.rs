@@ -109,7 +109,7 @@ fn to_trace(args: &ConvertArgs) -> Outcome {
     let given = trace.header().level;
     let level = args.level.map_or(given, Level::from);
     if level.has_inputs() {
-        trace.needs_inputs(&format!("`--level {}`", level.name()))?;
+        trace.needs_inputs(&format!("`--level {}`", level.word()))?;
     }
     let header = trace.header().clone().at_level(level);
     let header = Header { binary: None, ..header };

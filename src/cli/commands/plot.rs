@@ -1,10 +1,10 @@
 //! `ethbus plot`: figures of a sweep's table.
 
-use super::validate::plan;
-use super::{INTERRUPTED, Outcome, interrupts};
+use super::validate::{plan, watched};
+use super::{INTERRUPTED, Outcome};
 use crate::cli::args::{PlotArgs, PlotFigure, PlotUnit};
 use crate::show::program::program;
-use crate::show::{progress, say};
+use crate::show::say;
 use crate::study::flow;
 use crate::study::literature::{self, Beside, FIGURES};
 use crate::study::plot::PlotError;
@@ -19,7 +19,6 @@ use crate::study::sweep::seeds::expected;
 use clap::ValueEnum;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 /// Draws a figure.
 ///
@@ -71,15 +70,10 @@ fn draw_figure(args: &PlotArgs, figure: PlotFigure, kind: Kind) -> Outcome {
     }
     let value = figure.to_possible_value().expect("no figure is skipped");
     let figure = FIGURES.iter().find(|it| it.name == value.get_name()).expect("a figure for each name");
-    let interrupts = interrupts()?;
-    let bar = Mutex::new(progress("running", 1.0));
-    let go_on = |part: f64| {
-        (bar.lock().expect("no thread panics: a panic ends the process"))(part);
-        interrupts.is_empty()
-    };
+    let go_on = watched("running")?;
     let options = literature::Options { seed: args.seed, quick: args.quick, plan: &plan, go_on: &go_on };
     let drawn = literature::figure(&options, figure);
-    drop(bar);
+    drop(go_on);
     let Some((chart, Beside { said, here, verdict })) = drawn else {
         say("ethbus: interrupted; no figure was written\n");
         return Ok(ExitCode::from(INTERRUPTED));

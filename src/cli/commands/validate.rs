@@ -30,12 +30,7 @@ pub fn validate(args: &ValidateArgs, format: Format) -> Outcome {
     let only = args.only.as_deref().unwrap_or_default();
     let title = check_topic(only)?;
     let begun = begin(format, title)?;
-    let interrupts = interrupts()?;
-    let bar = Mutex::new(progress("validating", 1.0));
-    let go_on = |part: f64| {
-        (bar.lock().expect("no thread panics: a panic ends the process"))(part);
-        interrupts.is_empty()
-    };
+    let go_on = watched("validating")?;
     let options =
         Options { seed: args.seeded.seed, quick: args.quick, only, plan: &plan, alter: &|_| (), go_on: &go_on };
     match run(&options) {
@@ -50,6 +45,19 @@ pub fn validate(args: &ValidateArgs, format: Format) -> Outcome {
         }
         Err(ValidateError::Config(error)) => Err(error.into()),
     }
+}
+
+/// Shows the part of some runs that is done; what it gives says whether to go on, which an interrupt ends.
+///
+/// # Errors
+/// Signals that cannot be handled.
+pub(super) fn watched(what: &'static str) -> Result<impl Fn(f64) -> bool + Sync, CommandError> {
+    let interrupts = interrupts()?;
+    let bar = Mutex::new(progress(what, 1.0));
+    Ok(move |part: f64| {
+        (bar.lock().expect("no thread panics: a panic ends the process"))(part);
+        interrupts.is_empty()
+    })
 }
 
 /// The plan of a command, as `ethbus sim` itself would make it.

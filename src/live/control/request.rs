@@ -6,6 +6,7 @@
 
 use super::answer::{RpcError, code};
 use super::document;
+use crate::live::lab::inventory::LEAST_DIGITS;
 use medium::{Fault, Kind, Place, PlcaSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -208,7 +209,7 @@ impl Control {
                 Err("`station` and `id` are a container's, and come together".to_owned())
             }
             Control::Label { id: Some(id), .. } if !is_id(id) => {
-                Err(format!("`id` is `{id}`: it is 12 to 64 hexadecimal digits, the letters small"))
+                Err(format!("`id` is `{id}`: it is {LEAST_DIGITS} to 64 hexadecimal digits, the letters small"))
             }
             Control::Plca { settings, .. } => settings.check().map_err(|error| error.to_string()),
             _ => Ok(()),
@@ -218,7 +219,7 @@ impl Control {
 
 /// Whether a text is a container's identifier.
 fn is_id(id: &str) -> bool {
-    (12..=64).contains(&id.len()) && id.bytes().all(|octet| matches!(octet, b'0'..=b'9' | b'a'..=b'f'))
+    (LEAST_DIGITS..=64).contains(&id.len()) && id.bytes().all(|octet| matches!(octet, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 impl Wanted {

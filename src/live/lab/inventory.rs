@@ -24,7 +24,7 @@ mod removal;
 pub use self::content::{Claim, Content};
 pub use self::error::InventoryError;
 pub(super) use self::error::file_error;
-pub use self::labels::Labels;
+pub use self::labels::{LEAST_DIGITS, Labels};
 
 use super::lent::{Home, Outside, What};
 use super::owner::{Owner, check_folder, make_folder};

@@ -117,9 +117,7 @@ impl Writer {
         let (mut descriptors, files) = (files.into_iter().map(File::from), Arc::new(Files::of(outputs)));
         let traces = outputs.traces.iter().zip(descriptors.by_ref());
         let traces = traces.map(|((level, name), file)| {
-            let log = EventLog::from_file(file, name.clone(), &header.clone().at_level(*level))?;
-            // Only a replay asks for the digest.
-            Ok(if level.has_inputs() { log } else { log.without_digest() })
+            Ok(EventLog::from_file(file, name.clone(), &header.clone().at_level(*level))?.of_a_run())
         });
         let traces = traces.map(|log| log.map(Trace::of)).collect::<Result<_, WriteError>>()?;
         let windows = outputs.windows.iter().zip(descriptors);

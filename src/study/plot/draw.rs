@@ -316,10 +316,8 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         self.area.draw(&PathElement::new(outline, stroke))
     }
 
-    /// One series needs no name: the y axis has it.
     fn names(figure: &Figure) -> impl Iterator<Item = (usize, &str)> {
-        let several = figure.series.len() > 1 || figure.legend.is_some();
-        figure.series.iter().map(|series| series.name.as_str()).enumerate().filter(move |_| several)
+        figure.series[..named(figure)].iter().map(|series| series.name.as_str()).enumerate()
     }
 
     fn legend_width(&self, figure: &Figure) -> Result<u32, DrawingAreaErrorKind<DB::ErrorType>> {
@@ -405,13 +403,18 @@ fn apart(wanted: &[i32], least: i32, room: Range<i32>) -> Vec<i32> {
     places
 }
 
+/// How many series have a name at the side. One needs none: the y axis has it.
+fn named(figure: &Figure) -> usize {
+    let several = figure.series.len() > 1 || figure.legend.is_some();
+    if several { figure.series.len() } else { 0 }
+}
+
 /// How many lines of text have no room at the side of a figure, if any.
 pub fn without_room(figure: &Figure, height: u32) -> usize {
-    let names = if figure.series.len() > 1 || figure.legend.is_some() { figure.series.len() } else { 0 };
     let row = if figure.looks == Looks::Shades { ROW } else { LINE * 3 / 4 };
     let others = (figure.note.len() + usize::from(figure.legend.is_some()) + 1) as u32 * LINE * 3 / 4;
     let above = 2 * MARGIN + figure.title.as_ref().map_or(0, |_| LINE);
     // The first and the last name may be at the ends of the room.
     let fitting = height.saturating_sub(above + others + MARGIN) / row + 1;
-    names.saturating_sub(fitting as usize)
+    named(figure).saturating_sub(fitting as usize)
 }

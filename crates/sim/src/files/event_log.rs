@@ -145,18 +145,23 @@ impl EventLog {
     }
 
     /// The digest is not wanted, which spares its work.
-    pub fn without_digest(mut self) -> EventLog {
-        match &mut self.writer {
-            Writer::Here(pen) => pen.without_digest(),
-            Writer::Beside(_) => panic!("what is wanted is said before there is a thread"),
-        }
-        self
+    pub fn without_digest(self) -> EventLog {
+        self.wanted(Pen::without_digest)
+    }
+
+    /// That of a run, which keeps the digest only where a replay asks for it.
+    pub fn of_a_run(self) -> EventLog {
+        self.wanted(Pen::of_a_run)
     }
 
     /// Frames have no octets.
-    pub fn without_octets(mut self) -> EventLog {
+    pub fn without_octets(self) -> EventLog {
+        self.wanted(Pen::without_octets)
+    }
+
+    fn wanted(mut self, say: impl FnOnce(&mut Pen)) -> EventLog {
         match &mut self.writer {
-            Writer::Here(pen) => pen.without_octets(),
+            Writer::Here(pen) => say(pen),
             Writer::Beside(_) => panic!("what is wanted is said before there is a thread"),
         }
         self

@@ -7,7 +7,7 @@ use sim::files::event_log::Container;
 use std::collections::BTreeMap;
 
 /// The least digits by which a container's identifier is known: as many as engines print.
-const LEAST_DIGITS: usize = 12;
+pub const LEAST_DIGITS: usize = 12;
 
 /// The labels of a lab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,33 +1,22 @@
 //! What of a run a trace has.
 
-use serde::{Deserialize, Serialize};
+use crate::words::choices::choice;
 
-/// What of a run a trace has. Each level has what is done to the bus.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// What the run was given: it can be replayed.
-    Inputs,
-    /// What happened.
-    #[default]
-    Events,
-    /// Both, in one order.
-    All,
+choice! {
+    /// What of a run a trace has. Each level has what is done to the bus.
+    #[derive(Default)]
+    pub enum Level {
+        /// What the run was given: it can be replayed.
+        Inputs = "inputs",
+        /// What happened.
+        #[default]
+        Events = "events",
+        /// Both, in one order.
+        All = "all",
+    }
 }
 
 impl Level {
-    /// All of them.
-    pub const ALL: [Level; 3] = [Level::Inputs, Level::Events, Level::All];
-
-    /// As headers and options have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Inputs => "inputs",
-            Level::Events => "events",
-            Level::All => "all",
-        }
-    }
-
     /// Whether a trace of this level has what the run was given.
     pub fn has_inputs(self) -> bool {
         matches!(self, Level::Inputs | Level::All)

@@ -61,6 +61,13 @@ impl Pen {
         pen
     }
 
+    /// Keeps the digest only where the trace can be replayed: a replay alone asks for it.
+    pub fn of_a_run(&mut self) {
+        if !self.level.has_inputs() {
+            self.without_digest();
+        }
+    }
+
     /// The digest is not wanted: lines that are not written need not be made.
     pub fn without_digest(&mut self) {
         self.digest = None;

@@ -96,7 +96,7 @@ impl<R: BufRead> EventLogReader<R> {
 
     fn needs(&self, has: fn(Level) -> bool, reader: &str, what: &str, how: &str) -> Result<(), ReadError> {
         let level = self.header.level;
-        let what = || format!("this trace has the level `{}`, and {reader} needs {what}: {how}", level.name());
+        let what = || format!("this trace has the level `{}`, and {reader} needs {what}: {how}", level.word());
         if has(level) { Ok(()) } else { Err(self.lines.wrong(what())) }
     }
 
