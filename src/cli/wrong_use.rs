@@ -3,7 +3,7 @@
 use super::args::{self, Cli};
 use super::commands::CommandError;
 use crate::show::{say, with_causes};
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use sim::scenario::wrong::meant;
 use sim::settings::keys;
@@ -80,8 +80,12 @@ const OF_ONE_RUN: [&str; 3] = ["--series", "--series-out", "--frames"];
 /// It asks for help or for the version, which has been printed, or it is wrong, which has been said: the exit code.
 pub fn parse() -> Result<Cli, ExitCode> {
     let arguments = joined(asked_by_name(asked_by_wireshark(std::env::args_os().collect())));
-    let mut whole = args::command();
-    let matches = whole.try_get_matches_from_mut(arguments);
+    // The lists of commands are in the help alone: nothing else makes them.
+    let mut whole = Cli::command();
+    let matches = whole.try_get_matches_from_mut(&arguments).or_else(|error| match error.kind() {
+        ErrorKind::DisplayHelp => args::command().try_get_matches_from(&arguments),
+        _ => Err(error),
+    });
     let read = matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut whole)));
     read.map_err(|error| {
         if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
@@ -331,7 +335,7 @@ fn nearest_command(above: &str, written: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::{CommandFactory, Parser};
+    use clap::Parser;
 
     fn joined_text(line: &str) -> String {
         let arguments = joined(line.split(' ').map(OsString::from).collect());
