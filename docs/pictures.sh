@@ -52,7 +52,7 @@ done
 # Utilisation over stations.
 "$ethbus" sweep --set stations=2..256*2 --set traffic.frame_size=64,512,1518 --seeds 3 --duration 300ms --warmup 50ms \
     --out "$scratch/runs.csv" 2> "$scratch/sweep"
-draw utilization.svg plot runs.csv --x stations --y utilization_total --by traffic.frame_size --log-x \
+draw utilization.svg plot runs.csv --x stations --y utilization_total --by traffic.frame_size --log x \
     --title "Saturated stations on 10 Mb/s" --out
 
 # The demonstration, as a terminal shows it: of a run that its own verdict trusts, which a busy machine may not give at once.
@@ -106,7 +106,8 @@ window() {
     ' bash "$(realpath "$out")/$name.png" "$title" "$@" > "$scratch/$name" 2>&1
 }
 "$ethbus" sim --stations 4 --topology bus:500m --duration 1ms --warmup 0s --seed 3 --pcapng "$scratch/run.pcapng" \
-    --vcd "$scratch/run.vcd" > "$scratch/table"
+    --events "$scratch/run.events" > "$scratch/table"
+"$ethbus" convert "$scratch/run.events" --to vcd --out "$scratch/run.vcd"
 mkdir -p "$scratch/.config/wireshark/profiles" "$scratch/.local/lib/wireshark/plugins"
 cp -r examples/wireshark "$scratch/.config/wireshark/profiles/ethbus"
 cp examples/wireshark/ethbus.lua "$scratch/.local/lib/wireshark/plugins/"

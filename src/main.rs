@@ -110,9 +110,7 @@ fn code_of(error: &CommandError) -> ExitCode {
         | CommandError::Policy(_)
         | CommandError::Retry(_)
         | CommandError::Plot(PlotError::Option { .. } | PlotError::NoTable { .. })
-        | CommandError::Explain(
-            ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },
-        ) => ExitCode::from(WRONG_USE),
+        | CommandError::Explain(ExplainError::Name { .. } | ExplainError::Station { .. }) => ExitCode::from(WRONG_USE),
         _ => ExitCode::FAILURE,
     }
 }

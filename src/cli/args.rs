@@ -2,10 +2,8 @@
 //!
 //! Here are the commands and the demonstration's options; each group of commands has its options in a file of its own.
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use sim::settings::options::DEMO;
-use sim::words::units::{seed, tolerance};
-use std::path::PathBuf;
 
 // By path: build.rs includes this file by path too, and would look for the modules elsewhere.
 #[path = "args/labs.rs"]
@@ -18,6 +16,8 @@ mod overruled;
 mod plan;
 #[path = "args/retry.rs"]
 pub mod retry;
+#[path = "args/shared.rs"]
+mod shared;
 #[path = "args/simulation.rs"]
 mod simulation;
 #[path = "args/theory.rs"]
@@ -30,8 +30,8 @@ mod virtual_lab;
 mod windows;
 
 pub use self::labs::{
-    AddArgs, CutArgs, DownArgs, ExecArgs, FAULTS, FaultArgs, LabArgs, ListArgs, NamedLabArgs, PlcaArgs, PlcaCommand,
-    PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, SetArgs, StatsArgs, StepArgs, UpArgs, WatchArgs,
+    AddArgs, CutArgs, DownArgs, ExecArgs, FAULTS, FaultArgs, ListArgs, PlcaArgs, PlcaCommand, PlcaSetArgs,
+    PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, SetArgs, StatsArgs, StepArgs, UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, CheckArgs, CompletionsArgs, DockerArgs, DoctorArgs, HelpCommand, InitArgs, ManArgs, NamesArgs,
@@ -39,8 +39,13 @@ pub use self::machine::{
 };
 pub use self::overruled::Overruled;
 pub use self::plan::PlanArgs;
+pub use self::shared::{
+    Consoles, Drawn, Format, Jobs, LabArgs, LimitArgs, MaybeOutArg, NamedLabArgs, OutArg, ParquetArg, PoliciesArg,
+    Quick, ScenarioArg, Seeded, Series, SetArg, SimFormat, StreamArg, Tabled, TablesArg, TimedArgs, Timing, TraceArg,
+    Trust, Written,
+};
 pub use self::simulation::{
-    ExplainArgs, MergeArgs, PlotArgs, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, RowArgs, SimArgs, SimFormat,
+    ExplainArgs, MergeArgs, PlotArgs, PlotAxis, PlotFigure, PlotUnit, ReplayArgs, ReportArgs, RowArgs, SimArgs,
     SweepArgs, SweepCommand, SweepStatusArgs, ValidateArgs,
 };
 pub use self::traces::{LevelArg, TraceArgs};
@@ -121,6 +126,7 @@ fn grouped_commands(all: &clap::Command) -> String {
 #[derive(Debug, Parser)]
 #[command(name = "ethbus", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
 #[command(mut_arg("pcapng", |pcapng| pcapng.hide_short_help(true)))]
+#[command(mut_arg("format", |format| format.hide_short_help(true)))]
 #[command(
     disable_help_subcommand = true,
     override_usage = "ethbus [OPTIONS]    the demonstration\n       ethbus COMMAND ...",
@@ -240,7 +246,7 @@ pub enum Command {
     /// For each message the longest wait and response, its deadline and slack, and what the bound consists of. Ends with 1
     /// if a deadline is not kept. See docs/plan.md.
     #[command(
-        after_help = "Examples:\n  ethbus plan examples/plca/vehicle.toml\n  ethbus plan table.csv --simulate 10s --format json"
+        after_help = "Examples:\n  ethbus plan examples/plca/vehicle.toml\n  ethbus plan table.csv --duration 10s --format json"
     )]
     Plan(PlanArgs),
     /// Cut the cable between two stations: two media from then on
@@ -360,55 +366,24 @@ pub enum Command {
     Names(NamesArgs),
 }
 
-/// How results are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    #[default]
-    Table,
-    /// For programs, as JSON; docs/results.md describes that of a run.
-    Json,
-}
-
-/// The option of commands that write a table or JSON.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct Written {
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
-}
-
-/// The option of commands whose draws are the same each time.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct Seeded {
-    /// Seed of every draw
-    #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
-    pub seed: u64,
-}
-
 /// Options of the demonstration.
 #[derive(Args, Clone, Debug)]
 pub struct DemoArgs {
     /// What is run.
     #[command(flatten)]
     pub run: Overruled<DEMO>,
-    /// Write all events, for `ethbus explain`
-    #[arg(long, value_name = "FILE")]
-    pub events: Option<PathBuf>,
+    /// Traces.
+    #[command(flatten)]
+    pub traces: TraceArgs,
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
-    /// What a trusted run may be off by
-    ///
-    /// A part: of the time in which the medium's clock was stopped, and of frames that were late or lost.
-    #[arg(long, value_name = "PART", default_value = "1%", value_parser = tolerance, hide_short_help = true)]
-    pub tolerance: f64,
-    /// End with 3 if the run is not to be trusted
-    #[arg(long, hide_short_help = true)]
-    pub strict: bool,
-    /// Write as `table` or `json`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true, hide_short_help = true)]
-    pub format: Format,
+    /// Whether it is to be trusted.
+    #[command(flatten)]
+    pub trust: Trust,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 #[cfg(test)]

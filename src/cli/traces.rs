@@ -2,7 +2,9 @@
 
 use super::args::{LevelArg, TraceArgs};
 use sim::files::event_log::{EventLog, Header, Level};
-use sim::files::json_lines::WriteError;
+use sim::files::json_lines::{self, WriteError};
+use sim::files::output::place_name;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Creates the traces of a run in virtual time, each written by a thread of its own; none is one of `others`, or one before.
@@ -15,6 +17,17 @@ pub fn create(args: &TraceArgs, others: &[&Path], header: &Header) -> Result<Vec
         Ok(EventLog::create(path, &others, &header.clone().at_level((*level).into()))?.of_a_run().on_a_thread())
     };
     args.0.iter().enumerate().map(create).collect()
+}
+
+/// The traces that a data plane writes, each with its level and name, and their files.
+///
+/// # Errors
+/// A file cannot be made.
+pub fn handed_over(args: &TraceArgs) -> Result<(Vec<(Level, String)>, Vec<File>), WriteError> {
+    let paths: Vec<&Path> = args.paths().collect();
+    let files = paths.iter().enumerate().map(|(number, path)| json_lines::create(path, &paths[..number]));
+    let named = args.0.iter().map(|(path, level)| ((*level).into(), place_name(path))).collect();
+    Ok((named, files.collect::<Result<_, _>>()?))
 }
 
 impl From<LevelArg> for Level {

@@ -33,9 +33,9 @@ pub struct WindowFiles {
     trailing: Vec<Trailing>,
 }
 
-/// The requested files and their options.
-pub fn named(args: &WindowArgs) -> [(&'static str, Option<&Path>); 3] {
-    [("--pcapng", args.pcapng.as_deref()), ("--perfetto", args.perfetto.as_deref()), ("--vcd", args.vcd.as_deref())]
+/// The requested capture and its option.
+pub fn named(args: &WindowArgs) -> (&'static str, Option<&Path>) {
+    ("--pcapng", args.pcapng.as_deref())
 }
 
 /// What a capture at `path` is to have, of a medium of these stations; `option` is that of the filter.
@@ -54,16 +54,14 @@ pub fn wish(
     filter.and_then(|filter| framing.filtered(filter)).map_err(|what| PlanError::option(option, what))
 }
 
-/// Opens the requested files for a medium of these stations; none may be one of `others`.
+/// Opens the requested files; none may be one of `others`.
 ///
 /// # Errors
-/// A filter or a rotation that is none, or a file that cannot be made.
-pub fn open(args: &WindowArgs, stations: &[String], others: &[&Path]) -> Result<WindowFiles, OpenError> {
+/// A rotation that is none, or a file that cannot be made.
+pub fn open(args: &WindowArgs, others: &[&Path]) -> Result<WindowFiles, OpenError> {
     let mut files = WindowFiles::default();
     if let Some(path) = &args.pcapng {
-        let filter = args.pcapng_filter.as_deref();
-        let wish = wish("--pcapng-filter", Some(path), args.pcapng_plain, filter, stations)?;
-        let kind = WindowKind::Pcapng(wish);
+        let kind = WindowKind::Pcapng(wish("--pcapng", Some(path), false, None, &[])?);
         let rotation = args.pcapng_rotate.as_deref().map(str::parse::<Rotation>).transpose();
         match rotation.map_err(|what| PlanError::option("--pcapng-rotate", what))? {
             Some(_) if is_stdout(path) => {
@@ -82,11 +80,6 @@ pub fn open(args: &WindowArgs, stations: &[String], others: &[&Path]) -> Result<
             }
             None => files.add("--pcapng", kind, path, others)?,
         }
-    }
-    for (option, kind, path) in
-        [("--perfetto", WindowKind::Perfetto, &args.perfetto), ("--vcd", WindowKind::Vcd, &args.vcd)]
-    {
-        path.as_deref().map_or(Ok(()), |path| files.add(option, kind, path, others))?;
     }
     Ok(files)
 }

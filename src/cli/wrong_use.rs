@@ -3,8 +3,8 @@
 use super::args::{self, Cli};
 use super::commands::CommandError;
 use crate::show::{say, with_causes};
-use clap::{CommandFactory, FromArgMatches};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches};
 use sim::scenario::wrong::meant;
 use sim::settings::keys;
 use std::error::Error;
@@ -18,7 +18,7 @@ pub const WRONG_USE: u8 = 2;
 /// Options of other programs, and ours of the same meaning, with a value where one is meant; words for keys of a scenario are in
 /// `sim::settings::keys`. A command without that option gives no hint, however alike another option looks. An empty text: the
 /// word has several meanings.
-const HABITS: [(&[&str], &str); 10] = [
+const HABITS: [(&[&str], &str); 13] = [
     (&["load"], "traffic"),
     // Of a frame, or of the cable; of a port, or of the medium.
     (&["length", "mode"], ""),
@@ -30,6 +30,19 @@ const HABITS: [(&[&str], &str); 10] = [
     (&["packets", "count"], "count"),
     (&["daemon", "detach"], "background"),
     (&["protocol", "mac"], "access"),
+    (&["until", "simulate"], "duration"),
+    (&["log-x", "log-y"], "log"),
+    (&["x-range", "y-range"], "range"),
+];
+
+/// Options of earlier versions of commands with traces, and what to write.
+const BY_A_TRACE: [(&[&str], &str); 3] = [
+    (&["--record"], "`--events FILE --events-level inputs`"),
+    (&["--perfetto", "--vcd"], "`--events FILE`, and `ethbus convert FILE --to` what you want"),
+    (
+        &["--pcapng-plain", "--pcapng-filter"],
+        "`--events FILE`, and `ethbus convert FILE --to pcapng` with --plain or --filter",
+    ),
 ];
 
 /// Commands of Mininet, docker, containerlab and others, and those of earlier versions: what to type here. The first word of
@@ -261,8 +274,9 @@ fn unknown(error: &clap::Error, name: &str) -> String {
             "{name}: `ethbus exec` needs no such option, since a program has your terminal: leave it out, as in `ethbus exec st1 sh`"
         );
     }
-    if name == "--record" && has_option(&command, "events-level") {
-        return format!("{name}: no such option of `{command}`: write `--events FILE --events-level inputs`");
+    let by_trace = BY_A_TRACE.iter().find(|(names, _)| names.contains(&name));
+    if let Some((_, what)) = by_trace.filter(|_| has_option(&command, "events-level")) {
+        return format!("{name}: no such option of `{command}`: write {what}");
     }
     if OF_ONE_RUN.contains(&name) && !has_option(&command, name.trim_start_matches('-')) {
         return format!(

@@ -93,7 +93,6 @@ fn bash_offers_values_of_options() {
     run(ethbus(["sim", "--duration", "10ms", "--stations", "2", "--events", &log])).succeeded();
     assert_eq!(offered(&["explain", &log, "--pick", "station="]), ["station=st1", "station=st2"]);
     assert_eq!(offered(&["explain", &log, "--pick", "e"]), ["end=transmitted", "end=discarded"]);
-    assert_eq!(offered(&["explain", &log, "--station", ""]), ["st1", "st2"]);
 }
 
 /// Commands and options that are not for people are offered in no shell.

@@ -16,7 +16,8 @@ fn path(folder: &TempDir, name: &str) -> String {
 /// The bound of the access delay by the closed form, in bit times.
 fn bound(nodes: usize, octets: u64) -> u64 {
     let (nodes, octets) = (nodes.to_string(), octets.to_string());
-    let answer = run(ethbus(["theory", "plca", "--nodes", &nodes, "--frame-size", &octets, "--format", "json"])).json();
+    let answer =
+        run(ethbus(["theory", "plca", "--stations", &nodes, "--frame-size", &octets, "--format", "json"])).json();
     number(&answer, "access_delay_bound_bt")
 }
 

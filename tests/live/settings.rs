@@ -148,7 +148,7 @@ fn a_lab_that_is_up_is_set() {
     replays(&record, &[]);
 }
 
-/// The end that `up --until` gives a lab is one of the medium's clock.
+/// The end that `up --duration` gives a lab is one of the medium's clock.
 #[test]
 fn a_lab_ends_when_its_medium_has_run_for_so_long() {
     if skipped(&["ip"]) {
@@ -157,8 +157,8 @@ fn a_lab_ends_when_its_medium_has_run_for_so_long() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let record = path(&folder, "run.record");
-    run(ethbus(["up", "--stations", "2", "--until", "soon"])).failed_with(2, &["--until", "soon"]);
-    let mut lab = Lab::up(&["--stations", "2", "--until", "700ms", "--events", &record, "--events-level", "inputs"]);
+    run(ethbus(["up", "--stations", "2", "--duration", "soon"])).failed_with(2, &["--duration", "soon"]);
+    let mut lab = Lab::up(&["--stations", "2", "--duration", "700ms", "--events", &record, "--events-level", "inputs"]);
     let ended = lab.ended();
     assert_eq!(ended.code(), Some(0), "{ended:#?}");
     assert!(ended.stderr.contains("the lab ends, as `until` has it"), "{ended:#?}");

@@ -40,7 +40,7 @@ fn each_bus_has_a_log_and_a_record_of_its_own() {
     sim(&["--events", &at("run.jsonl"), "--events", &at("run.record"), "--events-level", "inputs"]).succeeded();
     for bus in ["front", "rear"] {
         let (events, record) = (at(&format!("run.{bus}.jsonl")), at(&format!("run.{bus}.record")));
-        let told = run(ethbus(["explain", &events, "--station", "sw", "--frame", "1"])).succeeded().stdout;
+        let told = run(ethbus(["explain", &events, "--frame", "sw#1"])).succeeded().stdout;
         assert!(told.contains("sw"), "{told}");
         let again = at(&format!("again.{bus}.jsonl"));
         run(ethbus(["replay", &record, "--events", &again])).succeeded();
@@ -54,23 +54,21 @@ fn each_bus_has_a_log_and_a_record_of_its_own() {
 fn windows_and_tables_are_a_file_of_each_bus() {
     let folder = folder();
     let at = |name: &str| path(&folder, name);
-    let of = ["--pcapng", "--perfetto", "--vcd", "--frames", "--series-out"];
-    let names = ["run.pcapng.zst", "run.pftrace", "run.vcd", "frames.csv", "series.csv"];
+    let of = ["--pcapng", "--frames", "--series-out"];
+    let names = ["run.pcapng.zst", "frames.csv", "series.csv"];
     let files = names.map(at);
     let options: Vec<&str> = of.iter().zip(&files).flat_map(|(option, file)| [*option, file]).collect();
     sim(&[&options[..], &["--series", "10ms"]].concat()).succeeded();
     let size = |name: &str| std::fs::metadata(at(name)).map_or(0, |file| file.len());
     for bus in ["front", "rear"] {
-        for (name, ending) in [("run", "pcapng.zst"), ("run", "pftrace"), ("run", "vcd")] {
-            assert!(size(&format!("{name}.{bus}.{ending}")) > 1000, "{bus} {ending}");
-        }
+        assert!(size(&format!("run.{bus}.pcapng.zst")) > 1000, "{bus}");
         let read = |name: &str| std::fs::read_to_string(at(name)).expect("a table");
         let frames = read(&format!("frames.{bus}.csv"));
         assert!(frames.contains(&format!("{bus}-1")) && frames.contains("sw"), "{bus}");
         let rows = read(&format!("series.{bus}.csv")).lines().count();
         assert_eq!(rows, 11, "{bus}: a header and ten intervals");
     }
-    assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 10);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 6);
 }
 
 /// A row of each bus has the figures of its results. Rows have the same columns, whatever the methods.
@@ -125,14 +123,9 @@ fn several_buses_have_replications_and_an_end() {
 fn what_is_of_one_bus_is_refused() {
     let folder = folder();
     let file = path(&folder, "file");
-    for (option, value) in [
-        ("--pcapng", Some("-")),
-        ("--perfetto", Some("-")),
-        ("--vcd", Some("/dev/null")),
-        ("--events", Some("/dev/null")),
-        ("--series", Some("1ms")),
-        ("--watch", None),
-    ] {
+    for (option, value) in
+        [("--pcapng", Some("-")), ("--events", Some("/dev/null")), ("--series", Some("1ms")), ("--watch", None)]
+    {
         let arguments: Vec<&str> = [option].into_iter().chain(value).collect();
         sim(&arguments).failed_with(WRONG_USE, &[option, "is of one bus", "FILE"]);
     }

@@ -150,7 +150,7 @@ fn planned(folder: &tempfile::TempDir, text: &str, options: &[&str], code: i32) 
 #[test]
 fn text_csv_and_json_agree() {
     let folder = tempfile::tempdir().expect("a folder");
-    let of = |format| planned(&folder, TABLE, &["--simulate", "100ms", "--format", format], 1).stdout;
+    let of = |format| planned(&folder, TABLE, &["--duration", "100ms", "--format", format], 1).stdout;
     let json: serde_json::Value = serde_json::from_str(&of("json")).expect("JSON");
     let csv = of("csv");
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
@@ -210,7 +210,7 @@ const MIXED: &str = "node,name,octets,period,burst,priority\n\
 fn a_frame_of_high_priority_waits_for_one_lower_frame() {
     let folder = tempfile::tempdir().expect("a folder");
     let of = |text: &str| -> serde_json::Value {
-        let answer = planned(&folder, text, &["--simulate", "2s", "--format", "json"], 0);
+        let answer = planned(&folder, text, &["--duration", "2s", "--format", "json"], 0);
         serde_json::from_str(&answer.stdout).expect("JSON")
     };
     let (first, equal) = (of(MIXED), of(&MIXED.replace("1,7\n", "1,0\n")));
@@ -250,7 +250,7 @@ fn a_lower_priority_without_a_bound_leaves_the_higher_one_its_own() {
 fn a_shaped_class_sends_no_faster_than_its_slope() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = "node,name,octets,period,burst,phase,idle-slope\na,camera,1518,100 ms,2,0 ms,25 %\n";
-    let answer = planned(&folder, text, &["--simulate", "2s", "--format", "json"], 0);
+    let answer = planned(&folder, text, &["--duration", "2s", "--format", "json"], 0);
     let json: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
     let message = &json["messages"][0];
     let seen = message["simulated"]["response_max_us"].as_f64().expect("frames");
@@ -272,7 +272,7 @@ fn a_shaper_lets_lower_frames_through() {
             "node,name,octets,period,burst,phase,priority,idle-slope\n\
              a,camera,1518,50 ms,5,0 ms,3,{slope}\na,door,64,11 ms,1,,0,\n"
         );
-        let answer = planned(&folder, &text, &["--simulate", "5s", "--format", "json"], 0);
+        let answer = planned(&folder, &text, &["--duration", "5s", "--format", "json"], 0);
         let json: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
         assert_eq!(json["classes"].as_array().map(Vec::len), Some(2), "{json}");
         json["messages"][1]["simulated"]["response_max_us"].as_f64().expect("frames")
@@ -309,7 +309,7 @@ fn a_mac_phy_is_a_part_of_the_bound() {
     let path = folder.path().join("table.toml");
     std::fs::write(&path, MAC_PHY).expect("a table");
     let path = path.display().to_string();
-    let answer = run(ethbus(["plan", &path, "--simulate", "1s", "--format", "json"]));
+    let answer = run(ethbus(["plan", &path, "--duration", "1s", "--format", "json"]));
     let json: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
     let long = &json["messages"][0];
     assert_eq!(long["parts"]["host_us"].as_f64(), Some(f64::from(80 + (2 + 24) * 218) / 10.0), "{long}");
@@ -327,7 +327,7 @@ fn a_mac_phy_is_a_part_of_the_bound() {
 fn the_frames_of_a_burst_arrive_together() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = "node,name,octets,period,burst\na,m,1518,250 ms,4\n";
-    let answer = planned(&folder, text, &["--simulate", "10s", "--format", "json"], 0);
+    let answer = planned(&folder, text, &["--duration", "10s", "--format", "json"], 0);
     let json: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
     let simulated = &json["messages"][0]["simulated"];
     let long_frame = 1220.8;

@@ -51,7 +51,7 @@ fn texts_of(element: &str) -> &str {
 fn a_figure_names_its_axes_with_units_its_lines_and_its_band() {
     let table = Table::new();
     let out = table.path("figure.svg");
-    table.plot(&out, "--x stations --y access_delay_mean_bt --by traffic.frame_size --log-x").succeeded();
+    table.plot(&out, "--x stations --y access_delay_mean_bt --by traffic.frame_size --log x").succeeded();
     let svg = std::fs::read_to_string(&out).expect("a figure");
     let texts = texts(&svg);
     let wanted = [
@@ -82,7 +82,7 @@ fn a_figure_names_its_axes_with_units_its_lines_and_its_band() {
     assert!(ends.iter().all(|end| *end < 3200.0), "each text fits in whatever font there is: {ends:?}");
     assert_eq!(svg.find("</svg>"), Some(svg.trim_end().len() - "</svg>".len()), "everything is in the picture");
     // A picture has its own name in it, as a part of the command that made it.
-    table.plot(&table.path("again.svg"), "--x stations --y access_delay_mean_bt --by traffic.frame_size --log-x");
+    table.plot(&table.path("again.svg"), "--x stations --y access_delay_mean_bt --by traffic.frame_size --log x");
     let again = std::fs::read_to_string(table.path("again.svg")).expect("a figure").replace("again.svg", "figure.svg");
     assert_eq!(svg, again, "the same figure, the same octets");
 }
@@ -114,7 +114,7 @@ fn what_makes_no_figure_is_named_and_nothing_is_written() {
         ("a.svg", "--x stations --y fairness --where traffic.frame_size", &["--where", "write it like"]),
         ("a.pdf", "--x stations --y fairness --by traffic.frame_size", &["a.pdf", ".svg or .png"]),
         ("a.svg", "--x stations --y fairness,mac_delay_max_bt --by traffic.frame_size", &["--y", "unit", "BT"]),
-        ("a.svg", "--x stations --y late_collisions --by traffic.frame_size --log-y", &["--log-y", "logarithmic"]),
+        ("a.svg", "--x stations --y late_collisions --by traffic.frame_size --log", &["--log", "logarithmic"]),
     ];
     for (out, arguments, words) in cases {
         let ended = table.plot(&table.path(out), arguments);
@@ -141,7 +141,7 @@ fn one_metric_over_another_in_another_unit() {
     let table = Table::new();
     let out = table.path("figure.svg");
     let mut plot = ethbus(["plot".as_ref(), table.path("runs.csv").as_os_str(), "--out".as_ref(), out.as_os_str()]);
-    let wanted = "--x utilization_frame --y access_delay_p50_bt --by stations --unit us --x-range 0.1..1";
+    let wanted = "--x utilization_frame --y access_delay_p50_bt --by stations --unit us --range x=0.1..1";
     plot.args(wanted.split_whitespace()).args(["--title", "Delay & load"]);
     run(plot).succeeded();
     let svg = std::fs::read_to_string(&out).expect("a figure");
@@ -149,8 +149,8 @@ fn one_metric_over_another_in_another_unit() {
     for text in ["Utilization, frames (part of the rate)", "Access delay, median (\u{b5}s)", "Delay &amp; load", "8"] {
         assert!(texts.contains(&text), "no `{text}` in {texts:?}");
     }
-    for (option, word) in [("--x-range 1..0", "--x-range"), ("--y-range 5..6", "nothing to draw")] {
-        let ended = table.plot(&table.path("no.svg"), &format!("{wanted} {option}").replace("--x-range 0.1..1 ", ""));
+    for (option, word) in [("--range x=1..0", "--range"), ("--range y=5..6", "nothing to draw")] {
+        let ended = table.plot(&table.path("no.svg"), &format!("{wanted} {option}").replace("--range x=0.1..1 ", ""));
         ended.failed_with(WRONG_USE, &[word]);
     }
 }

@@ -158,7 +158,7 @@ fn every_access_method_carries_tcp() {
             "[access]\nmethod = '{method}'\n[traffic]\nframe_size = 1518\n[[station]]\nrun = ['iperf3 -s &']\n\
              [[station]]\nrun = ['at 2s iperf3 -c st1 -n 100K']\n"
         ));
-        let ended = run(command(&folder, "a", &["--until", "60s"]));
+        let ended = run(command(&folder, "a", &["--duration", "60s"]));
         assert_eq!(ended.code(), Some(0), "{method}: {ended:#?} {}", text(&folder, "a.consoles/st2.txt"));
     }
 }
@@ -250,7 +250,7 @@ fn the_code_is_that_of_the_first_program_that_failed() {
     }
     let folder = scenario("[[station]]\nrun = ['true', 'at 1s exit 7']\n[[station]]\nrun = ['at 1.5s exit 3']\n");
     assert_eq!(run(command(&folder, "a", &[])).code(), Some(7));
-    let ended = run(command(&folder, "b", &["--until", "1.2s"]));
+    let ended = run(command(&folder, "b", &["--duration", "1.2s"]));
     // The program of st2 would begin after the end.
     assert_eq!(ended.code(), Some(2), "{ended:#?}");
     assert!(ended.stderr.contains("exit 3"), "{}", ended.stderr);
@@ -343,7 +343,7 @@ fn what_makes_no_virtual_lab_is_refused_with_its_remedy() {
         words.iter().for_each(|word| assert!(ended.stderr.contains(word), "no `{word}` in {}", ended.stderr));
     };
     let one = "[[station]]\nrun = ['true']\n";
-    refused("stations = 2", &[], &["--until", "run ="]);
+    refused("stations = 2", &[], &["--duration", "run ="]);
     refused(one, &["--kernel", "/bin/sh"], &["time travel", "ethbus kernel build"]);
     refused(one, &["--kernel", "/no/such"], &["/no/such", "ethbus kernel build"]);
     refused(&format!("{one}kind = 'tap'"), &[], &["st1", "kind"]);

@@ -164,7 +164,7 @@ fn named(text: &str) -> BTreeSet<String> {
 
 fn steps(case: &Case, frame: FrameId) -> Vec<ToldStep> {
     let mut log = EventLogReader::new(LineReader::new(case.log.as_bytes(), "log".to_owned())).expect("a log");
-    let wanted = Wanted::parse(&name(frame), None, log.header()).expect("its name");
+    let wanted = Wanted::parse(&name(frame), log.header()).expect("its name");
     data(&find(&mut log, wanted).expect("it is in the log")).steps
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 fn story(case: &Case, frame: &str) -> Story {
     let mut log = EventLogReader::new(LineReader::new(case.log.as_bytes(), "log".to_owned())).expect("a log");
-    let wanted = Wanted::parse(frame, None, log.header()).expect("its name");
+    let wanted = Wanted::parse(frame, log.header()).expect("its name");
     find(&mut log, wanted).expect("it is in the log")
 }
 

@@ -50,7 +50,7 @@ fn diagnosed(events: &Path) -> Diagnosis {
 
 fn story(events: &Path, frame: &str) -> Story {
     let mut log = open(events);
-    let wanted = Wanted::parse(frame, None, log.header()).expect("a frame's name");
+    let wanted = Wanted::parse(frame, log.header()).expect("a frame's name");
     find(&mut log, wanted).expect("the log has it")
 }
 

@@ -512,7 +512,7 @@ fn check(scenario: &Scenario, seen: &mut BTreeMap<String, u64>) {
     for line in run.lines.iter().filter(|line| text(line, "kind") == "offered") {
         let frame = text(line, "frame");
         let mut log = EventLogReader::new(LineReader::new(run.log.as_bytes(), "log".to_owned())).expect("a log");
-        let wanted = Wanted::parse(frame, None, log.header()).expect("its name");
+        let wanted = Wanted::parse(frame, log.header()).expect("its name");
         let story = find(&mut log, wanted).expect("it is in the log");
         let told = tell(&story);
         let check = Check { run: &run, frame, own: station(frame) };

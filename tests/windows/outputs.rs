@@ -11,14 +11,12 @@ use tempfile::TempDir;
 /// Every option of every command that names a file to be written, `FILE` in its place, and the end of the name.
 /// Events, records and rows are written one after another, so a device takes them; pictures and merged
 /// tables are put in place whole, and a device refuses them.
-const OUTPUTS: [(&str, &str, Takes); 23] = [
+const OUTPUTS: [(&str, &str, Takes); 21] = [
     ("sim --stations 2 --duration 10ms --warmup 0s --events FILE", ".events", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --events FILE --events-level inputs", ".record", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --frames FILE", ".csv", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --series 5ms --series-out FILE", ".csv", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --pcapng FILE", ".pcapng", Takes::Stream),
-    ("sim --stations 2 --duration 10ms --warmup 0s --perfetto FILE", ".pftrace", Takes::Stream),
-    ("sim --stations 2 --duration 10ms --warmup 0s --vcd FILE", ".vcd", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --events FILE", ".ebe", Takes::Stream),
     ("convert IN/a.events --to pcapng -o FILE", ".pcapng", Takes::Stream),
     ("convert IN/a.events --to perfetto -o FILE", ".pftrace", Takes::Stream),
@@ -323,13 +321,7 @@ fn a_live_run_beside_an_incomplete_file_fails() {
         return;
     }
     let _turn = crate::common::Turn::shared();
-    for (option, name) in [
-        ("--events", "run.events"),
-        ("--events", "run.ebe"),
-        ("--pcapng", "run.pcapng"),
-        ("--perfetto", "run.pftrace"),
-        ("--vcd", "run.vcd"),
-    ] {
+    for (option, name) in [("--events", "run.events"), ("--events", "run.ebe"), ("--pcapng", "run.pcapng")] {
         let place = tempfile::tempdir().expect("a folder for temporary files");
         let file = place.path().join(name);
         let text = |path: &Path| path.to_str().expect("a name of letters").to_owned();

@@ -252,13 +252,14 @@ fn a_filter_takes_what_it_says() {
     assert_eq!(lines(&part, ""), lines(&full, ""), "compressed or not");
     let [packed, whole] = [&part, &full].map(|file| fs::metadata(file).expect("a capture").len());
     assert!(packed * 2 < whole, "{packed} of {whole} octets");
-    for (options, words) in [
-        (["--pcapng", "x.pcapng", "--pcapng-filter", "st9"], "--pcapng-filter: `st9` is no filter: write `frames`"),
-        (["--pcapng", "x.pcapng", "--pcapng-filter", "station=st9"], "no station is called `st9`"),
-        (["--pcapng", "x.pcapng.zst", "--pcapng-rotate", "1MB"], "--pcapng-rotate: files that begin anew"),
-    ] {
-        run(ethbus([&["sim", "--duration", "1ms"][..], &options].concat())).failed_with(2, &[words]);
+    for (filter, words) in
+        [("st9", "--filter: `st9` is no filter: write `frames`"), ("station=st9", "no station is called `st9`")]
+    {
+        let convert = ["convert", &record, "--to", "pcapng", "--out", "x.pcapng", "--filter", filter];
+        run(ethbus(convert)).failed_with(2, &[words]);
     }
+    let rotate = ["sim", "--duration", "1ms", "--pcapng", "x.pcapng.zst", "--pcapng-rotate", "1MB"];
+    run(ethbus(rotate)).failed_with(2, &["--pcapng-rotate: files that begin anew"]);
     run(ethbus(["convert", &record, "--to", "vcd", "--filter", "rows", "-o", &full]))
         .failed_with(2, &["--filter: it is about captures"]);
     assert!(!std::path::Path::new("x.pcapng").exists());
@@ -271,7 +272,8 @@ fn a_fault_is_in_the_capture() {
         return;
     }
     let folder = folder();
-    let [scenario, capture, plain] = ["lab.toml", "run.pcapng", "plain.pcapng"].map(|name| path(&folder, name));
+    let [scenario, events, capture, plain] =
+        ["lab.toml", "run.events", "run.pcapng", "plain.pcapng"].map(|name| path(&folder, name));
     let text =
         "[[station]]\nname = \"st1\"\n[[station]]\nname = \"st2\"\nfault = \"bad_fcs\"\n[[station]]\nname = \"st3\"\n";
     fs::write(&scenario, text).expect("own folder");
@@ -293,7 +295,8 @@ fn a_fault_is_in_the_capture() {
     assert!(count(&capture, "json.value.string == \"damaged\"") > 0);
     assert_eq!(count(&capture, "_ws.malformed"), 0);
 
-    run(ethbus([&["sim", &scenario, "--pcapng", &plain, "--pcapng-plain"][..], &options].concat())).succeeded();
+    run(ethbus([&["sim", &scenario, "--events", &events][..], &options].concat())).succeeded();
+    run(ethbus(["convert", &events, "--to", "pcapng", "--plain", "--out", &plain])).succeeded();
     let whole = count(&capture, "frame.interface_name != \"bus\" && frame.len >= 72");
     assert_eq!(count(&plain, "frame.interface_name != \"bus\" && eth && frame.len >= 64"), whole);
     assert_eq!(count(&plain, "frame.interface_name != \"bus\""), whole, "no fragments");

@@ -6,14 +6,18 @@ use crate::common::{is_installed, skip};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+/// Runs `ethbus sim` with these options, and converts its log.
+fn converted(options: &[&str], events: &str, to: &str, out: &str) {
+    run(ethbus([&["sim", "--warmup", "0s", "--events", events], options].concat())).succeeded();
+    run(ethbus(["convert", events, "--to", to, "--out", out])).succeeded();
+}
+
 /// What ui.perfetto.dev is given: as many collisions as the log has, slices that end, flows that arrive.
 #[test]
 fn a_timeline_tells_what_the_log_does() {
     let folder = folder();
     let [events, trace] = ["run.events", "run.pftrace"].map(|name| path(&folder, name));
-    let files = ["--events", &events, "--perfetto", &trace];
-    let options = ["sim", "--duration", "50ms", "--warmup", "0s", "--topology", "bus:1500m"];
-    run(ethbus([&options[..], &files].concat())).succeeded();
+    converted(&["--duration", "50ms", "--topology", "bus:1500m"], &events, "perfetto", &trace);
     let (log, trace) = (fs::read_to_string(&events).expect("a log"), fs::read(&trace).expect("a trace"));
     let (mut named, mut open, mut last_end) = (BTreeMap::<String, usize>::new(), BTreeMap::new(), BTreeMap::new());
     let (mut begun, mut arrived, mut counted) = (Vec::new(), Vec::new(), Vec::new());
@@ -69,21 +73,8 @@ fn a_timeline_tells_what_the_log_does() {
 fn tracks_of_a_timeline_have_an_order() {
     const BY_PLACE: u64 = 3;
     let folder = folder();
-    let trace = path(&folder, "run.pftrace");
-    run(ethbus([
-        "sim",
-        "--stations",
-        "12",
-        "--duration",
-        "1ms",
-        "--warmup",
-        "0s",
-        "--access",
-        "csma-ca",
-        "--perfetto",
-        &trace,
-    ]))
-    .succeeded();
+    let [events, trace] = ["run.events", "run.pftrace"].map(|name| path(&folder, name));
+    converted(&["--stations", "12", "--duration", "1ms", "--access", "csma-ca"], &events, "perfetto", &trace);
     let (trace, mut tracks) = (fs::read(&trace).expect("a trace"), BTreeMap::<Option<u64>, Vec<(u64, String)>>::new());
     for (_, packet) in fields(&trace) {
         let packet = fields(packet.octets());
@@ -157,9 +148,7 @@ fn fields(mut message: &[u8]) -> Vec<(u64, Field<'_>)> {
 fn waveforms_tell_what_the_log_does() {
     let folder = folder();
     let [events, vcd] = ["run.events", "run.vcd"].map(|name| path(&folder, name));
-    let files = ["--events", &events, "--vcd", &vcd];
-    let options = ["sim", "--duration", "50ms", "--warmup", "0s", "--stations", "3", "--topology", "bus:1500m"];
-    run(ethbus([&options[..], &files].concat())).succeeded();
+    converted(&["--duration", "50ms", "--stations", "3", "--topology", "bus:1500m"], &events, "vcd", &vcd);
     let log = fs::read_to_string(&events).expect("a log");
     let mut waves = wellen::simple::read(&vcd).expect("waveforms");
     let mut changes = |station: &str, name: &str| {
@@ -230,9 +219,9 @@ fn waveforms_tell_what_the_log_does() {
 fn waveforms_of_plca_have_its_turns() {
     let folder = tempfile::tempdir().expect("a folder");
     let [events, vcd, plain] = ["run.events", "run.vcd", "plain.vcd"].map(|name| path(&folder, name));
-    let sim = ["sim", "--stations", "4", "--traffic", "poisson:0.4", "--duration", "20ms", "--warmup", "0s"];
-    run(ethbus([&sim[..], &["--access", "plca", "--events", &events, "--vcd", &vcd]].concat())).succeeded();
-    run(ethbus([&sim[..], &["--vcd", &plain]].concat())).succeeded();
+    let sim = ["--stations", "4", "--traffic", "poisson:0.4", "--duration", "20ms"];
+    converted(&sim, &path(&folder, "plain.events"), "vcd", &plain);
+    converted(&[&sim[..], &["--access", "plca"]].concat(), &events, "vcd", &vcd);
     let read = |path: &str| std::fs::read_to_string(path).expect("UTF-8");
     let (waves, log) = (read(&vcd), read(&events));
     let turns: Vec<&str> = waves.lines().filter_map(|line| line.strip_prefix('s')?.strip_suffix(" turn")).collect();
@@ -268,8 +257,8 @@ fn gtkwave_reads_the_waveforms() {
         return skip("needs gtkwave");
     }
     let folder = folder();
-    let [vcd, fst, again] = ["run.vcd", "run.fst", "again.vcd"].map(|name| path(&folder, name));
-    run(ethbus(["sim", "--duration", "20ms", "--warmup", "0s", "--topology", "bus:500m", "--vcd", &vcd])).succeeded();
+    let [events, vcd, fst, again] = ["run.events", "run.vcd", "run.fst", "again.vcd"].map(|name| path(&folder, name));
+    converted(&["--duration", "20ms", "--topology", "bus:500m"], &events, "vcd", &vcd);
     run(program("vcd2fst", [&vcd, &fst])).succeeded();
     run(program("fst2vcd", ["-f", &fst, "-o", &again])).succeeded();
     let changes = |file: &str| {

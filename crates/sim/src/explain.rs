@@ -66,16 +66,8 @@ pub enum ExplainError {
         /// What there is.
         stations: Vec<String>,
     },
-    /// A station's name twice.
-    #[error("--frame {given} and --station {station} are of two stations: give one")]
-    Contradiction {
-        /// The frame.
-        given: String,
-        /// The station.
-        station: String,
-    },
     /// More than one station has such a frame.
-    #[error("{} stations have a frame {serial}: {}; say which with --station", frames.len(), frames.join(", "))]
+    #[error("{} stations have a frame {serial}: {}; say which, as in `--frame {}`", frames.len(), frames.join(", "), frames[0])]
     Ambiguous {
         /// The number.
         serial: u64,
@@ -106,34 +98,20 @@ pub enum ExplainError {
 }
 
 impl Wanted {
-    /// What `--frame` and `--station` ask for.
+    /// What `--frame` asks for.
     ///
     /// # Errors
     /// No name of a frame, or of a station of the log.
-    pub fn parse(given: &str, station: Option<&str>, header: &Header) -> Result<Wanted, ExplainError> {
-        let names = Names::new(&header.stations);
-        let number = |name: &str| {
-            names
-                .station(name)
-                .ok_or_else(|| ExplainError::Station { station: name.to_owned(), stations: header.stations.clone() })
-        };
-        let example = format!("{}#17", station.or(header.stations.first().map(String::as_str)).unwrap_or("st1"));
+    pub fn parse(given: &str, header: &Header) -> Result<Wanted, ExplainError> {
+        let example = format!("{}#17", header.stations.first().map_or("st1", String::as_str));
         let no_name = || ExplainError::Name { given: given.to_owned(), example };
-        let serial = |text: &str| text.parse().ok().filter(|&serial: &u64| serial > 0);
-        match (given.rsplit_once('#'), station) {
-            (Some((own, _)), Some(station)) if own != station => {
-                Err(ExplainError::Contradiction { given: given.to_owned(), station: station.to_owned() })
-            }
-            (Some((own, digits)), _) => {
-                let serial = serial(digits).ok_or_else(no_name)?;
-                Ok(Wanted::Frame(FrameId { station: number(own)?, serial }))
-            }
-            (None, Some(station)) => {
-                let serial = serial(given).ok_or_else(no_name)?;
-                Ok(Wanted::Frame(FrameId { station: number(station)?, serial }))
-            }
-            (None, None) => Ok(Wanted::Serial(serial(given).ok_or_else(no_name)?)),
-        }
+        let (name, digits) = given.rsplit_once('#').map_or((None, given), |(name, digits)| (Some(name), digits));
+        let serial = digits.parse().ok().filter(|&serial: &u64| serial > 0).ok_or_else(no_name)?;
+        let Some(name) = name else { return Ok(Wanted::Serial(serial)) };
+        let station = Names::new(&header.stations)
+            .station(name)
+            .ok_or_else(|| ExplainError::Station { station: name.to_owned(), stations: header.stations.clone() })?;
+        Ok(Wanted::Frame(FrameId { station, serial }))
     }
 
     fn is(self, frame: FrameId) -> bool {

@@ -1,51 +1,27 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
-use super::{BesideVirtual, Format, Overruled, TraceArgs, WindowArgs, Written};
+use super::{
+    BesideVirtual, LabArgs, LimitArgs, NamedLabArgs, Overruled, ScenarioArg, TraceArgs, Trust, WindowArgs, Written,
+};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use sim::settings::options::UP;
-use sim::words::units::{FrameRate, count, duration, frame_rate, frame_size, instant, lab_name, tolerance};
+use sim::words::units::{FrameRate, duration, frame_rate, frame_size, instant};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which lab.
-#[derive(Args, Clone, Debug)]
-pub struct LabArgs {
-    /// The lab's name [default: your only one, or ethbus]
-    #[arg(long, value_name = "LAB", value_parser = lab_name)]
-    pub name: Option<String>,
-}
-
-/// Which lab, with or without `--name`.
-#[derive(Args, Clone, Debug)]
-pub struct NamedLabArgs {
-    /// The lab's name [default: your only one, or ethbus]
-    #[arg(value_name = "LAB", value_parser = lab_name, conflicts_with = "name")]
-    pub lab: Option<String>,
-    /// Another way to say LAB
-    #[arg(long, value_name = "LAB", value_parser = lab_name, hide_short_help = true)]
-    pub name: Option<String>,
-}
-
-impl NamedLabArgs {
-    /// The name that was given, if any.
-    pub fn given(&self) -> Option<&str> {
-        self.lab.as_deref().or(self.name.as_deref())
-    }
-}
+/// What `down` takes.
+const LAB_OR_SEVERAL: &str =
+    "The lab's name [default: ethbus]\n\nOr that of a scenario with several buses, whose labs are called LAB.BUS.";
 
 /// Options of `down`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("lab", |lab| lab.help("The lab's name [default: ethbus]").long_help(LAB_OR_SEVERAL)))]
 pub struct DownArgs {
-    /// The lab's name [default: ethbus]
-    ///
-    /// Or that of a scenario with several buses, whose labs are called LAB.BUS.
-    #[arg(value_name = "LAB", value_parser = lab_name, conflicts_with = "name")]
-    pub lab: Option<String>,
-    /// Another way to say LAB
-    #[arg(long, value_name = "LAB", value_parser = lab_name, hide_short_help = true)]
-    pub name: Option<String>,
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: NamedLabArgs,
     /// Take down all labs that you have
     #[arg(short = 'a', long, conflicts_with_all = ["lab", "name"])]
     pub all: bool,
@@ -56,10 +32,17 @@ pub struct DownArgs {
 
 /// Options of `up`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "tolerance" | "strict" => arg.conflicts_with("is_virtual"),
+    "format" => arg.long_help(
+        "Write as `table` or `json`\n\nAs JSON the lab when it is up, and its last results when it ends; with --background only the first.",
+    ),
+    _ => arg,
+}))]
 pub struct UpArgs {
-    /// Scenario file; see docs/scenario.md
-    #[arg(value_name = "SCENARIO.toml")]
-    pub scenario: Option<PathBuf>,
+    /// What is run.
+    #[command(flatten)]
+    pub file: ScenarioArg,
     /// What is said over the scenario.
     #[command(flatten)]
     pub over: Overruled<UP>,
@@ -113,16 +96,9 @@ pub struct UpArgs {
     /// This machine may lose its network.
     #[arg(long, hide_short_help = true, conflicts_with = "is_virtual")]
     pub even_default_route: bool,
-    /// What a trusted lab may be off by [default: 1%]
-    ///
-    /// A part: of the time in which the medium's clock was stopped, and of frames that were late or lost.
-    #[arg(long, value_name = "PART", default_value = "1%", hide_default_value = true, value_parser = tolerance, hide_short_help = true, conflicts_with = "is_virtual")]
-    pub tolerance: f64,
-    /// End with 3 if the lab is not to be trusted
-    ///
-    /// With --background it is `ethbus down` that ends so.
-    #[arg(long, hide_short_help = true, conflicts_with = "is_virtual")]
-    pub strict: bool,
+    /// Whether it is to be trusted.
+    #[command(flatten)]
+    pub trust: Trust,
     /// Stations are kernels in virtual time, as those of `run`
     ///
     /// The same run each time, until something is done to it; see docs/virtual.md.
@@ -131,19 +107,12 @@ pub struct UpArgs {
     /// How its kernels run.
     #[command(flatten)]
     pub kernels: BesideVirtual,
-    /// End when the medium's clock has run so long [default: never]
-    ///
-    /// `ethbus set until=TIME` sets another end while the lab is up.
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true, conflicts_with = "is_virtual")]
-    pub until: Option<Duration>,
     /// Go on in the background until `ethbus down`
     #[arg(short = 'b', short_alias = 'd', long, alias = "detach")]
     pub background: bool,
-    /// Tell as `table` or `json`
-    ///
-    /// As JSON the lab when it is up, and its last results when it ends; with --background only the first.
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
     /// Be the supervisor that `--background` starts.
     #[arg(long, hide = true)]
     pub in_background: bool,
@@ -400,6 +369,7 @@ pub struct CutArgs {
 
 /// Options of `send`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("duration", |duration| duration.help("Stop after so long [default: 10s without --count]")))]
 pub struct SendArgs {
     /// Which lab.
     #[command(flatten)]
@@ -418,14 +388,9 @@ pub struct SendArgs {
     /// Frames per second like 100/s, or `max`
     #[arg(short = 'r', long, value_name = "RATE", default_value = "max", value_parser = frame_rate)]
     pub rate: FrameRate,
-    /// Stop after this number of frames
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub count: Option<u64>,
-    /// Stop after so long [default: 10s]
-    ///
-    /// Without --count.
-    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
+    /// When it ends; 10 s from its beginning without this.
+    #[command(flatten)]
+    pub limit: LimitArgs,
     /// How it is written.
     #[command(flatten)]
     pub written: Written,
@@ -440,12 +405,9 @@ pub struct ReceiveArgs {
     /// The station that receives
     #[arg(long, value_name = "STATION")]
     pub at: String,
-    /// Stop after this number of frames
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub count: Option<u64>,
-    /// Stop after so long [default: never]
-    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
+    /// When it ends.
+    #[command(flatten)]
+    pub limit: LimitArgs,
     /// How it is written.
     #[command(flatten)]
     pub written: Written,

@@ -1,21 +1,21 @@
 //! Arguments of the commands about files and this machine.
 
-use super::Written;
+use super::{MaybeOutArg, TimedArgs, Written};
 use clap::{Args, Subcommand, ValueEnum};
-use sim::words::units::{duration, seed};
+use sim::words::units::seed;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Options of `init`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("out", |out| out.help("The file to write, `-` for standard output [default: lab.toml]")))]
 pub struct InitArgs {
     /// What to begin with
     #[arg(value_enum)]
     pub kind: Beginning,
-    /// The file to write, `-` for standard output [default: lab.toml]
-    #[arg(short = 'o', long, value_name = "FILE.toml")]
-    pub out: Option<PathBuf>,
+    /// Where to.
+    #[command(flatten)]
+    pub made: MaybeOutArg,
 }
 
 /// A scenario to begin with.
@@ -29,19 +29,22 @@ pub enum Beginning {
     Segments,
 }
 
+/// The rows of `doctor --measure` that a live bus needs most.
+const USUAL_ROWS: &str = "echo,sixty_four,frames_100";
+
 /// Options of `doctor`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("duration", |duration| duration.help("How long each measurement takes [default: 5s]")))]
 pub struct DoctorArgs {
     /// Measure what a live bus holds here: `all`, or rows like `echo,idle`
     ///
     /// Beside what is asked of it, and beside a veth pair and a kernel bridge, some 30 s if no rows are named. Needs what the
     /// demonstration needs, and `iperf3` for some rows. See docs/live.md.
-    #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',', num_args = 0..=1)]
-    #[arg(default_missing_value = "echo,sixty_four,frames_100")]
+    #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',', num_args = 0..=1, default_missing_value = USUAL_ROWS)]
     pub measure: Option<Vec<String>>,
-    /// How long each measurement takes
-    #[arg(short = 't', long, value_name = "TIME", default_value = "5s", value_parser = duration)]
-    pub duration: Duration,
+    /// How long each measurement takes.
+    #[command(flatten)]
+    pub timed: TimedArgs,
     /// Seed of every draw [default: drawn, and printed]
     #[arg(short = 's', long, value_name = "SEED", requires = "measure", value_parser = seed)]
     pub seed: Option<u64>,
@@ -107,12 +110,13 @@ pub struct NamesArgs {
 
 /// Options of `help man`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("out", |out| out.value_name("FOLDER").help("Write all pages into this folder instead")))]
 pub struct ManArgs {
     /// The command; ethbus itself if left out
     pub command: Option<String>,
-    /// Write all pages into this folder instead
-    #[arg(short = 'o', long, value_name = "FOLDER")]
-    pub out: Option<PathBuf>,
+    /// Where to.
+    #[command(flatten)]
+    pub made: MaybeOutArg,
 }
 
 /// Options of `check`.

@@ -1,6 +1,6 @@
 //! Arguments of `ethbus retry`.
 
-use super::{Seeded, Written};
+use super::{PoliciesArg, Seeded, SetArg, TimedArgs, Written};
 use crate::study::retry::service::keys::{KEYS, Key};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use sim::words::units::{duration, duration_or_zero, per_second};
@@ -40,11 +40,9 @@ pub enum RetryCommand {
 /// Options of `retry POLICY…`.
 #[derive(Args, Clone, Debug)]
 pub struct RetryDelaysArgs {
-    /// A preset, or a policy with its values
-    ///
-    /// Like `google-http`, `full-jitter:100ms,20s` or `polling/cap=5s/attempts=8`; see docs/retry.md.
-    #[arg(value_name = "POLICY", required = true)]
-    pub policies: Vec<String>,
+    /// Whose.
+    #[command(flatten)]
+    pub of: PoliciesArg,
     /// How many delays
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub count: u64,
@@ -81,18 +79,20 @@ pub struct PublishedArgs {
     pub written: Written,
 }
 
+/// What `--set` of `retry service` takes.
+const SET: &str = "Values of a key, a column each: `clients=10,100`\n\nA value with a comma in it is in quotes: \
+    `--set 'budget=none,\"bucket:10,10%\"'`. May be given again.";
+
 /// Options of `retry service`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("set", |set| set.help("Values of a key, a column each: `clients=10,100`").long_help(SET)))]
 pub struct ServiceArgs {
     /// The service.
     #[command(flatten)]
     pub what: ServiceWhat,
-    /// Values of a key: a column each
-    ///
-    /// Like `clients=10,100`.
-    /// A value with a comma in it is in quotes: `--set 'budget=none,"bucket:10,10%"'`. May be given again.
-    #[arg(long, value_name = "KEY=VALUES")]
-    pub set: Vec<String>,
+    /// Columns of the result.
+    #[command(flatten)]
+    pub grid: SetArg,
     /// How it is written.
     #[command(flatten)]
     pub written: Written,
@@ -185,10 +185,13 @@ impl FromArgMatches for ServiceWhat {
 
 /// Options of `retry herd`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("duration", |duration| {
+    duration.help("How long is looked at [default: the outage and 10 minutes]").hide_short_help(true)
+}))]
 pub struct HerdArgs {
-    /// Policies, as for `ethbus retry`
-    #[arg(value_name = "POLICY", required = true)]
-    pub policies: Vec<String>,
+    /// Whose.
+    #[command(flatten)]
+    pub of: PoliciesArg,
     /// How many clients
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub clients: u32,
@@ -229,9 +232,9 @@ pub struct HerdArgs {
     /// 5 % of them, whose delays are 25 % of the others'. May be given again.
     #[arg(long, hide_short_help = true, value_name = "NAME:PERCENT:PRIORITY")]
     pub class: Vec<String>,
-    /// How long is looked at [default: the outage and 10 minutes]
-    #[arg(long, hide_short_help = true, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
+    /// How long is looked at.
+    #[command(flatten)]
+    pub timed: TimedArgs,
     /// Seed of every draw.
     #[command(flatten)]
     pub seeded: Seeded,

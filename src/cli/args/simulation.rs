@@ -1,68 +1,53 @@
 //! Arguments of the commands that run the medium in virtual time, and of those that read what such runs wrote.
 
-use super::{Overruled, Seeded, TraceArgs, WindowArgs, Written};
+use super::{
+    Consoles, Drawn, Jobs, MaybeOutArg, OutArg, Overruled, ParquetArg, Quick, ScenarioArg, Seeded, Series, SetArg,
+    Tabled, TablesArg, Timing, TraceArg, TraceArgs, WindowArgs, Written,
+};
 use clap::{Args, Subcommand, ValueEnum};
 use sim::settings::options::{SIM, SWEEP};
-use sim::words::units::{duration, instant, jobs, seed, whole};
+use sim::words::units::{duration, instant, whole};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// How results of a run in virtual time are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum SimFormat {
-    /// For people.
-    #[default]
-    Table,
-    /// One JSON object, described in docs/results.md.
-    Json,
-    /// A header and one line with the medium's metrics.
-    Csv,
-}
 
 /// Options of `sim`.
 #[derive(Args, Clone, Debug)]
 pub struct SimArgs {
-    /// Scenario file; see docs/scenario.md
-    #[arg(value_name = "SCENARIO.toml")]
-    pub scenario: Option<PathBuf>,
+    /// What is run.
+    #[command(flatten)]
+    pub file: ScenarioArg,
     /// What is run.
     #[command(flatten)]
     pub run: Overruled<SIM>,
-    /// `table`, `json` or `csv`
-    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
-    pub format: SimFormat,
+    /// How it is written.
+    #[command(flatten)]
+    pub tabled: Tabled,
     /// Traces.
     #[command(flatten)]
     pub traces: TraceArgs,
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
-    /// Draw the bus as it is; `?` tells the keys
-    ///
-    /// Time goes on as slowly as you want, and back; see docs/watch.md.
-    #[arg(long, hide_short_help = true)]
-    pub watch: bool,
+    /// A view of it.
+    #[command(flatten)]
+    pub drawn: Drawn,
     /// Write a row for each frame, CSV or Parquet
     ///
     /// Which of both, the file's name says; see docs/results.md.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub frames: Option<PathBuf>,
-    /// Print every metric over time, in steps of this
-    ///
-    /// As CSV, one row for each interval, instead of the results.
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    pub series: Option<Duration>,
+    /// Every metric over time.
+    #[command(flatten)]
+    pub over_time: Series,
     /// Write the rows of --series to this file, and the results as usual
     #[arg(long, value_name = "FILE", requires = "series", hide_short_help = true)]
     pub series_out: Option<PathBuf>,
-    /// Threads for replications, or for the buses of a scenario [default: one for each core]
-    ///
-    /// Results do not depend on it.
-    #[arg(long, value_name = "J", value_parser = jobs, hide_short_help = true)]
-    pub jobs: Option<u16>,
-    /// Tell on standard error how long it took
-    #[arg(long, hide_short_help = true)]
-    pub timing: bool,
+    /// Threads for replications, or for the buses of a scenario.
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// How long it took.
+    #[command(flatten)]
+    pub timing: Timing,
 }
 
 /// The number of a table's row.
@@ -75,23 +60,32 @@ fn max_seeds(text: &str) -> Result<u64, String> {
     whole(text, 2, 1_000_000, "50")
 }
 
+/// What `--out` of `sweep` is.
+const TABLE: &str = "The table, as CSV; `-` for standard output";
+const TABLE_OR_ROWS: &str = "The table, as CSV; `-` for standard output\n\nWith --rows, standard output if left out.";
+/// What `--set` of `sweep` takes.
+const SET: &str = "A key and its values: `stations=2,4,8`\n\nMay be given again.\n\nAlso `stations=2..1024*2`, \
+    `traffic.arrivals=poisson:0.1..0.9:0.1`, `station.2.position=10m,20m`. All combinations are run.";
+
 /// Options of `sweep`.
 #[derive(Args, Clone, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "out" => arg.value_name("FILE.csv").help(TABLE).long_help(TABLE_OR_ROWS).required_unless_present_any(["rows", "list"]),
+    "set" => arg.long_help(SET),
+    "jobs" => arg.hide_short_help(false),
+    _ => arg,
+}))]
 pub struct SweepArgs {
     /// What else there is to do with a sweep.
     #[command(subcommand)]
     pub command: Option<SweepCommand>,
-    /// Scenario file; see docs/scenario.md
-    #[arg(value_name = "SCENARIO.toml")]
-    pub scenario: Option<PathBuf>,
-    /// A key and its values: `stations=2,4,8`
-    ///
-    /// May be given again.
-    ///
-    /// Also `stations=2..1024*2`, `traffic.arrivals=poisson:0.1..0.9:0.1`, `station.2.position=10m,20m`. All combinations are run.
-    #[arg(long, value_name = "KEY=VALUES")]
-    pub set: Vec<String>,
+    /// What is run.
+    #[command(flatten)]
+    pub file: ScenarioArg,
+    /// Keys and their values.
+    #[command(flatten)]
+    pub grid: SetArg,
     /// Only combinations for which this holds: `stations >= 4`
     ///
     /// May be given again; then all hold. Also `and`, `or`, `not`, arithmetic, and text in quotes.
@@ -127,22 +121,20 @@ pub struct SweepArgs {
     /// What is run.
     #[command(flatten)]
     pub run: Overruled<SWEEP>,
-    /// The table, as CSV; `-` for standard output
-    ///
-    /// With --rows, standard output if left out.
-    #[arg(short = 'o', long, value_name = "FILE.csv", required_unless_present_any = ["rows", "list"])]
-    pub out: Option<PathBuf>,
-    /// Write the whole table as Parquet too, when it is done
-    #[arg(long, hide_short_help = true, value_name = "FILE.parquet")]
-    pub parquet: Option<PathBuf>,
+    /// Where to.
+    #[command(flatten)]
+    pub made: MaybeOutArg,
+    /// The table as Parquet too.
+    #[command(flatten)]
+    pub packed: ParquetArg,
     /// More tables in the folder of --out: `stations,series,frames,events`
     ///
     /// Rows for each station, interval, frame or event of each run, in the same folders; see docs/sweep.md.
     #[arg(long, hide_short_help = true, value_name = "TABLE,TABLE")]
     pub tables: Option<String>,
-    /// The interval of the table `series`
-    #[arg(long, hide_short_help = true, value_name = "TIME", value_parser = duration)]
-    pub series: Option<Duration>,
+    /// The interval of the table `series`.
+    #[command(flatten)]
+    pub over_time: Series,
     /// Only part i of n of the grid, for `ethbus sweep merge`
     ///
     /// `auto` takes i and n from the scheduler that runs this task: Slurm, SGE or AWS Batch. `auto/n` takes i alone: also from
@@ -163,14 +155,12 @@ pub struct SweepArgs {
     /// Its row is left out, and the log beside the table names it. The same command tries it again.
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub time_limit: Option<Duration>,
-    /// Runs at a time [default: one for each core]
-    #[arg(long, value_name = "J", value_parser = jobs)]
-    pub jobs: Option<u16>,
-    /// Add the wall-clock time of each run
-    ///
-    /// It differs each time: use --jobs 1 on a machine that does nothing else.
-    #[arg(long, hide_short_help = true)]
-    pub timing: bool,
+    /// Runs at a time.
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// Columns with the time of each run.
+    #[command(flatten)]
+    pub timing: Timing,
 }
 
 /// What else there is to do with a sweep.
@@ -192,9 +182,9 @@ pub enum SweepCommand {
 /// Options of `sweep status`.
 #[derive(Args, Clone, Debug)]
 pub struct SweepStatusArgs {
-    /// Tables of `ethbus sweep`
-    #[arg(value_name = "TABLE", required = true)]
-    pub tables: Vec<PathBuf>,
+    /// What it is about.
+    #[command(flatten)]
+    pub tables: TablesArg,
     /// How it is written.
     #[command(flatten)]
     pub written: Written,
@@ -203,15 +193,15 @@ pub struct SweepStatusArgs {
 /// Options of `sweep merge`.
 #[derive(Args, Clone, Debug)]
 pub struct MergeArgs {
-    /// The merged table
-    #[arg(short = 'o', long, value_name = "FILE.csv")]
-    pub out: PathBuf,
-    /// Write it as Parquet too
-    #[arg(long, value_name = "FILE.parquet")]
-    pub parquet: Option<PathBuf>,
-    /// The tables of all parts, in any order
-    #[arg(value_name = "SHARD.csv", required = true)]
-    pub shards: Vec<PathBuf>,
+    /// The merged table.
+    #[command(flatten)]
+    pub merged: OutArg,
+    /// The table as Parquet too.
+    #[command(flatten)]
+    pub packed: ParquetArg,
+    /// The tables of all parts, in any order.
+    #[command(flatten)]
+    pub shards: TablesArg,
 }
 
 /// Options of `sweep row`.
@@ -230,6 +220,11 @@ pub struct RowArgs {
 
 /// Options of `plot`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "seed" | "quick" => arg.requires("figure").hide_short_help(true),
+    "out" => arg.help("The picture: .svg or .png"),
+    _ => arg,
+}))]
 pub struct PlotArgs {
     /// A table of `ethbus sweep`
     #[arg(value_name = "FILE.csv", required_unless_present = "figure")]
@@ -255,39 +250,46 @@ pub struct PlotArgs {
     /// May be given again.
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub only: Vec<String>,
-    /// The picture: .svg or .png
-    #[arg(short = 'o', long, value_name = "FILE")]
-    pub out: PathBuf,
-    /// A logarithmic x axis
-    #[arg(long)]
-    pub log_x: bool,
-    /// A logarithmic y axis
-    #[arg(long)]
-    pub log_y: bool,
+    /// The picture.
+    #[command(flatten)]
+    pub picture: OutArg,
+    /// Logarithmic axes: `x`, `y` or `x,y`
+    #[arg(long, value_enum, value_name = "AXES", value_delimiter = ',', hide_possible_values = true)]
+    pub log: Vec<PlotAxis>,
     /// The unit of delays
     #[arg(long, value_enum, default_value_t)]
     pub unit: PlotUnit,
     /// The title above the figure
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// The x axis from one number to another; points beyond are left out
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, hide_short_help = true)]
-    pub x_range: Option<String>,
-    /// The same of the y axis
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true, hide_short_help = true)]
-    pub y_range: Option<String>,
+    /// An axis from one number to another: `x=0..50`, `y=-1..1`
+    ///
+    /// Points beyond are left out. May be given again.
+    #[arg(long, value_name = "AXIS=A..B", hide_short_help = true)]
+    pub range: Vec<String>,
     /// Draw a figure of the literature, and no table
     ///
     /// Runs what it shows, some seconds, and says what its source says of it.
-    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
-    #[arg(conflicts_with_all = ["table", "x", "y", "by", "versus", "only", "log_x", "log_y", "unit", "title", "x_range", "y_range"])]
+    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true, conflicts_with_all = OF_A_TABLE)]
     pub figure: Option<PlotFigure>,
-    /// Seed of the runs of a figure
-    #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed, requires = "figure", hide_short_help = true)]
-    pub seed: u64,
-    /// Shorter runs for a figure, wider intervals
-    #[arg(long, requires = "figure", hide_short_help = true)]
-    pub quick: bool,
+    /// Seed of the runs of a figure.
+    #[command(flatten)]
+    pub seeded: Seeded,
+    /// Shorter runs for a figure.
+    #[command(flatten)]
+    pub quick: Quick,
+}
+
+/// What a figure of the literature has no use for.
+const OF_A_TABLE: [&str; 10] = ["table", "x", "y", "by", "versus", "only", "log", "unit", "title", "range"];
+
+/// An axis of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlotAxis {
+    /// Along
+    X,
+    /// Up
+    Y,
 }
 
 /// Figures of the literature.
@@ -332,9 +334,9 @@ pub struct ValidateArgs {
     /// Seed of every run.
     #[command(flatten)]
     pub seeded: Seeded,
-    /// Shorter and fewer runs: some seconds, and wider intervals
-    #[arg(long)]
-    pub quick: bool,
+    /// Shorter and fewer runs.
+    #[command(flatten)]
+    pub quick: Quick,
     /// Only what has this in its title, like `capture`
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
@@ -368,29 +370,28 @@ pub struct ReportArgs {
 
 /// Options of `replay`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("consoles", |consoles| consoles.requires("programs")))]
 pub struct ReplayArgs {
-    /// The trace, with inputs; see docs/trace.md
-    #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
+    /// What is run again; it has inputs.
+    #[command(flatten)]
+    pub input: TraceArg,
     /// Write the events to this file, one a line
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
-    /// Draw the bus as it is; `?` tells the keys
-    ///
-    /// See docs/watch.md.
-    #[arg(long)]
-    pub watch: bool,
+    /// A view of it.
+    #[command(flatten)]
+    pub drawn: Drawn,
     /// Run the programs of `ethbus run` again as well
     ///
     /// All that they send is compared with the trace, and the first difference is named. See docs/virtual.md.
     #[arg(long, conflicts_with = "watch")]
     pub programs: bool,
-    /// The folder that gets each station's console, as NAME.txt
-    #[arg(long, value_name = "FOLDER", requires = "programs")]
-    pub consoles: Option<PathBuf>,
+    /// What they print.
+    #[command(flatten)]
+    pub console: Consoles,
     /// How it is written.
     #[command(flatten)]
     pub written: Written,
@@ -399,17 +400,14 @@ pub struct ReplayArgs {
 /// Options of `explain`.
 #[derive(Args, Clone, Debug)]
 pub struct ExplainArgs {
-    /// The trace, with events; see docs/trace.md
-    #[arg(value_name = "TRACE")]
-    pub events: PathBuf,
+    /// What has the frame; it has events.
+    #[command(flatten)]
+    pub input: TraceArg,
     /// The frame: its number at its station, like st2#17
     ///
     /// From 1. The number alone will do if no other station has a frame of this number.
     #[arg(long, value_name = "N|STATION#N", conflicts_with_all = ["pick", "list"])]
     pub frame: Option<String>,
-    /// The station that offered it
-    #[arg(long, value_name = "STATION")]
-    pub station: Option<String>,
     /// The first frame that is like this: `collisions=3`
     ///
     /// Also `station=st2`, `end=discarded`, `end=transmitted`; with commas between.
@@ -423,7 +421,7 @@ pub struct ExplainArgs {
     /// Say what goes wrong on a segment with PLCA, and why
     ///
     /// Each finding names its cause, what the log shows of it, and what to do. See docs/symptoms.md.
-    #[arg(long, conflicts_with_all = ["frame", "pick", "list", "station"])]
+    #[arg(long, conflicts_with_all = ["frame", "pick", "list"])]
     pub segment: bool,
     /// Tell only what its life comes to, in a few lines
     #[arg(long, conflicts_with_all = ["list", "segment", "format"])]

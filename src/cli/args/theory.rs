@@ -1,28 +1,21 @@
 //! Arguments of `ethbus theory`. What a formula refuses is said by the formula, so numbers are hardly checked here.
 
-use super::{Format, ValidateArgs};
+use super::{ValidateArgs, Written};
 use clap::{Args, Subcommand};
 use sim::words::units::number;
 
 /// Options of `theory`.
 #[derive(Args, Clone, Debug)]
 // Without empty lines before the list of theories, so that it fits a terminal.
+#[command(mut_arg("format", |format| format.global(true).hide_short_help(true)))]
 #[command(help_template = "{about-with-newline}{usage-heading} {usage}\n{all-args}{after-help}")]
 pub struct TheoryArgs {
     /// What to do.
     #[command(subcommand)]
     pub what: TheoryCommand,
-    /// Write as `table` or `json`
-    #[arg(
-        short = 'f',
-        long,
-        value_enum,
-        default_value_t,
-        global = true,
-        hide_possible_values = true,
-        hide_short_help = true
-    )]
-    pub format: Format,
+    /// How it is written.
+    #[command(flatten)]
+    pub written: Written,
 }
 
 /// A theory, or the checks of all.
@@ -78,7 +71,7 @@ pub enum Theory {
     #[command(after_help = "Example:\n  ethbus theory bianchi --stations 10 --phy ofdm-54 --rts")]
     Bianchi(BianchiArgs),
     /// PLCA of 10BASE-T1S: cycles and waits (802.3, clause 148)
-    #[command(after_help = "Example:\n  ethbus theory plca --nodes 8 --load 0.5")]
+    #[command(after_help = "Example:\n  ethbus theory plca --stations 8 --load 0.5")]
     Plca(PlcaTheoryArgs),
     /// Bounds, mean and variance of each backoff delay in slots
     #[command(after_help = "Example:\n  ethbus theory backoff rcp:1,10,100,200")]
@@ -90,41 +83,42 @@ pub enum Theory {
 
 /// Options of `theory aloha` and `theory slotted-aloha`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("stations", |stations| stations.required(false).default_value("infinite")))]
 pub struct AlohaArgs {
     /// G, if one is given.
     #[command(flatten)]
     pub attempts: Attempts,
-    /// N stations [default: infinitely many]
-    #[arg(long, value_name = "N", value_parser = users, default_value = "infinite", hide_default_value = true)]
-    pub stations: Users,
+    /// N; infinitely many without it.
+    #[command(flatten)]
+    pub all: Population,
 }
 
 /// Options of `theory plca`.
 #[derive(Args, Clone, Debug)]
 pub struct PlcaTheoryArgs {
-    /// Nodes, and turns in a cycle: 1 to 255
-    #[arg(long, value_name = "N")]
-    pub nodes: u32,
-    /// Octets of each frame, from destination address to FCS
-    #[arg(long, value_name = "OCTETS", default_value_t = 1518)]
-    pub frame_size: u32,
+    /// Nodes, and turns in a cycle: 1 to 255.
+    #[command(flatten)]
+    pub all: Contenders,
+    /// That of each frame.
+    #[command(flatten)]
+    pub size: FrameSize,
     /// Frames that may follow the first of a turn
     #[arg(long, value_name = "B", default_value_t = 0)]
-    pub burst_cnt: u32,
+    pub burst_count: u32,
     /// How long an unused turn is, in bit times
     #[arg(long, value_name = "BT", default_value_t = 32)]
-    pub to_tmr: u32,
-    /// Offered utilization of all nodes together; without it only the limits are given
-    #[arg(long, value_name = "U", value_parser = number, allow_negative_numbers = true)]
-    pub load: Option<f64>,
+    pub to_timer: u32,
+    /// Offered utilization of all nodes together, if one is given.
+    #[command(flatten)]
+    pub attempts: Attempts,
 }
 
 /// Options of `theory kleinrock-lam`.
 #[derive(Args, Clone, Debug)]
 pub struct KleinrockLamArgs {
-    /// K: a packet comes again in one of the next K slots
-    #[arg(long, value_name = "K")]
-    pub retransmit: u32,
+    /// K.
+    #[command(flatten)]
+    pub again: Again,
     /// G, if one is given.
     #[command(flatten)]
     pub attempts: Attempts,
@@ -136,7 +130,7 @@ pub struct KleinrockLamArgs {
 /// The load of formulas that have a maximum.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Attempts {
-    /// G, the attempts in the time of a frame; without it only the maximum is given
+    /// The attempts in the time of a frame, G, or the utilization; without it the limits
     #[arg(long, value_name = "G", value_parser = number, allow_negative_numbers = true)]
     pub load: Option<f64>,
 }
@@ -149,18 +143,58 @@ pub struct KnownAfter {
     pub ack_delay: u32,
 }
 
+/// Stations, or users of a channel.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Population {
+    /// N stations, or users with one packet each at most; or `infinite`
+    #[arg(long, value_name = "N", value_parser = users)]
+    pub stations: Users,
+}
+
 /// The users of a channel that is stable or not.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct ChannelArgs {
-    /// N users with one packet each at most, or `infinite`
-    #[arg(long, value_name = "N", value_parser = users)]
-    pub stations: Users,
-    /// S, the input in packets a slot if no user is blocked
-    #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
-    pub load: f64,
+    /// N users with one packet each at most.
+    #[command(flatten)]
+    pub all: Population,
+    /// S.
+    #[command(flatten)]
+    pub input: Input,
     /// R.
     #[command(flatten)]
     pub known: KnownAfter,
+}
+
+/// The load of formulas that have no maximum.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Input {
+    /// S, the packets a slot that all offer together, no user blocked
+    #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
+    pub load: f64,
+}
+
+/// When a packet that collided comes again.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Again {
+    /// K: in one of the next K slots, or with the chance p, 1/p = R + (K + 1)/2
+    #[arg(long, value_name = "K")]
+    pub retransmit: u32,
+}
+
+/// How long a frame is.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct FrameSize {
+    /// Frame size in octets, from destination address to FCS
+    #[arg(long, value_name = "OCTETS", default_value_t = 1518)]
+    pub frame_size: u32,
+}
+
+/// One of the collisions of a frame.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Collisions {
+    /// Only after this collision, counted from 1 [default: all]
+    #[arg(long, value_name = "N")]
+    pub collisions: Option<u32>,
 }
 
 /// How many stations always have a frame.
@@ -177,20 +211,21 @@ pub struct LamArgs {
     /// N, S and R.
     #[command(flatten)]
     pub channel: ChannelArgs,
-    /// K: a blocked user sends with the chance p, 1/p = R + (K + 1)/2
-    #[arg(long, value_name = "K")]
-    pub retransmit: u32,
+    /// K.
+    #[command(flatten)]
+    pub again: Again,
 }
 
 /// Options of `theory lam-control`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("retransmit", |again| again.required(false).default_value("10")))]
 pub struct LamControlArgs {
     /// N, S and R.
     #[command(flatten)]
     pub channel: ChannelArgs,
-    /// K while there is no need for control
-    #[arg(long, value_name = "K", default_value_t = 10)]
-    pub retransmit: u32,
+    /// K while there is no need for control.
+    #[command(flatten)]
+    pub again: Again,
     /// The larger K, one or more, that blocked users may change to
     #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "200")]
     pub control: Vec<u32>,
@@ -202,9 +237,9 @@ pub struct TdmaTheoryArgs {
     /// N, with one slot of a frame each.
     #[command(flatten)]
     pub all: Contenders,
-    /// S, the packets a slot that all stations offer together
-    #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
-    pub load: f64,
+    /// S.
+    #[command(flatten)]
+    pub input: Input,
 }
 
 /// Options of `theory csma`.
@@ -241,17 +276,18 @@ pub struct MetcalfeBoggsArgs {
 /// Options of `theory capture`.
 #[derive(Args, Clone, Debug)]
 pub struct CaptureArgs {
-    /// How often the other's frame has collided, 1 to 15 [default: all]
-    #[arg(long, value_name = "N")]
-    pub collisions: Option<u32>,
+    /// How often the other's frame has collided, 1 to 15.
+    #[command(flatten)]
+    pub after: Collisions,
 }
 
 /// Options of `theory two-stations`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("frame_size", |size| size.default_value("64")))]
 pub struct TwoStationsArgs {
-    /// Frame size in octets, from destination address to FCS
-    #[arg(long, value_name = "OCTETS", default_value_t = 64)]
-    pub frame_size: u32,
+    /// That of each frame.
+    #[command(flatten)]
+    pub size: FrameSize,
 }
 
 /// Options of `theory resolution`.
@@ -293,20 +329,21 @@ pub struct BackoffArgs {
     /// `beb`, `beb:1024`, `uniform:60`, `geometric:60`, `rcp:1,10,100,200` or `rcp-multipliers:10,10,2`
     #[arg(value_name = "POLICY")]
     pub policy: String,
-    /// Only the delay after this collision, counted from 1
-    #[arg(long, value_name = "N")]
-    pub collisions: Option<u32>,
+    /// Whose delay it is.
+    #[command(flatten)]
+    pub after: Collisions,
 }
 
 /// Options of `theory ceiling`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("load", |load| load.required(false).default_value("0.32")))]
 pub struct CeilingArgs {
     /// N users with one packet each at most; several numbers give a table for each
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "10,50,200")]
     pub stations: Vec<u32>,
-    /// S, the input in packets a slot if no user is blocked
-    #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true, default_value = "0.32")]
-    pub load: f64,
+    /// S.
+    #[command(flatten)]
+    pub input: Input,
 }
 
 /// How many users there are.

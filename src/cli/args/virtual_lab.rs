@@ -1,23 +1,22 @@
 //! Arguments of the commands that run labs of kernels in virtual time.
 
-use super::{TraceArgs, WindowArgs, Written};
+use super::{Consoles, Overruled, ScenarioArg, Timing, TraceArgs, WindowArgs, Written};
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
-use sim::words::units::{duration, seed};
+use sim::settings::options::RUN;
+use sim::words::units::duration;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Options of `run`.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("scenario", |scenario| scenario.required(true)))]
 pub struct RunArgs {
-    /// Scenario file; see docs/scenario.md
-    #[arg(value_name = "SCENARIO.toml")]
-    pub scenario: PathBuf,
-    /// Where all random numbers come from [default: 1]
-    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
-    pub seed: Option<u64>,
-    /// End at this instant, whatever still runs
-    #[arg(short = 'u', long, value_name = "TIME", value_parser = duration)]
-    pub until: Option<Duration>,
+    /// What is run.
+    #[command(flatten)]
+    pub file: ScenarioArg,
+    /// What is said over it.
+    #[command(flatten)]
+    pub over: Overruled<RUN>,
     /// How the kernels run.
     #[command(flatten)]
     pub kernels: KernelArgs,
@@ -27,9 +26,9 @@ pub struct RunArgs {
     /// How it is written.
     #[command(flatten)]
     pub written: Written,
-    /// Tell on standard error how long it took
-    #[arg(long, hide_short_help = true)]
-    pub timing: bool,
+    /// How long it took.
+    #[command(flatten)]
+    pub timing: Timing,
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
@@ -43,9 +42,9 @@ pub struct KernelArgs {
     /// `run` goes as fast as possible without it, and `up --virtual` as fast as life, which is 1.
     #[arg(long, value_name = "N", value_parser = pace)]
     pub pace: Option<f64>,
-    /// The folder that gets each station's console, as NAME.txt
-    #[arg(long, value_name = "FOLDER")]
-    pub consoles: Option<PathBuf>,
+    /// What they print.
+    #[command(flatten)]
+    pub console: Consoles,
     /// The kernel [default: that of `ethbus kernel build`]
     #[arg(long, value_name = "FILE")]
     pub kernel: Option<PathBuf>,

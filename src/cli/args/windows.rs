@@ -1,12 +1,12 @@
 //! Arguments of windows on a run: files that other tools open.
 
-use super::{LevelArg, NamedLabArgs};
+use super::{LevelArg, NamedLabArgs, StreamArg, TimedArgs, TraceArg};
 use clap::{Args, ValueEnum};
 use sim::words::units::duration;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Files for other tools, of a run.
+/// The capture of a run; `convert` makes files for other tools of its trace.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WindowArgs {
     /// Write a capture for Wireshark; `-` for a pipe
@@ -17,30 +17,11 @@ pub struct WindowArgs {
     /// error.
     #[arg(long, value_name = "FILE|-")]
     pub pcapng: Option<PathBuf>,
-    /// Only whole frames in it, without preamble
-    ///
-    /// For tools that know nothing but Ethernet frames (link type 1), such as tcpdump.
-    #[arg(long, requires = "pcapng", hide_short_help = true)]
-    pub pcapng_plain: bool,
-    /// Only what this says: `frames`, `collisions`, `station=st1` …
-    ///
-    /// `frames`, `collisions` or `rows`; `station=NAME`; `address=02:eb:…`, destination or source of a frame. Several with commas
-    /// between: then all hold. See docs/seeing.md.
-    #[arg(long, value_name = "FILTER", requires = "pcapng", hide_short_help = true)]
-    pub pcapng_filter: Option<String>,
     /// A new capture file every `100MB`, `60s`, or both
     ///
     /// Of the bus's time; both with a comma between. FILE-00001 is the first.
     #[arg(long, value_name = "SIZE|TIME", requires = "pcapng", hide_short_help = true)]
     pub pcapng_rotate: Option<String>,
-    /// Write a timeline for ui.perfetto.dev
-    #[arg(long, value_name = "FILE|-", hide_short_help = true)]
-    pub perfetto: Option<PathBuf>,
-    /// Write waveforms for GTKWave or Surfer
-    ///
-    /// Both machines of each station, carrier and collision.
-    #[arg(long, value_name = "FILE|-", hide_short_help = true)]
-    pub vcd: Option<PathBuf>,
 }
 
 /// What a trace is made into.
@@ -65,17 +46,15 @@ pub enum ConvertTo {
 /// Options of `convert`.
 #[derive(Args, Clone, Debug)]
 pub struct ConvertArgs {
-    /// The trace
-    ///
-    /// As `--events` wrote it. One without events is run again. With inputs, that of a live bus has the frames' octets.
-    #[arg(value_name = "TRACE")]
-    pub input: PathBuf,
+    /// The trace; one without events is run again.
+    #[command(flatten)]
+    pub input: TraceArg,
     /// What it is made into
     #[arg(long, value_enum)]
     pub to: ConvertTo,
-    /// The file; `-` for standard output
-    #[arg(short = 'o', long, value_name = "FILE|-", default_value = "-")]
-    pub out: PathBuf,
+    /// Where to.
+    #[command(flatten)]
+    pub output: StreamArg,
     /// What a trace has: `inputs`, `events` or `all` [default: what the given one has]
     #[arg(long, value_enum, hide_possible_values = true)]
     pub level: Option<LevelArg>,
@@ -106,12 +85,12 @@ pub struct CaptureArgs {
     /// Which lab.
     #[command(flatten)]
     pub lab: NamedLabArgs,
-    /// The file; `-` for standard output
-    #[arg(short = 'o', long, value_name = "FILE|-", default_value = "-")]
-    pub out: PathBuf,
-    /// End after this much real time
-    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
+    /// Where to.
+    #[command(flatten)]
+    pub output: StreamArg,
+    /// When it ends.
+    #[command(flatten)]
+    pub timed: TimedArgs,
     /// What a lab with `up --keep` had on its bus last, like `10s`
     ///
     /// In place of what comes. A capture where the file's name ends in .pcapng or .pcap, else a trace.
@@ -146,10 +125,10 @@ pub struct ExtcapArgs {
     /// Where to
     #[arg(long, value_name = "PIPE")]
     pub fifo: Option<PathBuf>,
-    /// As `--filter` of `capture`
+    /// What Wireshark calls the filter
     #[arg(long, value_name = "FILTER")]
     pub extcap_capture_filter: Option<String>,
-    /// As `--plain` of `capture`
-    #[arg(long)]
-    pub plain: bool,
+    /// As those of `capture`.
+    #[command(flatten)]
+    pub wish: WishArgs,
 }

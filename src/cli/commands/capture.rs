@@ -61,15 +61,15 @@ pub fn capture(args: &CaptureArgs) -> Outcome {
     let content = Inventory::of_running(&lab)?;
     let filter = args.wish.filter.as_deref().map(|filter| meant(filter, &content));
     let filter = filter.as_deref();
-    let wish = windows::wish("--filter", Some(&args.out), args.wish.plain, filter, &station_names(&content))?;
+    let wish = windows::wish("--filter", Some(&args.output.out), args.wish.plain, filter, &station_names(&content))?;
     take(Wanted {
         lab: &lab,
         framing: wish.framing,
         filter: filter.unwrap_or_default(),
         option: "--out",
-        out: &args.out,
+        out: &args.output.out,
         is_quiet: false,
-        end: args.duration.and_then(|duration| Instant::now().checked_add(duration)),
+        end: args.timed.duration.and_then(|duration| Instant::now().checked_add(duration)),
     })
 }
 

@@ -31,7 +31,7 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
         Ok(match args.to {
             ConvertTo::Pcapng => {
                 let filter = filter.as_deref();
-                WindowKind::Pcapng(wish("--filter", Some(&args.out), *plain, filter, &header.stations)?)
+                WindowKind::Pcapng(wish("--filter", Some(&args.output.out), *plain, filter, &header.stations)?)
             }
             ConvertTo::Perfetto => WindowKind::Perfetto,
             ConvertTo::Vcd => WindowKind::Vcd,
@@ -50,12 +50,12 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
     }
     let interrupts = interrupts()?;
     let open = |header: Header| -> Result<(Windows, Vec<Trailing>, Option<Unfinished>), CommandError> {
-        let (files, unfinished) = open_whole("--out", kind(&header)?, &args.out, &[&args.input])?;
+        let (files, unfinished) = open_whole("--out", kind(&header)?, &args.output.out, &[&args.input.trace])?;
         end_on_interrupt(interrupts, unfinished.as_ref())?;
         let (windows, trailing) = files.begin(&Known::of(header))?;
         Ok((windows, trailing, unfinished))
     };
-    let mut trace = EventLogReader::open(&args.input)?;
+    let mut trace = EventLogReader::open(&args.input.trace)?;
     let (written, trailing, unfinished) = if !trace.header().level.has_events() {
         let Header { name, stations, .. } = trace.header().clone();
         let header = Header::new(&name, &trace.header().config(), &stations);
@@ -105,7 +105,7 @@ fn end_on_interrupt(interrupts: Receiver<Signal>, unfinished: Option<&Unfinished
 
 /// Makes another trace: of the other form, of another level, or without octets.
 fn to_trace(args: &ConvertArgs) -> Outcome {
-    let mut trace = EventLogReader::open(&args.input)?;
+    let mut trace = EventLogReader::open(&args.input.trace)?;
     let given = trace.header().level;
     let level = args.level.map_or(given, Level::from);
     if level.has_inputs() {
@@ -113,7 +113,7 @@ fn to_trace(args: &ConvertArgs) -> Outcome {
     }
     let header = trace.header().clone().at_level(level);
     let header = Header { binary: None, ..header };
-    let copy = EventLog::create(&args.out, &[&args.input], &header)?;
+    let copy = EventLog::create(&args.output.out, &[&args.input.trace], &header)?;
     let copy = if args.without_octets { copy.without_octets() } else { copy };
     if level.has_events() && !given.has_events() {
         return replay(trace, copy).map(|_| ExitCode::SUCCESS).map_err(CommandError::Replay);

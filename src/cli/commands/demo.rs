@@ -6,7 +6,8 @@ use super::{
     CommandError, INTERRUPTED, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result,
     refuse_one_file_for_two, rights,
 };
-use crate::cli::args::DemoArgs;
+use crate::cli::args::{DemoArgs, LevelArg};
+use crate::cli::traces;
 use crate::cli::windows::{self, named};
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::offering::{Look, feed};
@@ -24,16 +25,14 @@ use link::signals::Signal;
 use link::station::StationSocket;
 use sim::explain::choice::{Ended, ended};
 use sim::figures::results::Results;
-use sim::files::event_log::{EventLogReader, Level};
-use sim::files::json_lines::create;
-use sim::files::output::place_name;
+use sim::files::event_log::EventLogReader;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan, PlanError, StationPlan};
 use sim::traffic::Arrivals;
 use sim::words::units::{group, many};
 use std::fs::File;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -47,8 +46,8 @@ const USUAL: [(&str, &str); 3] = [("traffic", "saturated"), ("frame-size", "512"
 /// # Errors
 /// What the user may not do, what the kernel refuses, or a result that cannot be written.
 pub fn run_demo(args: &DemoArgs) -> Outcome {
-    let [pcapng, perfetto, vcd] = named(&args.windows);
-    refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
+    let capture = named(&args.windows);
+    refuse_one_file_for_two(&args.traces.named().chain([capture]).collect::<Vec<_>>())?;
     // The frames of a stack follow from its data.
     let stack = matches!(
         args.run.get("traffic").map(str::parse),
@@ -65,16 +64,11 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     lab::keep_least(plan.stations.len(), plan.watches())?;
     let interrupts = interrupts()?;
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
-    let events = args.events.as_deref().map(|path| create(path, &[])).transpose()?;
-    let windows = windows::open(
-        &args.windows,
-        &plan.station_names(),
-        &args.events.iter().map(PathBuf::as_path).collect::<Vec<&Path>>(),
-    )?;
+    let (traces, trace_files) = traces::handed_over(&args.traces)?;
+    let windows = windows::open(&args.windows, &args.traces.paths().collect::<Vec<_>>())?;
     let (windows, window_files, trailing) = windows.hand_over();
-    let traces = args.events.as_deref().map(|path| (Level::Events, place_name(path))).into_iter().collect();
     let outputs = Outputs { traces, windows, keep: None };
-    let files: Vec<File> = events.into_iter().chain(window_files).collect();
+    let files: Vec<File> = trace_files.into_iter().chain(window_files).collect();
     let setup = Setup {
         pace: plan.pace,
         outputs,
@@ -95,12 +89,12 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let offered = offers.stop();
     let (mut results, _) = plane.stop()?;
     let rotated = windows::finish(trailing);
-    let against = against(&results, args.tolerance);
+    let against = against(&results, args.trust.tolerance);
     if let Some(emulator) = &mut results.emulator {
         emulator.verdict = Some(verdict(&against));
     }
     let seen = ears.iter_mut().filter_map(|ear| ear.statistics().ok()).map(|all| all.received + all.dropped).sum();
-    print_result(args.format, &results, |results| told(args, results, seen, offered.refused))?;
+    print_result(args.written.format, &results, |results| told(args, results, seen, offered.refused))?;
     if interrupted {
         say(&format!("ethbus: interrupted: the figures are of the time until then, not of {:?}\n", plan.run.duration));
         return Ok(ExitCode::from(INTERRUPTED));
@@ -109,7 +103,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     if !incomplete(&results).is_empty() {
         return Ok(ExitCode::FAILURE);
     }
-    let is_refused = args.strict && !against.is_empty();
+    let is_refused = args.trust.strict && !against.is_empty();
     Ok(if is_refused { ExitCode::from(NOT_TRUSTED) } else { ExitCode::SUCCESS })
 }
 
@@ -166,7 +160,8 @@ fn next(args: &DemoArgs, results: &Results) -> String {
     let options: String = given.map(|(long, value)| format!(" --{long} {value}")).collect();
     // Who needed a user namespace here will have one for a lab too.
     let ethbus = if Owner::own().is_ok_and(|owner| owner == Owner::Root) { as_root() } else { program() };
-    let most = args.events.as_deref().and_then(|path| Some((path, most_collided(path)?)));
+    let with_events = args.traces.0.iter().find(|(_, level)| *level != LevelArg::Inputs);
+    let most = with_events.and_then(|(path, _)| Some((path, most_collided(path)?)));
     let explain = most.map_or_else(String::new, |(path, (frame, collisions))| {
         format!(
             "  {} explain {} --frame {frame}\n    the life of a frame that collided {}\n",

@@ -41,7 +41,7 @@ pub fn down(args: &DownArgs) -> Outcome {
         }
         return several(args, names);
     }
-    let name = args.lab.clone().or(args.name.clone()).map_or_else(lab_to_remove, Ok)?;
+    let name = args.lab.given().map(str::to_owned).map_or_else(lab_to_remove, Ok)?;
     let Ended { results, failed, distrusted } = match take_down(&name) {
         Err(CommandError::Inventory(error @ InventoryError::NothingToTakeDown { .. })) => {
             let buses = labs_of_buses(&name)?;

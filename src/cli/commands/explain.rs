@@ -32,7 +32,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     }
     let pick = args.pick.as_deref().map(Pick::parse).transpose();
     let pick = pick.map_err(|what| PlanError::option("--pick", what))?;
-    prove(&args.events)?;
+    prove(&args.input.trace)?;
     pick.as_ref().and_then(Pick::station).map_or(Ok(()), |station| check_station(args, station))?;
     if args.list || (args.frame.is_none() && pick.is_none()) {
         let of_one = [("--svg", args.svg.is_some()), ("--short", args.short)];
@@ -47,8 +47,8 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
         (Some(frame), _) => frame.clone(),
         (None, pick) => first(args, &pick.clone().unwrap_or_default())?,
     };
-    let mut log = open(&args.events)?;
-    let wanted = Wanted::parse(&frame, args.station.as_deref(), log.header()).map_err(CommandError::Explain)?;
+    let mut log = open(&args.input.trace)?;
+    let wanted = Wanted::parse(&frame, log.header()).map_err(CommandError::Explain)?;
     let story = find(&mut log, wanted).map_err(CommandError::Explain)?;
     if let Some(path) = &args.svg {
         let picture = draw(&story).ok_or(CommandError::Explain(ExplainError::NeverSent { frame }))?;
@@ -107,10 +107,10 @@ fn open(path: &Path) -> Result<EventLogReader<BufReader<File>>, ReadError> {
 
 /// Refuses a station that a log does not have. A pipe can be read only once, so its stations are not read here.
 fn check_station(args: &ExplainArgs, station: &str) -> Result<(), CommandError> {
-    if !args.events.is_file() {
+    if !args.input.trace.is_file() {
         return Ok(());
     }
-    let log = open(&args.events)?;
+    let log = open(&args.input.trace)?;
     let stations = log.header().stations.clone();
     match stations.iter().any(|known| known == station) {
         true => Ok(()),
@@ -127,20 +127,15 @@ fn short(text: &str) -> String {
 
 /// What goes wrong on a segment with PLCA.
 fn segment(args: &ExplainArgs) -> Outcome {
-    prove(&args.events)?;
+    prove(&args.input.trace)?;
     args.svg.iter().try_for_each(|path| ready(path, Kind::Svg))?;
-    let diagnosis = plca::diagnose(&mut open(&args.events)?).map_err(CommandError::Explain)?;
+    let diagnosis = plca::diagnose(&mut open(&args.input.trace)?).map_err(CommandError::Explain)?;
     if let Some(path) = &args.svg {
-        let mut log = open(&args.events)?;
+        let mut log = open(&args.input.trace)?;
         let picture = plca::draw(&mut log, &diagnosis).map_err(CommandError::Explain)?;
         write(path, Kind::Svg, picture.as_bytes(), &log.header().configuration.seed().to_string())?;
     }
     show(args, &diagnosis, tell_segment)
-}
-
-/// Whether a frame is as --pick says, and of the station that --station names.
-fn is_asked_for(args: &ExplainArgs, pick: &Pick, one: &Ended) -> bool {
-    pick.is(one) && args.station.as_ref().is_none_or(|station| *station == one.station)
 }
 
 /// The first frame that is looked for.
@@ -148,7 +143,7 @@ fn first(args: &ExplainArgs, pick: &Pick) -> Result<String, CommandError> {
     let mut found = None;
     let mut most: Option<Ended> = None;
     look(args, |one| {
-        if is_asked_for(args, pick, &one) {
+        if pick.is(&one) {
             found = Some(one.frame);
             return false;
         }
@@ -170,7 +165,7 @@ fn first(args: &ExplainArgs, pick: &Pick) -> Result<String, CommandError> {
 fn list(args: &ExplainArgs, pick: &Pick) -> Outcome {
     let mut frames = Vec::new();
     look(args, |one| {
-        if is_asked_for(args, pick, &one) {
+        if pick.is(&one) {
             frames.push(one);
         }
         true
@@ -180,7 +175,7 @@ fn list(args: &ExplainArgs, pick: &Pick) -> Outcome {
 }
 
 fn look(args: &ExplainArgs, visit: impl FnMut(Ended) -> bool) -> Result<(), ReadError> {
-    ended(&mut open(&args.events)?, visit)
+    ended(&mut open(&args.input.trace)?, visit)
 }
 
 fn told(frames: &[Ended]) -> String {

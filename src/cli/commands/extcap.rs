@@ -45,7 +45,7 @@ pub fn extcap(args: &ExtcapArgs) -> Outcome {
     std::mem::forget(pipe);
     let filter = args.extcap_capture_filter.as_deref().filter(|filter| !filter.is_empty());
     let stations = station_names(&Inventory::of_running(lab)?);
-    let checked = windows::wish("--extcap-capture-filter", None, args.plain, filter, &stations);
+    let checked = windows::wish("--extcap-capture-filter", None, args.wish.plain, filter, &stations);
     match (checked, &args.fifo) {
         (Ok(wish), Some(out)) if args.capture => {
             let filter = filter.unwrap_or_default();

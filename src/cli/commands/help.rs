@@ -30,7 +30,7 @@ pub fn completions(args: &CompletionsArgs) -> Outcome {
 /// # Errors
 /// No such command; a folder that cannot be written to.
 pub fn man(args: &ManArgs) -> Outcome {
-    if let Some(folder) = &args.out {
+    if let Some(folder) = &args.made.out {
         for (name, text) in PAGES {
             let path = folder.join(name);
             std::fs::create_dir_all(folder).map_err(|source| CommandError::Init { path: path.clone(), source })?;

@@ -18,7 +18,7 @@ const DEFAULT_FILE: &str = "lab.toml";
 /// # Errors
 /// A file that is there already, or cannot be made.
 pub fn init(args: &InitArgs) -> Outcome {
-    let path = args.out.as_deref().unwrap_or(Path::new(DEFAULT_FILE));
+    let path = args.made.out.as_deref().unwrap_or(Path::new(DEFAULT_FILE));
     if path == Path::new("-") {
         print(&named(args.kind, DEFAULT_FILE))?;
         return Ok(ExitCode::SUCCESS);

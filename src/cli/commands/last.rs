@@ -2,7 +2,7 @@
 
 use super::convert::convert;
 use super::{CommandError, Outcome};
-use crate::cli::args::{CaptureArgs, ConvertArgs, ConvertTo};
+use crate::cli::args::{CaptureArgs, ConvertArgs, ConvertTo, TraceArg};
 use crate::live::control;
 use crate::show::say;
 use medium::BitTimes;
@@ -39,17 +39,17 @@ pub fn last(args: &CaptureArgs, lab: &str, span: Duration) -> Outcome {
         Err(never) => match never {},
     }
     let kept = ring.kept(ring.now());
-    let is_capture = unpacked(&args.out).extension().is_some_and(|end| end == "pcapng" || end == "pcap");
-    if is_stdout(&args.out) || is_capture {
+    let is_capture = unpacked(&args.output.out).extension().is_some_and(|end| end == "pcapng" || end == "pcap");
+    if is_stdout(&args.output.out) || is_capture {
         let system = |source| CommandError::System { what: "have a file in memory", source };
         let log = Arc::new(link::memory::memory_file("last").map_err(system)?);
         kept.write(Arc::clone(&log), IN_MEMORY.to_owned(), &header)?;
-        let input = PathBuf::from(format!("/proc/self/fd/{}", log.as_raw_fd()));
-        let (out, wish) = (args.out.clone(), args.wish.clone());
-        convert(&ConvertArgs { input, to: ConvertTo::Pcapng, out, level: None, without_octets: false, wish })?;
+        let input = TraceArg { trace: PathBuf::from(format!("/proc/self/fd/{}", log.as_raw_fd())) };
+        let (output, wish) = (args.output.clone(), args.wish.clone());
+        convert(&ConvertArgs { input, to: ConvertTo::Pcapng, output, level: None, without_octets: false, wish })?;
     } else {
-        let log = create(&args.out, &[Path::new(&file)])?;
-        kept.write(Arc::new(log), place_name(&args.out), &header)?;
+        let log = create(&args.output.out, &[Path::new(&file)])?;
+        kept.write(Arc::new(log), place_name(&args.output.out), &header)?;
     }
     say(&format!("ethbus: the lab keeps what it had in {file}\n"));
     Ok(ExitCode::SUCCESS)

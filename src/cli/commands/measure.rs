@@ -11,12 +11,15 @@ use crate::show::{say, show};
 use sim::scenario::plan::PlanError;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Stations of the largest bus.
 const STATIONS: usize = 254;
 
 /// A word for every row.
 const ALL: &str = "all";
+/// How long each measurement takes unless an option says otherwise.
+const DURATION: Duration = Duration::from_secs(5);
 
 /// Measures the rows that are wanted, and tells what is as asked.
 ///
@@ -30,7 +33,12 @@ pub fn measure(args: &DoctorArgs, rows: &[String]) -> Outcome {
     let seed = args.seed.map_or_else(draw_seed, Ok)?;
     say(&format!("ethbus: measuring a live bus, seed {seed}; what else this machine does is measured too\n"));
     let logs = args.logs.as_deref().map(Logs::new);
-    let context = Context { duration: args.duration, seed, interrupts: &interrupts, logs: logs.as_ref() };
+    let context = Context {
+        duration: args.timed.duration.unwrap_or(DURATION),
+        seed,
+        interrupts: &interrupts,
+        logs: logs.as_ref(),
+    };
     let wanted = |name: &str| rows.iter().any(|row| row == ALL || row == name);
     let report = run(&context, wanted, progress);
     show("");

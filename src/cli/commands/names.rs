@@ -67,8 +67,6 @@ enum Kind {
     Program,
     /// One of these words.
     Word(Vec<String>),
-    /// A station of this event log.
-    StationOf(String),
     /// What `--pick` takes, of this event log.
     Pick(String),
     /// What `--filter` takes, of this event log, or else of a lab.
@@ -166,7 +164,6 @@ fn kind_of(command: &Command, argument: &Arg, first: &str) -> Option<Kind> {
     match name {
         // A new lab needs a name that no other has.
         "LAB" if command.get_name() == "up" => None,
-        "STATION" if command.get_name() == "explain" => Some(Kind::StationOf(first.to_owned())),
         "KEY=VALUE" => Some(Kind::Pick(first.to_owned())),
         "FILTER" if command.get_name() == "convert" => Some(Kind::Filter(Some(first.to_owned()))),
         "FILTER" if command.get_name() == "capture" => Some(Kind::Filter(None)),
@@ -194,7 +191,6 @@ fn candidates(wanted: &Wanted) -> Vec<String> {
         Kind::Destination => stations().into_iter().chain([BROADCAST.to_owned()]).collect(),
         Kind::Program => programs(),
         Kind::Word(words) => words.clone(),
-        Kind::StationOf(log) => stations_of(log),
         Kind::Pick(log) => values::of_pick(wanted.begun, &stations_of(log)),
         Kind::Filter(Some(log)) => values::of_filter(wanted.begun, &stations_of(log)),
         Kind::Filter(None) => values::of_filter(wanted.begun, &stations()),
@@ -254,7 +250,6 @@ mod tests {
         let faults: Vec<String> = medium::Fault::examples().chain(["none".to_owned()]).collect();
         assert_eq!(faults, crate::cli::args::FAULTS);
         assert_eq!(kind("ethbus fault st1 "), Some(Kind::Word(faults)));
-        assert_eq!(kind("ethbus explain run.events --station "), Some(Kind::StationOf("run.events".to_owned())));
         assert_eq!(kind("ethbus explain run.events --pick=co"), Some(Kind::Pick("run.events".to_owned())));
         assert_eq!(kind("ethbus convert run.events --filter "), Some(Kind::Filter(Some("run.events".to_owned()))));
         assert_eq!(kind("ethbus capture --filter "), Some(Kind::Filter(None)));

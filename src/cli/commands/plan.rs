@@ -33,7 +33,7 @@ pub fn plan(args: &PlanArgs) -> Outcome {
         print(&table.scenario(queue))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let observed = match args.simulate {
+    let observed = match args.timed.duration {
         None => None,
         Some(span) => {
             let observed = simulate(&table, queue, BitTimes::within(span, RATE), args.seeded.seed);
@@ -46,7 +46,7 @@ pub fn plan(args: &PlanArgs) -> Outcome {
         .map(|searched| (&table, searched))
         .into_iter()
         .fold(planned, |planned, (table, searched)| planned.found(table, searched));
-    let text = match args.format {
+    let text = match args.tabled.format {
         SimFormat::Table => in_locale(planned.text()),
         SimFormat::Json => serde_json::to_string_pretty(&planned).expect("numbers and names") + "\n",
         SimFormat::Csv => planned.csv().map_err(|error| CommandError::Output(error.into()))?,

@@ -2,7 +2,7 @@
 
 use super::validate::{plan, watched};
 use super::{INTERRUPTED, Outcome};
-use crate::cli::args::{PlotArgs, PlotFigure, PlotUnit};
+use crate::cli::args::{PlotArgs, PlotAxis, PlotFigure, PlotUnit};
 use crate::show::program::program;
 use crate::show::say;
 use crate::study::flow;
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 /// # Errors
 /// Columns or rows that the table does not have, a table that cannot be read, a picture that cannot be written.
 pub fn plot(args: &PlotArgs) -> Outcome {
-    let kind = Kind::of(&args.out)?;
+    let kind = Kind::of(&args.picture.out)?;
     if let Some(figure) = args.figure {
         return draw_figure(args, figure, kind);
     }
@@ -35,50 +35,58 @@ pub fn plot(args: &PlotArgs) -> Outcome {
         None => Err(wrong("--where", format!("`{text}` chooses nothing: write it like `--where stations=10`"))),
     });
     let only = only.collect::<Result<_, _>>()?;
-    let ranged = |option: &str, text: Option<&String>| {
-        text.map(|text| range(text)).transpose().map_err(|what| wrong(option, what))
-    };
-    let ranges = [ranged("--x-range", args.x_range.as_ref())?, ranged("--y-range", args.y_range.as_ref())?];
+    let ranges = ranges(&args.range).map_err(|what| wrong("--range", what))?;
     let (x, y, by) = (x.clone(), args.y.clone(), args.by.clone());
     let versus = args.versus.clone();
     let wanted = Wanted { x, y, by, versus, only, unit: unit(args.unit), title: args.title.clone(), ranges };
-    ready(&args.out, kind)?;
+    ready(&args.picture.out, kind)?;
     let read = Table::read(table)?;
     let (rows, seeds) = (read.rows(), read.seeds());
     let figure = read.figure(&wanted)?;
-    let option = |is_log: bool, log, plain| if is_log { log } else { plain };
-    let x = x_axis(&figure, args.log_x, ranges[0]);
-    let x = x.map_err(|what| wrong(option(args.log_x, "--log-x", "--x"), what))?;
-    let y = y_axis(&figure, args.log_y, ranges[1]);
-    let y = y.map_err(|what| wrong(option(args.log_y, "--log-y", "--y"), what))?;
-    write(&args.out, kind, &kind.picture(&figure, (&x, &y))?, &seeds)?;
+    let [log_x, log_y] = [PlotAxis::X, PlotAxis::Y].map(|axis| args.log.contains(&axis));
+    let option = |is_log: bool, plain| if is_log { "--log" } else { plain };
+    let x = x_axis(&figure, log_x, ranges[0]).map_err(|what| wrong(option(log_x, "--x"), what))?;
+    let y = y_axis(&figure, log_y, ranges[1]).map_err(|what| wrong(option(log_y, "--y"), what))?;
+    write(&args.picture.out, kind, &kind.picture(&figure, (&x, &y))?, &seeds)?;
     say_missing(table, rows);
     Ok(ExitCode::SUCCESS)
 }
 
+/// The ends of the x and the y axis that options name.
+fn ranges(texts: &[String]) -> Result<[Option<(f64, f64)>; 2], String> {
+    let mut ranges = [None; 2];
+    for text in texts {
+        let (axis, ends) = text.split_once('=').unwrap_or_default();
+        let number = ["x", "y"].into_iter().position(|name| name == axis);
+        let number = number.ok_or_else(|| format!("`{text}` is of no axis: write `x=0..50` or `y=0..50`"))?;
+        ranges[number] = Some(range(ends)?);
+    }
+    Ok(ranges)
+}
+
 /// Draws a figure of the literature, and says what its source says of it.
 fn draw_figure(args: &PlotArgs, figure: PlotFigure, kind: Kind) -> Outcome {
-    ready(&args.out, kind)?;
+    ready(&args.picture.out, kind)?;
     if figure == PlotFigure::CsmaCa {
         if kind != Kind::Svg {
             return Err(
                 wrong("--figure csma-ca", "a flow chart is SVG: write a name that ends in .svg".to_owned()).into()
             );
         }
-        write(&args.out, kind, flow::svg().as_bytes(), "")?;
+        write(&args.picture.out, kind, flow::svg().as_bytes(), "")?;
         return Ok(ExitCode::SUCCESS);
     }
     let value = figure.to_possible_value().expect("no figure is skipped");
     let figure = FIGURES.iter().find(|it| it.name == value.get_name()).expect("a figure for each name");
     let go_on = watched("running")?;
-    let options = literature::Options { seed: args.seed, quick: args.quick, plan: &plan, go_on: &go_on };
+    let options = literature::Options { seed: args.seeded.seed, quick: args.quick.quick, plan: &plan, go_on: &go_on };
     let drawn = literature::figure(&options, figure);
     drop(go_on);
     let Some((chart, Beside { said, here, verdict })) = drawn else {
         say("ethbus: interrupted; no figure was written\n");
         return Ok(ExitCode::from(INTERRUPTED));
     };
-    write(&args.out, kind, &chart.picture(kind)?, &args.seed.to_string())?;
+    write(&args.picture.out, kind, &chart.picture(kind)?, &args.seeded.seed.to_string())?;
     say(&format!(
         "ethbus: {}\n  the source says  {said}\n  here             {here}\n  verdict          {verdict}\n",
         figure.source

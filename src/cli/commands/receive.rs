@@ -45,8 +45,12 @@ pub fn receive(args: &ReceiveArgs) -> Outcome {
     let own = socket.mac();
     let (mut reception, mut buffer, begin) = (Reception::default(), [0; 2048], Instant::now());
     let mut interrupted = false;
-    while !interrupted && args.count.is_none_or(|count| reception.received() < count) {
-        let left = args.duration.map_or(PATIENCE, |duration| duration.saturating_sub(begin.elapsed()).min(PATIENCE));
+    while !interrupted && args.limit.count.is_none_or(|count| reception.received() < count) {
+        let left = args
+            .limit
+            .timed
+            .duration
+            .map_or(PATIENCE, |duration| duration.saturating_sub(begin.elapsed()).min(PATIENCE));
         if left.is_zero() {
             break;
         }
@@ -69,11 +73,11 @@ pub fn receive(args: &ReceiveArgs) -> Outcome {
     };
     print_result(args.written.format, &report, told)?;
     // Without a limit an interrupt is the way to end it.
-    let unlimited = args.count.is_none() && args.duration.is_none();
+    let unlimited = args.limit.count.is_none() && args.limit.timed.duration.is_none();
     if interrupted && !unlimited {
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    if let Some(count) = args.count.filter(|&count| report.received < count) {
+    if let Some(count) = args.limit.count.filter(|&count| report.received < count) {
         say(&format!("ethbus: {} of {} came within --duration\n", group(report.received), many(count, "frame")));
         return Ok(ExitCode::FAILURE);
     }

@@ -18,9 +18,9 @@ use std::process::ExitCode;
 /// # Errors
 /// A trace that is damaged or incomplete, or whose run had other events; files that cannot be read or written.
 pub fn replay(args: &ReplayArgs) -> Outcome {
-    let [pcapng, perfetto, vcd] = named(&args.windows);
-    refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
-    let trace = EventLogReader::open(&args.trace)?;
+    let capture = named(&args.windows);
+    refuse_one_file_for_two(&[("--events", args.events.as_deref()), capture])?;
+    let trace = EventLogReader::open(&args.input.trace)?;
     trace.needs_inputs("`ethbus replay`")?;
     if args.programs {
         return run::again(args, trace);
@@ -29,18 +29,18 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let Header { name, configuration, stations, .. } = trace.header().clone();
     let header = Header::new(&name, &trace.header().begun(), &stations);
     let log = match &args.events {
-        Some(path) => EventLog::create(path, &[&args.trace], &header)?,
+        Some(path) => EventLog::create(path, &[&args.input.trace], &header)?,
         None => EventLog::unwritten(&header),
     };
-    let others: Vec<&Path> = std::iter::once(&args.trace).chain(&args.events).map(PathBuf::as_path).collect();
-    let files = windows::open(&args.windows, &stations, &others)?;
+    let others: Vec<&Path> = std::iter::once(&args.input.trace).chain(&args.events).map(PathBuf::as_path).collect();
+    let files = windows::open(&args.windows, &others)?;
     let (windows, trailing) = files.begin(&Known::of(header))?;
     let mut windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
     let log = log.on_a_thread();
-    let replayed = if args.watch {
+    let replayed = if args.drawn.watch {
         let interrupts = interrupts()?;
         let header = Header::new(&name, &trace.header().begun(), &stations);
-        let title = format!("{name} {}", args.trace.display());
+        let title = format!("{name} {}", args.input.trace.display());
         watch::beside(&header, title.trim(), &interrupts, move |feeder, _| {
             let mut both = Both(windows, feeder);
             replay_before(trace, log, &mut both)

@@ -46,7 +46,7 @@ fn named(policies: &[String]) -> Result<Vec<Named>, NamedError> {
 }
 
 fn show_delays(args: &RetryDelaysArgs) -> Result<(), CommandError> {
-    let comparison = delays::Comparison::new(&named(&args.policies)?, args.count, args.seeded.seed, args.within);
+    let comparison = delays::Comparison::new(&named(&args.of.policies)?, args.count, args.seeded.seed, args.within);
     let series = comparison.policies.iter().flat_map(|policy| lines(policy, args.picture.log_y)).collect();
     draw(&args.picture, args.seeded.seed, ("failures", "delay, s"), "bands: shortest to longest", series)?;
     print_result(args.written.format, &comparison, delays::Comparison::table)
@@ -116,10 +116,10 @@ fn run_herd(args: &HerdArgs) -> Result<(), CommandError> {
             .rate
             .map(|rate| RateLimits::new(Duration::from_secs_f64(1.0 / rate)).with_cooling_off(args.cooling_off)),
         classes: classes.map_err(|what| RunError::new("--class", what))?,
-        duration: nanos(args.duration.unwrap_or(args.outage.saturating_add(AFTERWARDS))),
+        duration: nanos(args.timed.duration.unwrap_or(args.outage.saturating_add(AFTERWARDS))),
         seed: args.seeded.seed,
     };
-    let policies = named(&args.policies)?;
+    let policies = named(&args.of.policies)?;
     let reports = policies.iter().map(|policy| herd.run(policy)).collect::<Result<Vec<_>, _>>()?;
     let line =
         |report: &herd::Report| over_time(report.policy.clone(), &report.requests_over_time, &args.picture, false);
@@ -144,7 +144,7 @@ fn settings(what: &ServiceWhat) -> Result<Settings, ScenarioError> {
 fn run_service(args: &ServiceArgs) -> Result<(), CommandError> {
     let settings = settings(&args.what)?;
     let mut varied = vec![(String::new(), settings.clone())];
-    for set in &args.set {
+    for set in &args.grid.set {
         varied = with_values(set, &varied)?;
     }
     let mut runs = Vec::new();

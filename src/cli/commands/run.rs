@@ -59,29 +59,31 @@ pub enum VirtualError {
 /// A scenario that makes no virtual lab, no kernel, a station that does not boot, a program that never yields, files that
 /// cannot be written.
 pub fn run(args: &RunArgs) -> Outcome {
-    let scenario = file_text(&args.scenario)?;
-    let folder = folder_of(&args.scenario)?;
-    let plan = plan(&args.scenario, scenario.clone(), Some(&folder), args.seed)?;
-    refuse(&plan, args)?;
+    let path = args.file.scenario.as_deref().expect("clap requires it");
+    let scenario = file_text(path)?;
+    let folder = folder_of(path)?;
+    let plan = plan(path, scenario.clone(), Some(&folder), &Overrides::of(args.over.given())?)?;
+    let until = args.over.get("duration").map(|_| plan.run.duration);
+    refuse(&plan, args, until)?;
     let kernel = kernel::find_kernel(args.kernels.kernel.as_deref()).map_err(VirtualError::from)?;
     let interrupted = note_interrupts()?;
     let programs = args.traces.have_inputs().then(|| {
         let machine = machine::of(&plan, &kernel).map_err(unreadable)?;
-        let until_ns = args.until.map(|until| until.as_nanos() as u64);
+        let until_ns = until.map(|until| until.as_nanos() as u64);
         Ok::<_, CommandError>(Programs { scenario, folder: Some(folder), until_ns, stays_up: false, machine })
     });
-    let files = FileOptions { scenario: Some(&args.scenario), traces: &args.traces, windows: &args.windows };
+    let files = FileOptions { scenario: Some(path), traces: &args.traces, windows: &args.windows };
     let (observers, trailing) = observers(&plan, &files, programs.transpose()?)?;
     let wishes = Wishes {
         kernel,
-        until: args.until,
+        until,
         pace: args.kernels.pace,
         interventions: Vec::new(),
         patience: args.kernels.patience.unwrap_or(PATIENCE),
-        consoles: args.kernels.consoles.clone(),
+        consoles: args.kernels.console.consoles.clone(),
         interrupted,
     };
-    let shown = Shown { timing: args.timing, format: args.written.format };
+    let shown = Shown { timing: args.timing.timing, format: args.written.format };
     let ran = run_and_show(&plan, &wishes, Against::new(observers, None), trailing, &shown)?;
     Ok(match ran.ended.iter().any(KernelEnd::is_failure) {
         _ if ran.interrupted => ExitCode::from(INTERRUPTED),
@@ -97,12 +99,13 @@ pub fn run(args: &RunArgs) -> Outcome {
 pub fn again(args: &ReplayArgs, trace: EventLogReader<BufReader<File>>) -> Outcome {
     let header = trace.header().clone();
     let Some(programs) = header.programs else {
-        return Err(VirtualError::NoPrograms { trace: args.trace.clone() }.into());
+        return Err(VirtualError::NoPrograms { trace: args.input.trace.clone() }.into());
     };
     let folder = programs.folder.as_deref();
-    let plan = plan(&args.trace, programs.scenario, folder, Some(header.configuration.seed()))?;
+    let overrides = Overrides::default().with("seed", header.configuration.seed());
+    let plan = plan(&args.input.trace, programs.scenario, folder, &overrides)?;
     let (interventions, end) =
-        if programs.stays_up { self::interventions(&args.trace, &plan)? } else { (Vec::new(), None) };
+        if programs.stays_up { self::interventions(&args.input.trace, &plan)? } else { (Vec::new(), None) };
     let recorded = Path::new(&programs.machine.kernel);
     let is_there = recorded.is_file();
     if !is_there {
@@ -115,17 +118,17 @@ pub fn again(args: &ReplayArgs, trace: EventLogReader<BufReader<File>>) -> Outco
     differences.iter().for_each(|one| say(&format!("ethbus: warning: {one}: the run may differ\n")));
     let interrupted = note_interrupts()?;
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
-    let log = args.events.as_deref().map(|path| EventLog::create(path, &[&args.trace], &header)).transpose()?;
+    let log = args.events.as_deref().map(|path| EventLog::create(path, &[&args.input.trace], &header)).transpose()?;
     let files = log.map(|log| log.without_digest().on_a_thread()).into_iter().collect();
-    let others: Vec<&Path> = std::iter::once(&args.trace).chain(&args.events).map(PathBuf::as_path).collect();
-    let (windows, trailing) = open_windows(&plan, &header, windows::open(&args.windows, &header.stations, &others)?)?;
+    let others: Vec<&Path> = std::iter::once(&args.input.trace).chain(&args.events).map(PathBuf::as_path).collect();
+    let (windows, trailing) = open_windows(&plan, &header, windows::open(&args.windows, &others)?)?;
     let wishes = Wishes {
         kernel,
         until: programs.until_ns.map(Duration::from_nanos).or(end),
         pace: None,
         interventions,
         patience: PATIENCE,
-        consoles: args.consoles.clone(),
+        consoles: args.console.consoles.clone(),
         interrupted,
     };
     let shown = Shown { timing: false, format: args.written.format };
@@ -143,7 +146,7 @@ pub fn again(args: &ReplayArgs, trace: EventLogReader<BufReader<File>>) -> Outco
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a program counts for that has not ended by `--until`.
+/// What a program counts for that has not ended by `--duration`.
 const UNENDED: u8 = 1;
 
 /// How long a station may run while its clock does not move, by default.
@@ -161,11 +164,9 @@ pub(super) fn folder_of(scenario: &Path) -> Result<PathBuf, CommandError> {
 }
 
 /// The plan of a lab of programs, whose paths count from `folder`.
-fn plan(scenario: &Path, text: String, folder: Option<&Path>, seed: Option<u64>) -> Result<Plan, CommandError> {
-    let drawn = seed.unwrap_or(DEFAULT_SEED);
-    let mut plan = Plan::of_text(scenario, text, &Overrides::default(), drawn)?.of_programs()?;
+fn plan(scenario: &Path, text: String, folder: Option<&Path>, overrides: &Overrides) -> Result<Plan, CommandError> {
+    let mut plan = Plan::of_text(scenario, text, overrides, DEFAULT_SEED)?.of_programs()?;
     folder.into_iter().for_each(|folder| plan.count_paths_from(folder));
-    seed.into_iter().for_each(|seed| plan.medium.seed = seed);
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(plan)
 }
@@ -228,22 +229,22 @@ pub(super) fn refuse_hosts(plan: &Plan) -> Result<(), PlanError> {
 }
 
 /// Refuses what makes no virtual lab.
-fn refuse(plan: &Plan, args: &RunArgs) -> Result<(), CommandError> {
+fn refuse(plan: &Plan, args: &RunArgs, until: Option<Duration>) -> Result<(), CommandError> {
     refuse_hosts(plan)?;
     let awaited = |plan: &Plan| plan.stations.iter().any(|it| it.kernel.programs.iter().any(|it| !it.is_service));
-    if args.until.is_none() && !awaited(plan) {
-        let what = "nothing would end the run: give --until TIME, or a station a program, like `run = [\"at 1s ping -c 3 st2\"]`";
+    if until.is_none() && !awaited(plan) {
+        let what = "nothing would end the run: give --duration TIME, or a station a program, like `run = [\"at 1s ping -c 3 st2\"]`";
         return Err(PlanError::option("run", what.to_owned()).into());
     }
-    if let Some(until) = args.until {
+    if let Some(until) = until {
         let programs = plan.stations.iter().flat_map(|it| &it.kernel.programs);
         if let Some(late) = programs.into_iter().find(|program| program.at >= until) {
             let what = format!("`{}` would begin at {:?}, after the end: write a later instant", late.command, late.at);
-            return Err(PlanError::option("--until", what).into());
+            return Err(PlanError::option("--duration", what).into());
         }
     }
-    let [pcapng, perfetto, vcd] = named(&args.windows);
-    let outputs: Vec<_> = args.traces.named().chain([pcapng, perfetto, vcd]).collect();
+    let capture = named(&args.windows);
+    let outputs: Vec<_> = args.traces.named().chain([capture]).collect();
     Ok(refuse_one_file_for_two(&outputs)?)
 }
 
@@ -265,7 +266,7 @@ pub(super) fn observers(
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
     let scenario: Vec<&Path> = args.scenario.into_iter().collect();
     let others: Vec<&Path> = scenario.iter().copied().chain(args.traces.paths()).collect();
-    let opened = windows::open(args.windows, &header.stations, &others)?;
+    let opened = windows::open(args.windows, &others)?;
     let (windows, trailing) = open_windows(plan, &header, opened)?;
     let traces = traces::create(args.traces, &scenario, &Header { programs, ..header })?;
     Ok((Both(traces, windows), trailing))

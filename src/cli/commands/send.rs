@@ -56,7 +56,7 @@ pub fn send(args: &SendArgs) -> Outcome {
     let socket = StationSocket::open_to_send(&namespace, INTERFACE)
         .map_err(|source| CommandError::Station { station: from.clone(), source })?;
     let (size, stream) = (Octets::new(args.frame_size), draw_seed()? as u32);
-    let duration = args.duration.or(args.count.is_none().then_some(DEFAULT_DURATION));
+    let duration = args.limit.timed.duration.or(args.limit.count.is_none().then_some(DEFAULT_DURATION));
     let begin = Instant::now();
     let pace = wanted_pace(args, rate(&lab, &content)?);
     let lead = if args.rate == FrameRate::Max { LEAD } else { 0 };
@@ -64,7 +64,7 @@ pub fn send(args: &SendArgs) -> Outcome {
         // On a busy machine others would have the processor until the next tick of the clock. Most users may not.
         let _ = raise_nice();
     }
-    let mut senders = [Sender::new(socket, to, size, stream, pace, args.count).ahead(lead)];
+    let mut senders = [Sender::new(socket, to, size, stream, pace, args.limit.count).ahead(lead)];
     let interrupted = AtomicBool::new(false);
     run(&mut senders, || {
         let stop = interrupts.try_recv().is_ok();

@@ -44,7 +44,7 @@ use std::time::Instant;
 /// A scenario or options that make no plan, traffic that cannot be had, or a result that cannot be written.
 pub fn sim(args: &SimArgs) -> Outcome {
     let overrides = Overrides::of(args.run.given())?;
-    let plan = match Planned::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)? {
+    let plan = match Planned::read(args.file.scenario.as_deref(), &overrides, DEFAULT_SEED)? {
         Planned::One(plan) => *plan,
         Planned::Several(bridged) => return bridged::sim(&bridged, args),
     };
@@ -58,12 +58,12 @@ pub fn sim(args: &SimArgs) -> Outcome {
     };
     let took = begin.elapsed().as_secs_f64();
     let results = results(&plan, &runs);
-    if args.timing {
+    if args.timing.timing {
         say(&timing([&results], took));
     }
     // The series was printed instead, unless it has a file.
-    if args.series.is_none() || args.series_out.is_some() {
-        let text = match args.format {
+    if args.over_time.series.is_none() || args.series_out.is_some() {
+        let text = match args.tabled.format {
             SimFormat::Table => in_locale(table(&results)),
             SimFormat::Json => serde_json::to_string_pretty(&results).expect("numbers and names") + "\n",
             SimFormat::Csv => csv([&results]).map_err(|error| CommandError::Output(error.into()))?,
@@ -78,7 +78,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
     if whole && runs.len() as u64 == plan.run.replications {
         return Ok(ExitCode::SUCCESS);
     }
-    let (how, code) = match args.watch {
+    let (how, code) = match args.drawn.watch {
         // A user who leaves the view has seen enough.
         true => ("the view was left", ExitCode::SUCCESS),
         false => ("interrupted", ExitCode::from(INTERRUPTED)),
@@ -89,14 +89,14 @@ pub fn sim(args: &SimArgs) -> Outcome {
 
 /// The files that the options name.
 fn outputs(args: &SimArgs) -> Vec<(&'static str, Option<&Path>)> {
-    let [pcapng, perfetto, vcd] = named(&args.windows);
-    let printed = args.series.is_some() && args.series_out.is_none();
+    let capture = named(&args.windows);
+    let printed = args.over_time.series.is_some() && args.series_out.is_none();
     let others = [
         ("--frames", args.frames.as_deref()),
         ("--series-out", args.series_out.as_deref()),
         ("--series", printed.then(|| Path::new(STDOUT))),
     ];
-    [pcapng, perfetto, vcd].into_iter().chain(args.traces.named()).chain(others).collect()
+    std::iter::once(capture).chain(args.traces.named()).chain(others).collect()
 }
 
 /// What can be wrong with files before one is made.
@@ -104,7 +104,8 @@ fn check_files(args: &SimArgs, replications: u64) -> Result<(), CommandError> {
     refuse_one_file_for_two(&outputs(args))?;
     refuse_parquet(args)?;
     let files = outputs(args).into_iter().map(|(option, path)| (option, path.is_some()));
-    let mut files = [("--watch", args.watch), ("--series", args.series.is_some())].into_iter().chain(files);
+    let mut files =
+        [("--watch", args.drawn.watch), ("--series", args.over_time.series.is_some())].into_iter().chain(files);
     match files.find(|(_, given)| *given) {
         Some((option, _)) if replications > 1 => {
             let what = format!("one file is of one run: leave {option} or --replications out");
@@ -188,14 +189,14 @@ type Observers = Both<Vec<EventLog>, Both<Option<WindowsBeside>, Both<Option<Fra
 
 /// The files that the options name, no two of them the same; nothing if they name none.
 fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Trailing>)>, CommandError> {
-    let [scenario, frames, series] = [&args.scenario, &args.frames, &args.series_out].map(Option::as_deref);
+    let [scenario, frames, series] = [&args.file.scenario, &args.frames, &args.series_out].map(Option::as_deref);
     // Those before each output.
     let of_traces: Vec<&Path> = scenario.into_iter().collect();
     let of_frames: Vec<&Path> = of_traces.iter().copied().chain(args.traces.paths()).collect();
     let of_series: Vec<&Path> = of_frames.iter().copied().chain(frames).collect();
     let of_windows: Vec<&Path> = of_series.iter().copied().chain(series).collect();
-    let files = windows::open(&args.windows, &plan.all_names(), &of_windows)?;
-    let others = [!args.traces.is_empty(), frames.is_some(), args.series.is_some()];
+    let files = windows::open(&args.windows, &of_windows)?;
+    let others = [!args.traces.is_empty(), frames.is_some(), args.over_time.series.is_some()];
     if files.is_empty() && !others.contains(&true) {
         return Ok(None);
     }
@@ -206,7 +207,7 @@ fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Trail
     let begin = BitInstant::ZERO + BitTimes::within(plan.run.warmup, plan.medium.rate);
     let frames = frames.map(|path| FrameTable::create(path, &of_frames, names.clone(), begin));
     let frames = frames.transpose()?;
-    let series = args.series.map(|interval| {
+    let series = args.over_time.series.map(|interval| {
         let interval = BitTimes::within(interval, plan.medium.rate);
         SeriesTable::new(Series::new(&plan.medium, names, begin, interval), |columns| match &args.series_out {
             Some(path) => TableWriter::create(path, &of_series, columns),
@@ -229,7 +230,7 @@ pub(super) fn open_windows(
 
 /// One run beside its observers, if it has some.
 fn once(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Measured, CommandError> {
-    if args.watch {
+    if args.drawn.watch {
         return watched(plan, args, interrupts);
     }
     let (mut observers, trailing) = observers(plan, args)?.unzip();
@@ -300,7 +301,7 @@ fn replicas<T: Send>(
     interrupts: &Receiver<Signal>,
     one: impl Fn(u64, GoOn<'_>) -> Result<Option<T>, CommandError> + Sync,
 ) -> Result<Vec<T>, CommandError> {
-    let threads = pool::threads(args.jobs);
+    let threads = pool::threads(args.jobs.jobs);
     let bar = Mutex::new((progress("replications", count as f64), 0.0));
     let one = |number: usize, stop: &Stop| {
         let mut before = 0.0;

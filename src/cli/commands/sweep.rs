@@ -44,20 +44,20 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
 }
 
 fn grid(args: &SweepArgs) -> Outcome {
-    check_parquet(args.parquet.as_deref())?;
+    check_parquet(args.packed.parquet.as_deref())?;
     let options = options(args);
     let given: Vec<(&str, &str)> = options.iter().map(|(option, key, _)| (key.as_str(), option.as_str())).collect();
     let (part, learned) = part(args)?;
-    let out = again::named(args.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT)), part);
+    let out = again::named(args.made.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT)), part);
     let out = check_place(&out)?;
     let wanted = tables::wanted(args, is_folder(&out))?;
     let enough = enough(args)?;
     let overrides = Overrides::of(args.run.given().filter(|(long, _)| enough.is_none() || *long != UNTIL))?;
-    let grid = Grid::read(args.scenario.as_deref(), &overrides, &asked(args, &given), DEFAULT_SEED)?;
+    let grid = Grid::read(args.file.scenario.as_deref(), &overrides, &asked(args, &given), DEFAULT_SEED)?;
     check_rows(part, &grid)?;
     let texts: Vec<(&str, String)> = options.iter().map(|(option, _, text)| (option.as_str(), text.clone())).collect();
     let enough = enough.map(|until| seeds::Enough { until, first: grid.first_seeds() });
-    let manifest = Manifest::new(&grid, &texts, args.timing, part).with_enough(enough).with_beside(wanted);
+    let manifest = Manifest::new(&grid, &texts, args.timing.timing, part).with_enough(enough).with_beside(wanted);
     if args.list {
         print(&list(&grid, &manifest))?;
         return Ok(ExitCode::SUCCESS);
@@ -67,12 +67,12 @@ fn grid(args: &SweepArgs) -> Outcome {
     if let Some(whom) = learned {
         say(&format!("ethbus: this is {part}, as told by {whom}\n"));
     }
-    args.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
+    args.packed.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
     let (output, mut todo) = open(args, &out, &manifest)?;
     let seen = manifest.enough().map(|it| Ok::<_, TableError>((it.metric(), seeds::values(&out, &manifest)?)));
     let seen = seen.transpose()?;
     let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
-    let jobs = pool::threads(args.jobs);
+    let jobs = pool::threads(args.jobs.jobs);
     if let Some((_, seen)) = &seen {
         todo = seeds::due(&manifest, seen);
     } else if !is_stream(&out) {
@@ -85,7 +85,7 @@ fn grid(args: &SweepArgs) -> Outcome {
     });
     let interrupts = interrupts_of_a_run()?;
     let columns = checked.columns.clone();
-    let (timing, limit) = (args.timing, args.time_limit);
+    let (timing, limit) = (args.timing.timing, args.time_limit);
     let tables = Tables::of(&out, manifest.beside(), &columns);
     let sweep = Sweep { grid: &grid, timing, limit, columns, tables, interrupts: &interrupts };
     let (begin, before) = (Instant::now(), output.kept());
@@ -102,7 +102,7 @@ fn grid(args: &SweepArgs) -> Outcome {
         say(&format!("ethbus: interrupted: {kept} of {runs} done: {place}{next}\n"));
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&out, path))?;
+    args.packed.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&out, path))?;
     let there = if before > 0 { format!(", {} were there", group(before)) } else { String::new() };
     let (done, took) = (many(kept - before, "run"), begin.elapsed().as_secs_f64());
     say(&format!("ethbus: {done} in {took:.1} s{there}: {}\n", out.display()));
@@ -165,7 +165,7 @@ fn enough(args: &SweepArgs) -> Result<Option<String>, PlanError> {
         let what = "a collapse ends a run, and has no half-width: leave --max-seeds out";
         return Err(PlanError::option("--until collapse", what.to_owned()));
     }
-    let out = args.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT));
+    let out = args.made.out.as_deref().unwrap_or(Path::new(STANDARD_OUTPUT));
     match is_stream(out) && !args.list {
         true => Err(PlanError::option("--max-seeds", "it needs a file: write one to --out".to_owned())),
         false => Ok(Some(until.to_string())),
@@ -181,7 +181,7 @@ fn seeds_text(args: &SweepArgs) -> &str {
 fn asked<'a>(args: &'a SweepArgs, given: &'a [(&'a str, &'a str)]) -> Asked<'a> {
     let (when, derive, pair) = (args.when.clone(), args.derive.clone(), args.pair.clone());
     let wish = Wish { when, derive, pair, sample: args.sample.clone() };
-    Asked { given, sets: &args.set, seeds: seeds_text(args), max_seeds: args.max_seeds, wish }
+    Asked { given, sets: &args.grid.set, seeds: seeds_text(args), max_seeds: args.max_seeds, wish }
 }
 
 /// Which part of the grid is run, and the scheduler that named it, if any.
@@ -225,19 +225,20 @@ fn list(grid: &Grid, manifest: &Manifest) -> String {
 /// # Errors
 /// Parts that do not make a whole, a file that cannot be read or written.
 fn merge(args: &MergeArgs) -> Outcome {
-    check_parquet(args.parquet.as_deref())?;
-    if args.parquet.is_some() && args.out == Path::new(STANDARD_OUTPUT) {
+    check_parquet(args.packed.parquet.as_deref())?;
+    if args.packed.parquet.is_some() && args.merged.out == Path::new(STANDARD_OUTPUT) {
         return Err(PlanError::option("--parquet", "it needs a file: write one to --out".to_owned()).into());
     }
-    args.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
-    let runs = crate::study::sweep::merge::merge(&args.out, &args.shards).map_err(|error| match error {
-        TableError::File { what: "write", path, source } if path == Path::new(STANDARD_OUTPUT) => {
-            CommandError::Output(source)
-        }
-        error => error.into(),
-    })?;
-    args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.out, path))?;
-    say(&format!("ethbus: {}: {}\n", many(runs, "run"), args.out.display()));
+    args.packed.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
+    let runs =
+        crate::study::sweep::merge::merge(&args.merged.out, &args.shards.tables).map_err(|error| match error {
+            TableError::File { what: "write", path, source } if path == Path::new(STANDARD_OUTPUT) => {
+                CommandError::Output(source)
+            }
+            error => error.into(),
+        })?;
+    args.packed.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.merged.out, path))?;
+    say(&format!("ethbus: {}: {}\n", many(runs, "run"), args.merged.out.display()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -287,7 +288,7 @@ fn open(args: &SweepArgs, out: &Path, manifest: &Manifest) -> Result<(Output, Ve
         let done: std::collections::HashSet<u64> = done.into_iter().collect();
         return Ok((output, runs.filter(|run| !done.contains(run)).collect()));
     }
-    let needs_file = [("--shard", args.shard.is_some()), ("--parquet", args.parquet.is_some())];
+    let needs_file = [("--shard", args.shard.is_some()), ("--parquet", args.packed.parquet.is_some())];
     if let Some((option, _)) = needs_file.iter().find(|(_, given)| *given) {
         return Err(PlanError::option(option, "it needs a file: write one to --out".to_owned()).into());
     }
@@ -301,7 +302,7 @@ fn open_table(args: &SweepArgs, out: &Path, manifest: Manifest) -> Result<(Outpu
     if !is_folder(out) {
         return Ok(Output::file(out, manifest)?);
     }
-    if args.parquet.is_some() {
+    if args.packed.parquet.is_some() {
         let what = "the folder of --out has Parquet files: leave one of them out".to_owned();
         return Err(PlanError::option("--parquet", what).into());
     }

@@ -3,7 +3,7 @@
 use super::validate::validate;
 use super::{Outcome, print_result};
 use crate::cli::args::theory::{
-    self as args, BianchiArgs, ChannelArgs, CsmaArgs, Theory, TheoryArgs, TheoryCommand, Users,
+    self as args, BianchiArgs, ChannelArgs, CsmaArgs, PlcaTheoryArgs, Theory, TheoryArgs, TheoryCommand, Users,
 };
 use crate::study::theory::aloha::{self, Time};
 use crate::study::theory::bianchi::{self, Dcf, Phy};
@@ -20,30 +20,32 @@ use std::process::ExitCode;
 /// Parameters for which it says nothing; output that cannot be written.
 pub fn theory(args: &TheoryArgs) -> Outcome {
     let answer = match &args.what {
-        TheoryCommand::Check(check) => return validate(check, args.format),
+        TheoryCommand::Check(check) => return validate(check, args.written.format),
         TheoryCommand::Says(theory) => answer(theory)?,
     };
-    print_result(args.format, &answer, Answer::table)?;
+    print_result(args.written.format, &answer, Answer::table)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn answer(theory: &Theory) -> Result<Answer, Refusal> {
     match theory {
-        Theory::Aloha(args) => aloha::answer(Time::Pure, args.attempts.load, finite(args.stations)),
-        Theory::SlottedAloha(args) => aloha::answer(Time::Slotted, args.attempts.load, finite(args.stations)),
-        Theory::KleinrockLam(args) => kleinrock_lam::answer(args.retransmit, args.attempts.load, args.known.ack_delay),
-        Theory::Lam(args) => Ok(channel(&args.channel, args.retransmit)?.answer()),
-        Theory::LamControl(args) => channel(&args.channel, args.retransmit)?.control_answer(&args.control),
+        Theory::Aloha(args) => aloha::answer(Time::Pure, args.attempts.load, finite(args.all.stations)),
+        Theory::SlottedAloha(args) => aloha::answer(Time::Slotted, args.attempts.load, finite(args.all.stations)),
+        Theory::KleinrockLam(args) => {
+            kleinrock_lam::answer(args.again.retransmit, args.attempts.load, args.known.ack_delay)
+        }
+        Theory::Lam(args) => Ok(channel(&args.channel, args.again.retransmit)?.answer()),
+        Theory::LamControl(args) => channel(&args.channel, args.again.retransmit)?.control_answer(&args.control),
         Theory::Csma(args) => csma(args),
-        Theory::Tdma(args) => tdma::answer(args.all.stations, args.load),
+        Theory::Tdma(args) => tdma::answer(args.all.stations, args.input.load),
         Theory::MetcalfeBoggs(args) => contention::metcalfe_boggs(args.all.stations, args.packet, args.slot),
-        Theory::Capture(args) => contention::capture(args.collisions),
-        Theory::TwoStations(args) => two_stations::answer(args.frame_size),
+        Theory::Capture(args) => contention::capture(args.after.collisions),
+        Theory::TwoStations(args) => two_stations::answer(args.size.frame_size),
         Theory::Resolution(args) => resolution::answer(args.all.stations),
         Theory::Bianchi(args) => bianchi(args),
-        Theory::Plca(args) => plca::answer(args.nodes, args.frame_size, args.burst_cnt, args.to_tmr, args.load),
-        Theory::Backoff(args) => backoff::answer(&args.policy, args.collisions),
-        Theory::Ceiling(args) => ceiling::answer(&args.stations, args.load),
+        Theory::Plca(args) => plca(args),
+        Theory::Backoff(args) => backoff::answer(&args.policy, args.after.collisions),
+        Theory::Ceiling(args) => ceiling::answer(&args.stations, args.input.load),
     }
 }
 
@@ -55,8 +57,13 @@ fn finite(users: Users) -> Option<u32> {
 }
 
 fn channel(args: &ChannelArgs, retransmit: u32) -> Result<Channel, Refusal> {
-    let population = finite(args.stations).map_or(Population::Infinite, Population::Finite);
-    Channel::new(population, args.load, retransmit, args.known.ack_delay)
+    let population = finite(args.all.stations).map_or(Population::Infinite, Population::Finite);
+    Channel::new(population, args.input.load, retransmit, args.known.ack_delay)
+}
+
+fn plca(args: &PlcaTheoryArgs) -> Result<Answer, Refusal> {
+    let (stations, size) = (args.all.stations, args.size.frame_size);
+    plca::answer(stations, size, args.burst_count, args.to_timer, args.attempts.load)
 }
 
 fn csma(args: &CsmaArgs) -> Result<Answer, Refusal> {

@@ -16,6 +16,7 @@ use super::{
     rights,
 };
 use crate::cli::args::{Format, UpArgs};
+use crate::cli::traces;
 use crate::cli::windows::{self, named};
 use crate::live::control::Farewell;
 use crate::live::control::answer::Answer;
@@ -44,9 +45,9 @@ use seats::Seats;
 use serve::Serving;
 use sim::figures::results::Results;
 use sim::files::event_log::Header;
-use sim::files::json_lines::{WriteError, create};
+use sim::files::json_lines::WriteError;
 use sim::files::keep::Triggers;
-use sim::files::output::{is_stdout, is_stdout_taken, place_name};
+use sim::files::output::{is_stdout, is_stdout_taken};
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::bridged::bus_lab_name;
 use sim::scenario::plan::host::Host;
@@ -71,7 +72,7 @@ pub fn up(args: &UpArgs) -> Outcome {
         if let Some(bridged) = buses::of(args) {
             return buses::start(args, &bridged);
         }
-        let told = (args.format == Format::Json).then(|| name(args));
+        let told = (args.written.format == Format::Json).then(|| name(args));
         return background::start(&[], told.as_deref());
     }
     if args.in_background { bring_up(&background::with_absolute_paths(args)) } else { bring_up(args) }
@@ -125,7 +126,7 @@ fn conclude(args: &UpArgs, record: Inventory, kept: Result<Ended, CommandError>)
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
     let Ended { answer, says, results, whole, failed, trusted } = kept?;
     removed?;
-    let distrusted = args.strict && !trusted;
+    let distrusted = args.trust.strict && !trusted;
     let missed = results.as_ref().is_some_and(Results::misses_plan);
     // The answer tells `down` that everything is removed.
     if let Some(answer) = answer {
@@ -133,7 +134,7 @@ fn conclude(args: &UpArgs, record: Inventory, kept: Result<Ended, CommandError>)
         let distrusted = distrusted && args.in_background;
         answer.give(&Farewell { says, results: results.clone(), failed: failed || !whole, distrusted });
     }
-    if let Some(results) = results.filter(|_| args.format == Format::Json && !args.in_background) {
+    if let Some(results) = results.filter(|_| args.written.format == Format::Json && !args.in_background) {
         print_result(Format::Json, &results, table)?;
     }
     Ok(match whole && !failed && !missed {
@@ -162,7 +163,7 @@ struct Ended {
 
 /// The lab's name. The supervisor reports a scenario that cannot be read.
 fn name(args: &UpArgs) -> String {
-    let scenario = args.scenario.as_deref().and_then(|path| Scenario::read(path).ok());
+    let scenario = args.file.scenario.as_deref().and_then(|path| Scenario::read(path).ok());
     let written = scenario.and_then(|(scenario, _)| scenario.name.map(Spanned::into_inner));
     let name = args.over.get("name").map(str::to_owned).or(written).unwrap_or_else(|| DEFAULT_NAME.to_owned());
     args.bus.as_ref().map_or_else(|| name.clone(), |bus| bus_lab_name(&name, bus))
@@ -184,7 +185,7 @@ fn plan(args: &UpArgs) -> Result<(Option<PlannedTable>, Plan), CommandError> {
 
 /// The scenario, or one bus of it.
 fn read(args: &UpArgs, overrides: &Overrides, seed: u64) -> Result<Plan, ReadError> {
-    let scenario = args.scenario.as_deref();
+    let scenario = args.file.scenario.as_deref();
     match &args.bus {
         Some(bus) => Plan::read_bus(scenario, bus, overrides, seed),
         None => Plan::read(scenario, overrides, seed),
@@ -192,8 +193,8 @@ fn read(args: &UpArgs, overrides: &Overrides, seed: u64) -> Result<Plan, ReadErr
 }
 
 fn refuse_files(args: &UpArgs) -> Result<(), PlanError> {
-    let [pcapng, perfetto, vcd] = named(&args.windows);
-    let others = [pcapng, perfetto, vcd, ("--keep", args.keep.as_deref())];
+    let capture = named(&args.windows);
+    let others = [capture, ("--keep", args.keep.as_deref())];
     let outputs: Vec<_> = args.traces.named().chain(others).collect();
     refuse_one_file_for_two(&outputs)?;
     let on_stdout = outputs.into_iter().find(|(_, path)| path.is_some_and(is_stdout));
@@ -233,12 +234,10 @@ struct Written {
 /// Makes the files that the data plane will write.
 fn outputs(args: &UpArgs, plan: &Plan) -> Result<Written, CommandError> {
     let others: Vec<&Path> = args.traces.paths().collect();
-    let files = others.iter().enumerate().map(|(number, path)| create(path, &others[..number]));
-    let trace_files = files.collect::<Result<Vec<File>, _>>()?;
-    let windows = windows::open(&args.windows, &plan.all_names(), &others)?;
+    let (traces, trace_files) = traces::handed_over(&args.traces)?;
+    let windows = windows::open(&args.windows, &others)?;
     let (windows, window_files, trailing) = windows.hand_over();
     let (keep, outbox, keeper) = keeping(args, plan)?;
-    let traces = args.traces.0.iter().map(|(path, level)| ((*level).into(), place_name(path))).collect();
     let outputs = Outputs { traces, windows, keep };
     let files = trace_files.into_iter().chain(window_files).chain(outbox).collect();
     Ok(Written { outputs, files, trailing, keeper })
@@ -289,11 +288,11 @@ fn keep(
         plane,
         record,
         links,
-        schedule: schedule.with_end(args.until, &plan.medium),
+        schedule: schedule.with_end(args.over.get("duration").map(|_| plan.run.duration), &plan.medium),
         stations: Seats::new(plan),
         planned,
-        tolerance: args.tolerance,
-        format: args.format,
+        tolerance: args.trust.tolerance,
+        format: args.written.format,
         offers: prepared.begin(plan)?,
         asked: VecDeque::new(),
         watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
@@ -312,14 +311,14 @@ fn begin<T>(
     start: impl FnOnce(&mut Inventory) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
-    let greeting = if args.format == Format::Table { greeting } else { "" };
+    let greeting = if args.written.format == Format::Table { greeting } else { "" };
     let started = start(record).and_then(|started| {
         // A lab that its user does not know of is useless: a full disk here is an error.
         match &background {
             Some(background) => background.leave(greeting)?,
             None => {
                 std::io::stderr().write_all(greeting.as_bytes()).map_err(CommandError::Output)?;
-                if args.format == Format::Json && !is_stdout_taken() {
+                if args.written.format == Format::Json && !is_stdout_taken() {
                     super::list::print_lab(&plan.name)?;
                 }
             }

@@ -32,7 +32,7 @@ pub fn validate(args: &ValidateArgs, format: Format) -> Outcome {
     let begun = begin(format, title)?;
     let go_on = watched("validating")?;
     let options =
-        Options { seed: args.seeded.seed, quick: args.quick, only, plan: &plan, alter: &|_| (), go_on: &go_on };
+        Options { seed: args.seeded.seed, quick: args.quick.quick, only, plan: &plan, alter: &|_| (), go_on: &go_on };
     match run(&options) {
         Ok(report) => {
             let text = result_text(format, &report, |report| table(report, output_columns()));
@@ -67,7 +67,7 @@ pub(super) fn watched(what: &'static str) -> Result<impl Fn(f64) -> bool + Sync,
 pub fn plan(command: &str) -> Plan {
     let arguments = sim_arguments(command);
     let overrides = Overrides::of(arguments.run.given()).unwrap_or_else(|error| panic!("{command}: {error}"));
-    let (scenario, source) = match &arguments.scenario {
+    let (scenario, source) = match &arguments.file.scenario {
         None => (Scenario::default(), None),
         Some(path) => {
             let named = SCENARIOS.iter().find(|(name, _)| Path::new(name) == path);

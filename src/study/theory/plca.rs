@@ -37,16 +37,20 @@ fn refuse(given: String, because: &str, nearest: &str) -> Result<Answer, Refusal
 /// Values out of the ranges of clause 30.16 and of 802.3.
 pub fn answer(nodes: u32, octets: u32, bursts: u32, to: u32, load: Option<f64>) -> Result<Answer, Refusal> {
     if !(1..=255).contains(&nodes) {
-        return refuse(format!("--nodes {nodes}"), "a cycle has 1 to 255 turns (802.3, 30.16.1.1.3)", "take 1 or 255");
+        return refuse(
+            format!("--stations {nodes}"),
+            "a cycle has 1 to 255 turns (802.3, 30.16.1.1.3)",
+            "take 1 or 255",
+        );
     }
     if !(64..=2000).contains(&octets) {
         return refuse(format!("--frame-size {octets}"), "a frame has 64 to 2000 octets (3.2.7)", "take 64 or 2000");
     }
     if bursts > 255 {
-        return refuse(format!("--burst-cnt {bursts}"), "it goes to 255 (802.3, 30.16.1.1.6)", "take 255");
+        return refuse(format!("--burst-count {bursts}"), "it goes to 255 (802.3, 30.16.1.1.6)", "take 255");
     }
     if !(1..=255).contains(&to) {
-        return refuse(format!("--to-tmr {to}"), "a turn lasts 1 to 255 BT (802.3, 30.16.1.1.5)", "take 1 or 255");
+        return refuse(format!("--to-timer {to}"), "a turn lasts 1 to 255 BT (802.3, 30.16.1.1.5)", "take 1 or 255");
     }
     if load.is_some_and(|load| !(0.0..1.0).contains(&load)) {
         let given = format!("--load {}", load.unwrap_or_default());

@@ -32,7 +32,7 @@ pub struct Programs {
     /// The folder of that file, from which its paths count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// The run's `--until`, in nanoseconds.
+    /// The run's `--duration`, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ns: Option<u64>,
     /// The lab stayed up until it was taken down: its trace has what was done to it, and its end.

@@ -10,6 +10,8 @@ pub const SWEEP: u8 = 2;
 pub const UP: u8 = 4;
 /// The demonstration.
 pub const DEMO: u8 = 8;
+/// `ethbus run`.
+pub const RUN: u8 = 16;
 /// All commands with an access method of their own.
 const ALL: u8 = SIM | SWEEP | UP;
 
@@ -38,6 +40,8 @@ pub struct Opt {
     pub live: Option<(&'static str, &'static str)>,
     /// The help of the demonstration, where it is another.
     pub demo: Option<&'static str>,
+    /// The same of labs: `ethbus up` and `ethbus run`.
+    pub lab: Option<&'static str>,
     /// The access method that alone has a use for it, while the key may be in any scenario.
     pub of_method: &'static str,
 }
@@ -56,13 +60,17 @@ impl Opt {
         more: "",
         live: None,
         demo: None,
+        lab: None,
         of_method: "",
     };
 
     /// The help of the command, and what `--help` adds to it.
     pub fn texts(&self, command: u8) -> (&'static str, &'static str) {
         let (help, more) = self.live.filter(|_| command & (UP | DEMO) != 0).unwrap_or((self.help, self.more));
-        (self.demo.filter(|_| command == DEMO).unwrap_or(help), more)
+        match (self.demo.filter(|_| command == DEMO), self.lab.filter(|_| command & (UP | RUN) != 0)) {
+            (Some(own), _) | (_, Some(own)) => (own, ""),
+            (None, None) => (help, more),
+        }
     }
 }
 

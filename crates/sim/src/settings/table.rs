@@ -26,7 +26,7 @@ macro_rules! settings {
                 seed: Given<u64>, Whole(0, LARGEST), "a whole number from 0 to 9223372036854775807, like `seed = 7`",
                     default "live: drawn, and printed; sim: 1",
                     option Opt {
-                        long: "seed", short: Some('s'), value: "SEED", place: 260, on: SIM | UP | DEMO, in_short: ALL,
+                        long: "seed", short: Some('s'), value: "SEED", place: 260, on: SIM | UP | DEMO | RUN, in_short: ALL | RUN,
                         help: "Seed of every random draw [default: 1]",
                         live: Some(("Seed of every draw [default: drawn, and printed]", "")), ..Opt::NEW
                     };
@@ -498,10 +498,11 @@ macro_rules! settings {
                     "a time with its unit in quotes, like `duration = \"10s\"`",
                     default "`\"100s\"`",
                     option Opt {
-                        long: "duration", short: Some('t'), value: "TIME", place: 200, on: SIM | SWEEP | DEMO, in_short: ALL | DEMO,
+                        long: "duration", short: Some('t'), value: "TIME", place: 200, on: ALL | DEMO | RUN, in_short: SIM | SWEEP | DEMO | RUN,
                         help: "How long is measured [default: 100s]",
                         more: "In slots as in `1000000slots`, too: those of the access method, slotTime with `csma-cd`, frame times with `aloha`.",
                         demo: Some("How long the stations offer frames [default: 10s]"),
+                        lab: Some("End when the medium's clock has run so long [default: never]"),
                         ..Opt::NEW
                     };
                 /// how long the medium runs before that, likewise

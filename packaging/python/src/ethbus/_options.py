@@ -69,6 +69,9 @@ class UpOptions(TypedDict, total=False):
     topology: Value
     """`star:50bt`, `bus:500m` [default: star:0bt]"""
 
+    duration: Value
+    """End when the medium's clock has run so long [default: never]"""
+
     name: Value
     """The lab's name [default: ethbus]"""
 
@@ -111,20 +114,8 @@ class UpOptions(TypedDict, total=False):
     pcapng: Value
     """Write a capture for Wireshark; `-` for a pipe"""
 
-    pcapng_plain: bool
-    """Only whole frames in it, without preamble"""
-
-    pcapng_filter: Value
-    """Only what this says: `frames`, `collisions`, `station=st1` …"""
-
     pcapng_rotate: Value
     """A new capture file every `100MB`, `60s`, or both"""
-
-    perfetto: Value
-    """Write a timeline for ui.perfetto.dev"""
-
-    vcd: Value
-    """Write waveforms for GTKWave or Surfer"""
 
     metrics: Value
     """Serve metrics for Prometheus: `9610` [default: none]"""
@@ -136,10 +127,10 @@ class UpOptions(TypedDict, total=False):
     """Lend even an interface with a default route"""
 
     tolerance: Value
-    """What a trusted lab may be off by [default: 1%]"""
+    """What a trusted run may be off by [default: 1%]"""
 
     strict: bool
-    """End with 3 if the lab is not to be trusted"""
+    """End with 3 if the run is not to be trusted"""
 
     virtual: bool
     """Stations are kernels in virtual time, as those of `run`"""
@@ -155,9 +146,6 @@ class UpOptions(TypedDict, total=False):
 
     patience: Value
     """How long a station may run while its clock does not move [default: 30s]"""
-
-    until: Value
-    """End when the medium's clock has run so long [default: never]"""
 
 
 class SimOptions(TypedDict, total=False):
@@ -268,20 +256,8 @@ class SimOptions(TypedDict, total=False):
     pcapng: Value
     """Write a capture for Wireshark; `-` for a pipe"""
 
-    pcapng_plain: bool
-    """Only whole frames in it, without preamble"""
-
-    pcapng_filter: Value
-    """Only what this says: `frames`, `collisions`, `station=st1` …"""
-
     pcapng_rotate: Value
     """A new capture file every `100MB`, `60s`, or both"""
-
-    perfetto: Value
-    """Write a timeline for ui.perfetto.dev"""
-
-    vcd: Value
-    """Write waveforms for GTKWave or Surfer"""
 
     watch: bool
     """Draw the bus as it is; `?` tells the keys"""
@@ -290,16 +266,16 @@ class SimOptions(TypedDict, total=False):
     """Write a row for each frame, CSV or Parquet"""
 
     series: Value
-    """Print every metric over time, in steps of this"""
+    """Metrics over time, in steps of this"""
 
     series_out: Value
     """Write the rows of --series to this file, and the results as usual"""
 
     jobs: Value
-    """Threads for replications, or for the buses of a scenario [default: one for each core]"""
+    """Threads for runs or buses [default: one for each core]"""
 
     timing: bool
-    """Tell on standard error how long it took"""
+    """Tell how long each run took, on standard error or in the table"""
 
 
 class SweepOptions(TypedDict, total=False):
@@ -420,7 +396,7 @@ class SweepOptions(TypedDict, total=False):
     """More tables in the folder of --out: `stations,series,frames,events`"""
 
     series: Value
-    """The interval of the table `series`"""
+    """Metrics over time, in steps of this"""
 
     shard: Value
     """Only part i of n of the grid, for `ethbus sweep merge`"""
@@ -435,17 +411,14 @@ class SweepOptions(TypedDict, total=False):
     """End a run that takes longer, on the wall clock"""
 
     jobs: Value
-    """Runs at a time [default: one for each core]"""
+    """Threads for runs or buses [default: one for each core]"""
 
     timing: bool
-    """Add the wall-clock time of each run"""
+    """Tell how long each run took, on standard error or in the table"""
 
 
 class ExplainOptions(TypedDict, total=False):
     """Options of `ethbus explain`."""
-
-    station: Value
-    """The station that offered it"""
 
     pick: Value
     """The first frame that is like this: `collisions=3`"""
@@ -481,11 +454,8 @@ class PlotOptions(TypedDict, total=False):
     where: Union[Value, Sequence[Value]]
     """Only rows with this value in this column"""
 
-    log_x: bool
-    """A logarithmic x axis"""
-
-    log_y: bool
-    """A logarithmic y axis"""
+    log: Union[Value, Sequence[Value]]
+    """Logarithmic axes: `x`, `y` or `x,y`"""
 
     unit: Value
     """The unit of delays"""
@@ -493,20 +463,17 @@ class PlotOptions(TypedDict, total=False):
     title: Value
     """The title above the figure"""
 
-    x_range: Value
-    """The x axis from one number to another; points beyond are left out"""
-
-    y_range: Value
-    """The same of the y axis"""
+    range: Union[Value, Sequence[Value]]
+    """An axis from one number to another: `x=0..50`, `y=-1..1`"""
 
     figure: Value
     """Draw a figure of the literature, and no table"""
 
     seed: Value
-    """Seed of the runs of a figure"""
+    """Seed of every draw"""
 
     quick: bool
-    """Shorter runs for a figure, wider intervals"""
+    """Shorter and fewer runs: some seconds, and wider intervals"""
 
 
 class ReportOptions(TypedDict, total=False):

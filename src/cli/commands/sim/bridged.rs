@@ -46,10 +46,10 @@ pub fn sim(bridged: &Bridged, args: &SimArgs) -> Outcome {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let results = results(bridged, runs);
-    if args.timing {
+    if args.timing.timing {
         say(&timing(results.buses.values(), took));
     }
-    let text = match args.format {
+    let text = match args.tabled.format {
         SimFormat::Json => serde_json::to_string_pretty(&results).expect("numbers and names") + "\n",
         SimFormat::Csv => csv_of_buses(&results.buses).map_err(|error| CommandError::Output(error.into()))?,
         SimFormat::Table => in_locale(tables(&results)),
@@ -83,7 +83,7 @@ fn once(bridged: &Bridged, args: &SimArgs, interrupts: &Receiver<Signal>) -> Res
         trailing.extend(ends.unwrap_or_default());
     }
     let bar = progress("simulating", 1.0);
-    let measured = run(bridged, of_buses, pool::threads(args.jobs), |done| {
+    let measured = run(bridged, of_buses, pool::threads(args.jobs.jobs), |done| {
         bar(done);
         interrupts.is_empty()
     });
@@ -106,7 +106,7 @@ fn tables(results: &BridgedResults) -> String {
 fn refuse_what_is_of_one_bus(args: &SimArgs) -> Result<(), CommandError> {
     let is_stream = |path: &Path| is_stdout(path) || std::fs::metadata(path).is_ok_and(|there| !there.is_file());
     let streams = outputs(args).into_iter().map(|(option, path)| (option, path.is_some_and(is_stream)));
-    let Some((option, _)) = [("--watch", args.watch)].into_iter().chain(streams).find(|(_, given)| *given) else {
+    let Some((option, _)) = [("--watch", args.drawn.watch)].into_iter().chain(streams).find(|(_, given)| *given) else {
         return Ok(());
     };
     let instead = match option {
@@ -121,9 +121,7 @@ fn refuse_what_is_of_one_bus(args: &SimArgs) -> Result<(), CommandError> {
 /// The options of one bus: each file is its own.
 fn args_of_bus(args: &SimArgs, bus: &str) -> SimArgs {
     let mut own = args.clone();
-    let windows = &mut own.windows;
-    let files = [&mut windows.pcapng, &mut windows.perfetto, &mut windows.vcd];
-    let files = files.into_iter().chain([&mut own.frames, &mut own.series_out]);
+    let files = [&mut own.windows.pcapng, &mut own.frames, &mut own.series_out].into_iter();
     let traces = own.traces.0.iter_mut().map(|(path, _)| path);
     files.flatten().chain(traces).for_each(|path| *path = of_bus(path, bus));
     own

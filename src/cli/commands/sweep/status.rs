@@ -49,7 +49,7 @@ struct Failed {
 /// # Errors
 /// A file that is no sweep's table, or cannot be read.
 pub fn status(args: &SweepStatusArgs) -> Outcome {
-    let all = args.tables.iter().map(|table| one(table)).collect::<Result<Vec<_>, _>>()?;
+    let all = args.tables.tables.iter().map(|table| one(table)).collect::<Result<Vec<_>, _>>()?;
     print_result(args.written.format, &all, |all| told(all))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -40,7 +40,7 @@ pub struct Tables {
 /// A table that there is not, a series without an interval, or no folder.
 pub fn wanted(args: &SweepArgs, is_folder: bool) -> Result<Wanted, PlanError> {
     let Some(text) = &args.tables else {
-        return match args.series {
+        return match args.over_time.series {
             Some(_) => {
                 Err(PlanError::option("--series", "it is of the table `series`: add `--tables series`".to_owned()))
             }
@@ -54,7 +54,7 @@ pub fn wanted(args: &SweepArgs, is_folder: bool) -> Result<Wanted, PlanError> {
     }
     // In one order, however they are typed.
     let tables: Vec<String> = TABLES.into_iter().filter(|name| asked.contains(name)).map(str::to_owned).collect();
-    if asked.contains(&SERIES) != args.series.is_some() {
+    if asked.contains(&SERIES) != args.over_time.series.is_some() {
         return wrong(
             "a series needs its interval, and an interval its series: `--tables series --series 100ms`".to_owned(),
         );
@@ -62,7 +62,7 @@ pub fn wanted(args: &SweepArgs, is_folder: bool) -> Result<Wanted, PlanError> {
     if !is_folder {
         return wrong("one file has one table: write a folder to --out, like `--out runs/`".to_owned());
     }
-    let series = args.series.map(|every| humantime::format_duration(every).to_string().replace(' ', ""));
+    let series = args.over_time.series.map(|every| humantime::format_duration(every).to_string().replace(' ', ""));
     Ok(Wanted { tables, series })
 }
 

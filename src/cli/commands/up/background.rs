@@ -7,7 +7,7 @@
 //! ```
 
 use super::super::{CommandError, Outcome, interrupts};
-use crate::cli::args::{KernelArgs, UpArgs, WindowArgs};
+use crate::cli::args::{KernelArgs, UpArgs};
 use crate::live::lab::inventory::Inventory;
 use crate::show::say;
 use crossbeam_channel::{bounded, select};
@@ -27,11 +27,11 @@ const UP: u8 = b'\n';
 /// The arguments with every path absolute: a lab in the background leaves the folder of its caller, and opens some files later.
 pub fn with_absolute_paths(args: &UpArgs) -> UpArgs {
     let mut args = args.clone();
-    let WindowArgs { pcapng, perfetto, vcd, .. } = &mut args.windows;
-    let KernelArgs { consoles, kernel, .. } = &mut args.kernels.0;
-    let lab = [&mut args.scenario, &mut args.plan, &mut args.keep];
+    let KernelArgs { console, kernel, .. } = &mut args.kernels.0;
+    let lab = [&mut args.file.scenario, &mut args.plan, &mut args.keep];
     let traces = args.traces.0.iter_mut().map(|(path, _)| path);
-    for path in lab.into_iter().chain([pcapng, perfetto, vcd, consoles, kernel]).flatten().chain(traces) {
+    for path in lab.into_iter().chain([&mut args.windows.pcapng, &mut console.consoles, kernel]).flatten().chain(traces)
+    {
         // An empty path cannot be made absolute, and is refused where it is opened.
         if !is_stdout(path)
             && let Ok(absolute) = std::path::absolute(&*path)

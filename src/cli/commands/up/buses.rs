@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// The buses of the scenario, if it has several and none of them is named. What is wrong with it the supervisor says.
 pub fn of(args: &UpArgs) -> Option<Bridged> {
     // What is no file can be read once, by the supervisor.
-    let scenario = args.scenario.as_deref().filter(|path| path.is_file() && args.bus.is_none())?;
+    let scenario = args.file.scenario.as_deref().filter(|path| path.is_file() && args.bus.is_none())?;
     let overrides = Overrides::of(args.over.given()).ok()?;
     Bridged::read(scenario, &overrides, draw_seed().ok()?).ok()?
 }
@@ -27,7 +27,7 @@ pub fn start(args: &UpArgs, bridged: &Bridged) -> Outcome {
     let mut up: Vec<String> = Vec::new();
     for bus in bridged.coming_up() {
         let lab = bus_lab_name(&bridged.name, bus);
-        let code = background::start(&["--bus", bus], (args.format == Format::Json).then_some(&*lab))?;
+        let code = background::start(&["--bus", bus], (args.written.format == Format::Json).then_some(&*lab))?;
         if code != ExitCode::SUCCESS {
             for lab in up.iter().rev() {
                 say(&format!("ethbus: lab {lab} goes down again\n"));
@@ -42,14 +42,15 @@ pub fn start(args: &UpArgs, bridged: &Bridged) -> Outcome {
 
 /// Options that name a file, a port or an interface of one lab.
 fn refuse_of_one(args: &UpArgs) -> Result<(), PlanError> {
-    let windows = named(&args.windows).map(|(option, path)| (option, path.is_some()));
+    let (option, capture) = named(&args.windows);
     let others = [
+        (option, capture.is_some()),
         ("--events", !args.traces.is_empty()),
         ("--keep", args.keep.is_some()),
         ("--metrics", args.metrics.is_some()),
         ("--lend", !args.lend.is_empty()),
     ];
-    let Some((option, _)) = others.into_iter().chain(windows).find(|(_, given)| *given) else { return Ok(()) };
+    let Some((option, _)) = others.into_iter().find(|(_, given)| *given) else { return Ok(()) };
     let what = "it is for one lab, and the scenario has several buses: bring them up one by one with --bus";
     Err(PlanError::option(option, what.to_owned()))
 }

@@ -37,15 +37,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The options of settings that are a live bus's alone.
-const LIVE: [&str; 3] = ["capacity", "time-scale", "latency"];
+const LIVE: [&str; 4] = ["capacity", "time-scale", "latency", "duration"];
 /// The options of settings that a trace has beside the scenario file.
 const IN_A_TRACE: [&str; 1] = ["seed"];
 
 /// Brings a virtual lab up.
 pub fn up(args: &UpArgs, inherited: Option<Inherited>) -> Outcome {
     refuse(args)?;
-    let scenario = args.scenario.as_deref().map(file_text).transpose()?;
-    let folder = args.scenario.as_deref().map(folder_of).transpose()?;
+    let scenario = args.file.scenario.as_deref().map(file_text).transpose()?;
+    let folder = args.file.scenario.as_deref().map(folder_of).transpose()?;
     let plan = plan(args, scenario.as_deref(), folder.as_deref())?;
     let kernel = kernel::find_kernel(args.kernels.0.kernel.as_deref()).map_err(VirtualError::from)?;
     rights::end_left_behind(&plan.name)?;
@@ -67,7 +67,7 @@ fn refuse(args: &UpArgs) -> Result<(), CommandError> {
     }
     let mut others = args.over.given().map(|(long, _)| long).filter(|long| !IN_A_TRACE.contains(long));
     let other = others.next().map(|long| format!("write `--{long}` into the scenario file"));
-    let other = other.or_else(|| args.scenario.is_none().then(|| "name a scenario file".to_owned()));
+    let other = other.or_else(|| args.file.scenario.is_none().then(|| "name a scenario file".to_owned()));
     if let Some(remedy) = other.filter(|_| args.traces.have_inputs()) {
         let what = format!("with inputs, the trace of a virtual lab has its scenario file and its seed: {remedy}");
         return Err(PlanError::option("--events-level", what).into());
@@ -77,7 +77,7 @@ fn refuse(args: &UpArgs) -> Result<(), CommandError> {
 
 fn plan(args: &UpArgs, scenario: Option<&str>, folder: Option<&Path>) -> Result<Plan, CommandError> {
     let overrides = Overrides::of(args.over.given())?;
-    let plan = match (args.scenario.as_deref(), scenario) {
+    let plan = match (args.file.scenario.as_deref(), scenario) {
         (Some(path), Some(text)) => Plan::of_text(path, text.to_owned(), &overrides, DEFAULT_SEED)?,
         _ => Plan::read(None, &overrides, DEFAULT_SEED)?,
     };
@@ -98,7 +98,7 @@ fn files(args: &UpArgs, plan: &Plan, scenario: Option<Written>, kernel: &Path) -
         let machine = machine::of(plan, kernel).map_err(unreadable)?;
         Ok::<_, CommandError>(Programs { scenario, folder, until_ns: None, stays_up: true, machine })
     });
-    let options = FileOptions { scenario: args.scenario.as_deref(), traces: &args.traces, windows: &args.windows };
+    let options = FileOptions { scenario: args.file.scenario.as_deref(), traces: &args.traces, windows: &args.windows };
     observers(plan, &options, programs.transpose()?)
 }
 
@@ -121,8 +121,8 @@ fn keep(
         links: Links::default(),
         schedule: Schedule::of_pauses(plan),
         stations: Seats::new(plan),
-        tolerance: args.tolerance,
-        format: args.format,
+        tolerance: args.trust.tolerance,
+        format: args.written.format,
         offers: Prepared::default().begin(plan)?,
         asked: VecDeque::new(),
         watchers: Watchers::new(Header::new(&plan.name, &plan.medium, &plan.station_names())),
@@ -146,7 +146,7 @@ fn start(
     let known = Arc::new(Known { header, macs: macs.clone(), epoch: None, containers: Vec::new() });
     let captures = Captures::start(known).map_err(|error| CommandError::Captures(Box::new(error)))?;
     let patience = args.patience.unwrap_or(PATIENCE);
-    let (own, pace, consoles) = (plan.clone(), args.pace, args.consoles.clone());
+    let (own, pace, consoles) = (plan.clone(), args.pace, args.console.consoles.clone());
     let plane = DataPlane::within(patience, move |ends| {
         let interrupted = ends.ending.clone();
         let wishes = Wishes { kernel, until: None, pace, interventions: Vec::new(), patience, consoles, interrupted };

@@ -418,7 +418,7 @@ impl Segment {
             false => format!(" --{option} {value}"),
         };
         let (bursts, to_timer) = (unless("burst-cnt", 0, bursts), unless("to-tmr", 32, to_timer));
-        Some(format!("ethbus theory plca --nodes {nodes} --frame-size {octets}{bursts}{to_timer}"))
+        Some(format!("ethbus theory plca --stations {nodes} --frame-size {octets}{bursts}{to_timer}"))
     }
 
     fn of_the_bound(&self) -> Option<[u64; 4]> {
