@@ -17,7 +17,7 @@ pub fn run(data: &[u8]) {
     }
     for frame in ["1", "st1#1"] {
         let Ok(mut log) = reader() else { return };
-        let Ok(wanted) = Wanted::parse(frame, None, log.header()) else { continue };
+        let Ok(wanted) = Wanted::parse(frame, log.header()) else { continue };
         if let Ok(story) = find(&mut log, wanted) {
             let _ = tell(&story);
         }

@@ -19,11 +19,14 @@ pub fn create(args: &TraceArgs, others: &[&Path], header: &Header) -> Result<Vec
     args.0.iter().enumerate().map(create).collect()
 }
 
+/// A trace's level, and what messages call it.
+type Named = (Level, String);
+
 /// The traces that a data plane writes, each with its level and name, and their files.
 ///
 /// # Errors
 /// A file cannot be made.
-pub fn handed_over(args: &TraceArgs) -> Result<(Vec<(Level, String)>, Vec<File>), WriteError> {
+pub fn handed_over(args: &TraceArgs) -> Result<(Vec<Named>, Vec<File>), WriteError> {
     let paths: Vec<&Path> = args.paths().collect();
     let files = paths.iter().enumerate().map(|(number, path)| json_lines::create(path, &paths[..number]));
     let named = args.0.iter().map(|(path, level)| ((*level).into(), place_name(path))).collect();

@@ -114,7 +114,7 @@ fn what_makes_no_figure_is_named_and_nothing_is_written() {
         ("a.svg", "--x stations --y fairness --where traffic.frame_size", &["--where", "write it like"]),
         ("a.pdf", "--x stations --y fairness --by traffic.frame_size", &["a.pdf", ".svg or .png"]),
         ("a.svg", "--x stations --y fairness,mac_delay_max_bt --by traffic.frame_size", &["--y", "unit", "BT"]),
-        ("a.svg", "--x stations --y late_collisions --by traffic.frame_size --log", &["--log", "logarithmic"]),
+        ("a.svg", "--x stations --y late_collisions --by traffic.frame_size --log y", &["--log", "logarithmic"]),
     ];
     for (out, arguments, words) in cases {
         let ended = table.plot(&table.path(out), arguments);

@@ -64,7 +64,7 @@ fn text<T: Serialize>(answer: &T) -> Vec<u8> {
 /// What `explain` tells of a frame: its steps, all of it as text, and the picture.
 fn life(run: &Run, frame: &str) -> Result<Value, String> {
     let mut log = run.log().map_err(|error| with_causes(&error))?;
-    let wanted = Wanted::parse(frame, None, log.header()).map_err(|error| with_causes(&error))?;
+    let wanted = Wanted::parse(frame, log.header()).map_err(|error| with_causes(&error))?;
     let story = find(&mut log, wanted).map_err(|error| with_causes(&error))?;
     Ok(json!({ "life": data(&story), "text": tell(&story), "svg": draw(&story) }))
 }

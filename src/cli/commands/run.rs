@@ -102,8 +102,8 @@ pub fn again(args: &ReplayArgs, trace: EventLogReader<BufReader<File>>) -> Outco
         return Err(VirtualError::NoPrograms { trace: args.input.trace.clone() }.into());
     };
     let folder = programs.folder.as_deref();
-    let overrides = Overrides::default().with("seed", header.configuration.seed());
-    let plan = plan(&args.input.trace, programs.scenario, folder, &overrides)?;
+    let mut plan = plan(&args.input.trace, programs.scenario, folder, &Overrides::default())?;
+    plan.medium.seed = header.configuration.seed();
     let (interventions, end) =
         if programs.stays_up { self::interventions(&args.input.trace, &plan)? } else { (Vec::new(), None) };
     let recorded = Path::new(&programs.machine.kernel);
