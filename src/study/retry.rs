@@ -15,14 +15,14 @@ pub use named::{Named, NamedError};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{option}: {what}")]
 pub struct RunError {
-    option: &'static str,
+    option: String,
     what: String,
 }
 
 impl RunError {
     /// What is wrong with an option.
-    pub fn new(option: &'static str, what: impl Into<String>) -> RunError {
-        RunError { option, what: what.into() }
+    pub fn new(option: impl Into<String>, what: impl Into<String>) -> RunError {
+        RunError { option: option.into(), what: what.into() }
     }
 
     fn too_many(named: &Named, most: u64) -> RunError {

@@ -108,6 +108,16 @@ fn rooms_import_downwards_only() {
     assert_none("a room imports one above it (ARCHITECTURE.md, \"The rooms\")", &arrows);
 }
 
+/// A shared option is declared once and flattened; one of a setting is in a table.
+#[test]
+fn options_written_by_hand_are_few() {
+    const MOST: usize = 169;
+    let count =
+        |folder: &str| files(folder, "rs").iter().map(|path| text(path).matches("#[arg").count()).sum::<usize>();
+    let all = count("src");
+    assert!(all <= MOST, "{all} options: lower MOST if they are fewer; flatten a shared one if they are more");
+}
+
 /// Cargo keeps what is no dependency out; this keeps it from becoming one.
 #[test]
 fn the_crates_know_only_what_they_may() {

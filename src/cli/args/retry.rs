@@ -1,9 +1,9 @@
 //! Arguments of `ethbus retry`.
 
-use super::{PoliciesArg, Seeded, SetArg, TimedArgs, Written};
-use crate::study::retry::service::keys::{KEYS, Key};
+use super::{PoliciesArg, Seeded, SetArg, Written};
+use crate::study::retry::service::keys::{HERD, KEYS, Key};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
-use sim::words::units::{duration, duration_or_zero, per_second};
+use sim::words::units::duration;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -144,13 +144,51 @@ fn argument(key: &'static Key) -> Arg {
     argument.action(if key.is_list { ArgAction::Append } else { ArgAction::Set })
 }
 
+fn with_keys(command: Command, keys: &'static [Key]) -> Command {
+    keys.iter().fold(command, |command, key| command.arg(argument(key)))
+}
+
+/// The options of these keys that were given.
+fn given(matches: &ArgMatches, keys: &'static [Key]) -> Vec<(&'static str, String)> {
+    let values = |key: &'static Key| {
+        let texts = matches.get_many::<String>(key.name).into_iter().flatten();
+        texts.map(|text| (key.name, text.clone()))
+    };
+    keys.iter().flat_map(values).collect()
+}
+
+/// A herd: the options from its table of keys, each as it was written.
+#[derive(Clone, Debug, Default)]
+pub struct HerdWhat(pub Vec<(&'static str, String)>);
+
+impl Args for HerdWhat {
+    fn augment_args(command: Command) -> Command {
+        with_keys(command, HERD)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for HerdWhat {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        Ok(HerdWhat(given(matches, HERD)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 impl Args for ServiceWhat {
     fn augment_args(command: Command) -> Command {
         let what = Arg::new(WHAT).value_name(WHAT).num_args(0..).help("Policies, and a file of settings, FILE.toml");
         let what = what.long_help(
             "Policies as for `ethbus retry`, and a file of settings, whose name ends in .toml.\n\nPolicies take the place of those of the file, and options that of its settings.",
         );
-        KEYS.iter().fold(command.arg(what), |command, key| command.arg(argument(key)))
+        with_keys(command.arg(what), KEYS)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -166,14 +204,10 @@ impl FromArgMatches for ServiceWhat {
             let what = format!("`{second}`: there is one file of settings at most\n");
             return Err(Error::raw(clap::error::ErrorKind::TooManyValues, what));
         }
-        let values = |key: &'static Key| {
-            let texts = matches.get_many::<String>(key.name).into_iter().flatten();
-            texts.map(|text| (key.name, text.clone()))
-        };
         Ok(ServiceWhat {
             file: files.first().map(PathBuf::from),
             policies: policies.into_iter().cloned().collect(),
-            options: KEYS.iter().flat_map(values).collect(),
+            options: given(matches, KEYS),
         })
     }
 
@@ -185,56 +219,13 @@ impl FromArgMatches for ServiceWhat {
 
 /// Options of `retry herd`.
 #[derive(Args, Clone, Debug)]
-#[command(mut_arg("duration", |duration| {
-    duration.help("How long is looked at [default: the outage and 10 minutes]").hide_short_help(true)
-}))]
 pub struct HerdArgs {
     /// Whose.
     #[command(flatten)]
     pub of: PoliciesArg,
-    /// How many clients
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    pub clients: u32,
-    /// How long the service is out
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
-    pub outage: Duration,
-    /// Requests that the service serves
-    #[arg(long, value_name = "RATE", default_value = "1000/s", value_parser = per_second)]
-    pub capacity: f64,
-    /// Requests that may wait [default: those of a second]
-    ///
-    /// One more is refused.
-    #[arg(long, value_name = "N")]
-    pub queue: Option<u32>,
-    /// Clients ask first within this span
-    ///
-    /// Each at a random time; with 0s all at once.
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration_or_zero)]
-    pub spread: Duration,
-    /// What each refusal asks clients to wait (Retry-After)
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub retry_after: Option<Duration>,
-    /// How many retries each client may make
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub budget: Option<u32>,
-    /// How often each client may ask, like `2/s`
-    ///
-    /// Each refusal halves it.
-    #[arg(long, value_name = "RATE", value_parser = per_second)]
-    pub rate: Option<f64>,
-    /// How long without a refusal until the rate doubles again
-    ///
-    /// Each time that it was too early, twice as long.
-    #[arg(long, hide_short_help = true, value_name = "TIME", default_value = "1s", value_parser = duration, requires = "rate")]
-    pub cooling_off: Duration,
-    /// Clients with a priority, like `emergency:5:25`
-    ///
-    /// 5 % of them, whose delays are 25 % of the others'. May be given again.
-    #[arg(long, hide_short_help = true, value_name = "NAME:PERCENT:PRIORITY")]
-    pub class: Vec<String>,
-    /// How long is looked at.
+    /// The herd.
     #[command(flatten)]
-    pub timed: TimedArgs,
+    pub what: HerdWhat,
     /// Seed of every draw.
     #[command(flatten)]
     pub seeded: Seeded,

@@ -2,7 +2,7 @@
 
 use super::{CommandError, Outcome, print_result};
 use crate::cli::args::retry::{
-    HerdArgs, PictureArgs, RetryArgs, RetryCommand, RetryDelaysArgs, ServiceArgs, ServiceWhat, TipArgs,
+    HerdArgs, HerdWhat, PictureArgs, RetryArgs, RetryCommand, RetryDelaysArgs, ServiceArgs, ServiceWhat, TipArgs,
 };
 use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
@@ -11,13 +11,14 @@ use crate::study::plot::picture::{Kind, write};
 use crate::study::retry::delays::{self, Delay, Delays};
 use crate::study::retry::herd::{self, Herd};
 use crate::study::retry::published::Published;
-use crate::study::retry::service::keys::{KEYS, key};
+use crate::study::retry::service::keys::{HERD, KEYS, key};
 use crate::study::retry::service::{self, Class, Settings, Tips};
 use crate::study::retry::{Named, NamedError, RunError};
 use crate::study::sweep::values::{Value, values};
 use backoff::{BudgetLimits, RateLimits};
 use sim::scenario::file::ScenarioError;
 use sim::scenario::wrong::meant;
+use sim::words::units::{duration, duration_or_zero, per_second, whole};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -102,23 +103,46 @@ fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// The herd that options describe.
+fn herd_of(what: &HerdWhat, seed: u64) -> Result<Herd, RunError> {
+    let capacity = value(what, "capacity", per_second)?.unwrap_or_default();
+    let outage = value(what, "outage", duration)?.unwrap_or_default();
+    let cooling_off = value(what, "cooling-off", duration)?.unwrap_or_default();
+    let limits = |rate: f64| RateLimits::new(Duration::from_secs_f64(1.0 / rate)).with_cooling_off(cooling_off);
+    let small = |text: &str| whole(text, 0, u32::MAX.into(), "1000").map(|number| number as u32);
+    let budget = |text: &str| whole(text, 1, u32::MAX.into(), "10").map(|number| BudgetLimits::new(number as u32));
+    Ok(Herd {
+        clients: value(what, "clients", small)?.unwrap_or_default(),
+        outage: nanos(outage),
+        capacity,
+        queue: value(what, "queue", small)?.unwrap_or(capacity.ceil() as u32),
+        spread: nanos(value(what, "spread", duration_or_zero)?.unwrap_or_default()),
+        retry_after: value(what, "retry-after", duration)?.map_or(0, nanos),
+        budget: value(what, "budget", budget)?,
+        rate: value(what, "rate", per_second)?.map(limits),
+        classes: all(what, "class").map(|text| read("class", text, Class::parse)).collect::<Result<_, _>>()?,
+        duration: nanos(value(what, "duration", duration)?.unwrap_or(outage.saturating_add(AFTERWARDS))),
+        seed,
+    })
+}
+
+fn all<'a>(what: &'a HerdWhat, name: &'a str) -> impl Iterator<Item = &'a str> {
+    what.0.iter().filter(move |(given, _)| *given == name).map(|(_, text)| text.as_str())
+}
+
+fn read<T>(name: &str, text: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, RunError> {
+    read(text).map_err(|what| RunError::new(format!("--{name}"), what))
+}
+
+/// The value of a key of a herd, its default included; `none` is none.
+fn value<T>(what: &HerdWhat, name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, RunError> {
+    let default = HERD.iter().find(|key| key.name == name).map_or("", |key| key.default);
+    let text = all(what, name).last().unwrap_or(default);
+    if text.is_empty() || text == "none" { Ok(None) } else { read(name, text, parse).map(Some) }
+}
+
 fn run_herd(args: &HerdArgs) -> Result<(), CommandError> {
-    let classes = args.class.iter().map(|text| Class::parse(text)).collect::<Result<Vec<_>, _>>();
-    let herd = Herd {
-        clients: args.clients,
-        outage: nanos(args.outage),
-        capacity: args.capacity,
-        queue: args.queue.unwrap_or(args.capacity.ceil() as u32),
-        spread: nanos(args.spread),
-        retry_after: args.retry_after.map_or(0, nanos),
-        budget: args.budget.map(BudgetLimits::new),
-        rate: args
-            .rate
-            .map(|rate| RateLimits::new(Duration::from_secs_f64(1.0 / rate)).with_cooling_off(args.cooling_off)),
-        classes: classes.map_err(|what| RunError::new("--class", what))?,
-        duration: nanos(args.timed.duration.unwrap_or(args.outage.saturating_add(AFTERWARDS))),
-        seed: args.seeded.seed,
-    };
+    let herd = herd_of(&args.what, args.seeded.seed)?;
     let policies = named(&args.of.policies)?;
     let reports = policies.iter().map(|policy| herd.run(policy)).collect::<Result<Vec<_>, _>>()?;
     let line =

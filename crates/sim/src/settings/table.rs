@@ -189,7 +189,7 @@ macro_rules! settings {
                     "an access method in quotes: `method = \"csma-cd\"`, `\"plca\"`, `\"csma\"`, `\"csma-ca\"`, `\"aloha\"`, `\"slotted-aloha\"` or `\"tdma\"`",
                     default "`\"csma-cd\"`",
                     option Opt {
-                        long: "access", value: "METHOD", place: 40, on: ALL,
+                        long: "access", value: "METHOD", place: 40, on: ALL | DEMO,
                         help: "`csma-cd`, `plca`, `csma`, `csma-ca`, `aloha`, `slotted-aloha`, `tdma` [default: csma-cd]",
                         more: "How stations get to send; see docs/access.md.",
                         live: Some((

@@ -24,6 +24,43 @@ pub struct Key {
 
 const KEY: Key = Key { name: "", value: "", default: "", is_list: false, in_short: false, help: "", more: "" };
 
+// Those of a herd, too.
+const RETRY_AFTER: Key =
+    Key { name: "retry-after", value: "TIME", default: "none", help: "What each refusal asks clients to wait", ..KEY };
+const RATE: Key = Key {
+    name: "rate",
+    value: "RATE",
+    default: "none",
+    help: "How often a client asks at most; each failure halves it",
+    ..KEY
+};
+const COOLING_OFF: Key = Key {
+    name: "cooling-off",
+    value: "TIME",
+    default: "1s",
+    help: "How long without a failure until the rate doubles again",
+    more: "Each time that it was too early, twice as long.",
+    ..KEY
+};
+const CLASS: Key = Key {
+    name: "class",
+    value: "NAME:PERCENT:PRIORITY[:POLICY]",
+    is_list: true,
+    help: "Some of the clients, like `emergency:5:25`",
+    more: "Their delays are PRIORITY percent of the others'. Clients with a POLICY of their own cheat: they ignore \
+           Retry-After, budget, rate and breaker.",
+    ..KEY
+};
+const CAPACITY: Key = Key {
+    name: "capacity",
+    value: "RATE",
+    default: "1000/s",
+    in_short: true,
+    help: "Requests that the service serves",
+    more: "One after the other.",
+    ..KEY
+};
+
 /// All settings, in the order of the help.
 pub const KEYS: &[Key] = &[
     Key {
@@ -62,7 +99,7 @@ pub const KEYS: &[Key] = &[
                `none` it does the work twice.",
         ..KEY
     },
-    Key { name: "retry-after", value: "TIME", default: "none", help: "What each refusal asks clients to wait", ..KEY },
+    RETRY_AFTER,
     Key {
         name: "refusal",
         value: "CODE",
@@ -79,21 +116,8 @@ pub const KEYS: &[Key] = &[
         more: "Those of a second may come at once.",
         ..KEY
     },
-    Key {
-        name: "rate",
-        value: "RATE",
-        default: "none",
-        help: "How often a client asks at most; each failure halves it",
-        ..KEY
-    },
-    Key {
-        name: "cooling-off",
-        value: "TIME",
-        default: "1s",
-        help: "How long without a failure until the rate doubles again",
-        more: "Each time that it was too early, twice as long.",
-        ..KEY
-    },
+    RATE,
+    COOLING_OFF,
     Key {
         name: "budget",
         value: "LIMITS",
@@ -113,24 +137,8 @@ pub const KEYS: &[Key] = &[
         more: "Five failures in a row, or half of the answers in 10 s, open it for 30 s; then one request is a probe.",
         ..KEY
     },
-    Key {
-        name: "class",
-        value: "NAME:PERCENT:PRIORITY[:POLICY]",
-        is_list: true,
-        help: "Some of the clients, like `emergency:5:25`",
-        more: "Their delays are PRIORITY percent of the others'. Clients with a POLICY of their own cheat: they ignore \
-               Retry-After, budget, rate and breaker.",
-        ..KEY
-    },
-    Key {
-        name: "capacity",
-        value: "RATE",
-        default: "1000/s",
-        in_short: true,
-        help: "Requests that the service serves",
-        more: "One after the other.",
-        ..KEY
-    },
+    CLASS,
+    CAPACITY,
     Key {
         name: "queue",
         value: "N",
@@ -157,6 +165,36 @@ pub const KEYS: &[Key] = &[
     Key { name: "duration", value: "TIME", default: "5m", in_short: true, help: "How long is looked at", ..KEY },
     Key { name: "warm-up", value: "TIME", default: "20s", help: "From when on is measured", ..KEY },
     Key { name: "seed", value: "SEED", default: "1", in_short: true, help: "Seed of every random draw", ..KEY },
+];
+
+/// What `ethbus retry herd` has of it, and its own, in the order of the help.
+pub const HERD: &[Key] = &[
+    Key { name: "clients", value: "N", default: "10000", in_short: true, help: "How many clients", ..KEY },
+    Key { name: "outage", value: "TIME", default: "30s", in_short: true, help: "How long the service is out", ..KEY },
+    Key { in_short: true, ..CAPACITY },
+    Key {
+        name: "queue",
+        value: "N",
+        in_short: true,
+        help: "Requests that may wait [default: those of a second]",
+        more: "One more is refused.",
+        ..KEY
+    },
+    Key {
+        name: "spread",
+        value: "TIME",
+        default: "0s",
+        in_short: true,
+        help: "Clients ask first within this span",
+        more: "Each at a random time; with 0s all at once.",
+        ..KEY
+    },
+    Key { in_short: true, ..RETRY_AFTER },
+    Key { name: "budget", value: "N", in_short: true, help: "How many retries each client may make", ..KEY },
+    Key { in_short: true, ..RATE },
+    COOLING_OFF,
+    CLASS,
+    Key { name: "duration", value: "TIME", help: "How long is looked at [default: the outage and 10 minutes]", ..KEY },
 ];
 
 /// The key of that name.
