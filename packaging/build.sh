@@ -42,14 +42,18 @@ profile=${PROFILE:-release}
 built=$([ "$profile" = dev ] && echo debug || echo "$profile")
 # Packages write Parquet; a source build does so with the same feature (docs/sweep.md has its price).
 # The C library of Debian's libc6-dev comes as an archive too. What the build script made is beside: man pages and completions.
-made=$(RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile "$profile" --locked -p ethbus --features parquet --target "$target" \
+made=$(RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile "$profile" --locked -p ethbus -p ethbus-verify --features ethbus/parquet --target "$target" \
     --message-format=json-render-diagnostics | sed -n 's/.*"out_dir":"\([^"]*\/ethbus-[0-9a-f]*\/out\)".*/\1/p')
 program=$scratch/program
 "${tools}strip" -o "$program" "target/$target/$built/ethbus"
 needs_nothing "$program"
+verify=$scratch/verify
+"${tools}strip" -o "$verify" "target/$target/$built/ethbus-verify"
+needs_nothing "$verify"
 
 root=$scratch/ethbus
 install -D -m 755 "$program" "$root/usr/bin/ethbus"
+install -D -m 755 "$verify" "$root/usr/bin/ethbus-verify"
 install -D -m 644 -t "$root/usr/share/man/man1" "$made"/man/*
 gzip -9n "$root"/usr/share/man/man1/*
 install -D -m 644 "$made/completions/ethbus.bash" "$root/usr/share/bash-completion/completions/ethbus"
@@ -67,7 +71,7 @@ install -D -m 644 -t "$root/usr/lib/$triplet/wireshark/plugins" examples/wiresha
 install -D -m 644 -t "$root/usr/share/doc/ethbus" README.md ARCHITECTURE.md CHANGELOG.md
 git ls-files -z docs examples | xargs -0 cp --parents -t "$root/usr/share/doc/ethbus"
 install -d "$root/usr/share/lintian/overrides"
-echo "ethbus: statically-linked-binary [usr/bin/ethbus]" > "$root/usr/share/lintian/overrides/ethbus"
+printf 'ethbus: statically-linked-binary [usr/bin/%s]\n' ethbus ethbus-verify > "$root/usr/share/lintian/overrides/ethbus"
 mkdir -p "$root/DEBIAN"
 cat > "$root/DEBIAN/postinst" <<'END'
 #!/bin/sh
@@ -123,6 +127,7 @@ if [ "$architecture" = amd64 ]; then packaging/kernel/package.sh "$out"; fi
 
 folder=ethbus-$version-linux-$machine
 install -D -m 755 "$program" "$scratch/$folder/ethbus"
+install -D -m 755 "$verify" "$scratch/$folder/ethbus-verify"
 cp -r README.md LICENSE-MIT LICENSE-APACHE examples docs "$scratch/$folder/"
 tar -C "$scratch" --sort=name --owner=0 --group=0 -czf "$out/$folder.tar.gz" "$folder"
 if [ "$target" = "$host" ]; then install -D "$program" packaging/image/ethbus; fi

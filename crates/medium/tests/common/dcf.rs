@@ -9,14 +9,17 @@
 #[allow(dead_code, reason = "each model uses its own part of this module")]
 #[path = "signal.rs"]
 mod signal;
+#[path = "../../../verify/src/times.rs"]
+mod times;
 
 use backoff::Generator;
 use medium::{
     BitInstant, BitTimes, Cause, Config, CsmaCa, Deed, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets,
-    Phy, Place, Reach, StationId,
+    Place, Reach, StationId,
 };
 use signal::{distances, id, is_captured, is_hit, later, same_side};
 use std::collections::{BTreeSet, VecDeque};
+use times::Times;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
@@ -101,66 +104,6 @@ struct Station {
     free: u64,
     has: BTreeSet<FrameId>,
     sends_until: u64,
-}
-
-/// In microseconds, and the length of one in bit times.
-struct Times {
-    preamble: u64,
-    slot: u64,
-    sifs: u64,
-    difs: u64,
-    eifs: u64,
-    window: u64,
-    timeout: u64,
-    ack: u64,
-    cts: u64,
-    rts: u64,
-    us: u64,
-    phy: Phy,
-}
-
-impl Times {
-    fn of(phy: Phy) -> Times {
-        let us = phy.rate().get() / 1_000_000;
-        // Microseconds: slot, SIFS, DIFS, EIFS, window, timeout, ACK, CTS, RTS.
-        let all = match phy {
-            Phy::Fhss1 => [50, 28, 128, 128, 172, 300, 240, 240, 288],
-            Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 => [20, 10, 50, 364, 30, 222, 304, 304, 352],
-            Phy::Ofdm(_) => {
-                let (ack, rts) = match us {
-                    6 | 9 => (44, 52),
-                    12 | 18 => (32, 36),
-                    _ => (28, 28),
-                };
-                [9, 16, 34, 94, 25, 45, ack, ack, rts]
-            }
-        };
-        let [slot, sifs, difs, eifs, window, timeout, mut ack, mut cts, mut rts] = all.map(|span| span * us);
-        let preamble = us
-            * match phy {
-                Phy::Fhss1 => 128,
-                Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 => 192,
-                Phy::Ofdm(_) => 20,
-            };
-        if phy == Phy::Dsss11Control11 {
-            (ack, cts, rts) = (192 * 11 + 112, 192 * 11 + 112, 192 * 11 + 160);
-        }
-        Times { preamble, slot, sifs, difs, eifs, window, timeout, ack, cts, rts, us, phy }
-    }
-
-    fn data(&self, size: u32) -> u64 {
-        let payload = 8 * u64::from(size - 18);
-        match self.phy {
-            Phy::Fhss1 => 128 + 272 + payload,
-            Phy::Dsss1 => 192 + 224 + payload,
-            Phy::Dsss11 | Phy::Dsss11Control11 => 192 * 11 + 224 + payload,
-            Phy::Ofdm(_) => (20 + 4 * (16 + 224 + payload + 6).div_ceil(4 * self.us)) * self.us,
-        }
-    }
-
-    fn whole_us(&self, span: u64) -> u64 {
-        span.div_ceil(self.us) * self.us
-    }
 }
 
 struct Model {

@@ -1,0 +1,30 @@
+//! Holds the trace of a run, live or simulated, against the standard.
+//!
+//! ```text
+//!   rows ──► Verifier ──► bus: who sends, what each place hears
+//!                         ├─ station    frames in queues: each offered once, over once
+//!                         ├─ csma_cd    defer, gap, collision, jam, backoff (802.3, clause 4)
+//!                         ├─ unslotted, slots, dcf, plca    the other methods
+//!                         └─ receive    what each addressee makes of each frame
+//! ```
+//! It shares the trace's reader and the plain data of a configuration with ethbus. It never knows the engine, its access
+//! methods, or the scene: what they do wrong must not be wrong here too.
+
+mod bus;
+mod csma_cd;
+mod dcf;
+mod deference;
+mod plca;
+mod receive;
+mod signal;
+mod slots;
+mod station;
+#[allow(dead_code, reason = "the reference model of the engine's tests uses the rest")]
+mod times;
+mod unslotted;
+mod verifier;
+mod violation;
+pub mod ways;
+
+pub use verifier::{Verdict, Verifier, verify};
+pub use violation::{RULES, Rule, Violation};
