@@ -6,6 +6,7 @@
 //!                         ├─ csma_cd    defer, gap, collision, jam, backoff (802.3, clause 4)
 //!                         ├─ unslotted, slots, dcf, plca    the other methods
 //!                         └─ receive    what each addressee makes of each frame
+//!            Figures      the figures of a results file, computed again
 //! ```
 //! It shares the trace's reader and the plain data of a configuration with ethbus. It never knows the engine, its access
 //! methods, or the scene: what they do wrong must not be wrong here too.
@@ -14,6 +15,7 @@ mod bus;
 mod csma_cd;
 mod dcf;
 mod deference;
+mod figures;
 mod plca;
 mod receive;
 mod signal;
@@ -26,5 +28,6 @@ mod verifier;
 mod violation;
 pub mod ways;
 
-pub use verifier::{Verdict, Verifier, verify};
+pub use figures::{Compared, Figures};
+pub use verifier::{Verdict, Verifier, verify, verify_with};
 pub use violation::{RULES, Rule, Violation};

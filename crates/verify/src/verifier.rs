@@ -34,11 +34,27 @@ pub struct Verdict {
 /// # Errors
 /// A trace that cannot be read, or has no events.
 pub fn verify<R: BufRead>(trace: &mut EventLogReader<R>) -> Result<Verdict, ReadError> {
+    verify_with(trace, |_| {})
+}
+
+/// The same, and tells each event.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_with<R: BufRead>(
+    trace: &mut EventLogReader<R>,
+    mut tell: impl FnMut(&Event),
+) -> Result<Verdict, ReadError> {
     trace.needs_events("ethbus-verify")?;
     let mut verifier = Verifier::new(trace.header().configuration.config());
     while let Some(row) = trace.next_row()? {
         match row {
-            Row::Entry(entry) => verifier.take(&entry, trace.offered()),
+            Row::Entry(entry) => {
+                if let Entry::Medium(event) = &entry {
+                    tell(event);
+                }
+                verifier.take(&entry, trace.offered());
+            }
             Row::Given(Given::End { end, .. }) => verifier.bus.settle(end.t),
             Row::Given(_) => {}
         }

@@ -58,6 +58,7 @@ fn wrong_use_has_a_sentence() {
         (&["/no/such/file"][..], "cannot read /no/such/file: No such file"),
         (&[], "name one trace: `ethbus-verify TRACE`"),
         (&["--what"], "there is no option --what"),
+        (&["a", "b"], "name one trace: `ethbus-verify TRACE`, or `ethbus-verify TRACE --results FILE`"),
     ] {
         let (code, _, error) = run(arguments);
         assert_eq!(code, Some(2), "{error}");
