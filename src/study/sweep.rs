@@ -3,6 +3,7 @@
 
 pub mod again;
 pub mod choice;
+pub mod enough;
 pub mod environment;
 pub mod error;
 pub mod expression;
@@ -12,6 +13,7 @@ pub mod further;
 pub mod grid;
 pub mod journal;
 pub mod kept;
+pub mod lines;
 pub mod manifest;
 pub mod merge;
 pub mod output;

@@ -29,9 +29,7 @@ pub use slotted_aloha::{Control, ControlLimits, SlottedAloha};
 pub use station_clock::Clock;
 pub use tdma::Tdma;
 
-use crate::deed::{Deed, Joiner};
 use crate::frame::{Addressed, Destination, StationId};
-use crate::inputs::Input;
 use crate::time::{BitRate, BitTimes};
 use crate::topology::Topology;
 use crate::topology::segments::Place;
@@ -150,8 +148,7 @@ impl Config {
     }
 
     /// Takes in that a station joins at a place of its own; whether it does.
-    pub fn take_place(&mut self, input: &Input) -> bool {
-        let Input::Deed(Deed::Add { station, who: Joiner { place: Some(place), .. } }) = *input else { return false };
+    pub fn take_place(&mut self, station: StationId, place: Place) -> bool {
         let placed = self.topology.with_place(station, place).ok().flatten();
         placed.map(|placed| self.topology = placed).is_some()
     }

@@ -173,7 +173,7 @@ impl<A: FastPath> Engine<A> {
     fn take_place(&mut self, input: &Input) {
         let Input::Deed(Deed::Add { station, who: Joiner { place: Some(place), .. } }) = *input else { return };
         let Core { config, line, agenda, instant, .. } = &mut self.core;
-        if config.topology.place(station) == Some(place) || !config.take_place(input) {
+        if config.topology.place(station) == Some(place) || !config.take_place(station, place) {
             return;
         }
         line.seat(*instant, station, place, config.topology.clone(), agenda);

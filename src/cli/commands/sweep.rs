@@ -14,11 +14,12 @@ use crate::show::say;
 use crate::study::sweep::choice::Wish;
 use crate::study::sweep::grid::{Asked, Grid};
 use crate::study::sweep::journal::{Journal, Provenance};
+use crate::study::sweep::lines::line;
 use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::merge::STANDARD_OUTPUT;
-use crate::study::sweep::output::{Output, TableError, is_folder, line, with_slash};
+use crate::study::sweep::output::{Output, TableError, is_folder, with_slash};
 use crate::study::sweep::part::{Part, Shard, Span, spans};
-use crate::study::sweep::{again, environment, seeds};
+use crate::study::sweep::{again, enough, environment, seeds};
 use sim::figures::until::Until;
 use sim::files::output::{PARQUET, TABLE, create, place_name, ready};
 use sim::files::table::{BUILD_WITH_PARQUET, Form};
@@ -69,12 +70,12 @@ fn grid(args: &SweepArgs) -> Outcome {
     }
     args.packed.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
     let (output, mut todo) = open(args, &out, &manifest)?;
-    let seen = manifest.enough().map(|it| Ok::<_, TableError>((it.metric(), seeds::values(&out, &manifest)?)));
+    let seen = manifest.enough().map(|it| Ok::<_, TableError>((it.metric(), enough::values(&out, &manifest)?)));
     let seen = seen.transpose()?;
     let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
     let jobs = pool::threads(args.jobs.jobs);
     if let Some((_, seen)) = &seen {
-        todo = seeds::due(&manifest, seen);
+        todo = enough::due(&manifest, seen);
     } else if !is_stream(&out) {
         // The longest first, so that no core is left alone with one at the end.
         todo.sort_by(|one, other| cost(*other).total_cmp(&cost(*one)));
@@ -124,7 +125,7 @@ fn rounds(
         if sink.output.kept() + (sink.failed.len() as u64) < runs {
             return Ok((sink, runs));
         }
-        todo = sink.seen.as_ref().map_or(Vec::new(), |(_, seen)| seeds::due(manifest, seen));
+        todo = sink.seen.as_ref().map_or(Vec::new(), |(_, seen)| enough::due(manifest, seen));
         if todo.is_empty() {
             return Ok((sink, runs));
         }

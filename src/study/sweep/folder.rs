@@ -4,10 +4,11 @@
 //! several commands can write to one folder. Its name ends with the CRC-32 of its content. Values of keys are in the names of
 //! folders and nowhere else, as readers of this layout expect.
 
+use super::error::TableError;
 use super::further::{Further, NewFile, RUNS, STATIONS, TABLES};
 use super::journal::Provenance;
+use super::lines::record;
 use super::manifest::Manifest;
-use super::output::{TableError, record};
 use super::parquet::{KEY, Origin, write_rows};
 use super::part::Part;
 use parquet::file::reader::{FileReader, SerializedFileReader};

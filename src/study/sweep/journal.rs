@@ -3,7 +3,7 @@
 //! Each command appends a line when it begins, one for each run that ends, and one when it ends. A line is written whole, so
 //! several processes may write one log. No table follows from a log: a lost one costs the estimate and the names of failures.
 
-use super::output::TableError;
+use super::error::TableError;
 use crate::show::program::typed;
 use serde::{Deserialize, Serialize};
 use sim::files::output::{LINES, place};

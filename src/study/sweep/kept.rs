@@ -1,10 +1,12 @@
 //! One row of a table with what made it, and how it differs from the same run of today.
 
+use super::error::TableError;
 #[cfg(feature = "parquet")]
 use super::folder;
 use super::journal::{History, Provenance};
+use super::lines::record;
 use super::manifest::Manifest;
-use super::output::{Rows, TableError, is_folder, record};
+use super::output::{Rows, is_folder};
 use serde::Serialize;
 use std::path::Path;
 

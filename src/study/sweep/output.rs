@@ -3,11 +3,12 @@
 //! Rows are appended to a file as runs end, and put into the grid's order at the end. A pipe or a device gets them in the
 //! grid's order at once.
 
+use super::enough::is_enough;
 pub use super::error::TableError;
 use super::further::Further;
 use super::journal::{History, row_crc32};
+use super::lines::record;
 use super::manifest::Manifest;
-use super::seeds::is_enough;
 use sim::files::json_lines::{LineWriter, WriteError};
 use sim::files::output::{TABLE, place, replace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,20 +124,6 @@ impl Rows {
         let lines = self.header.iter().chain(self.lines.values());
         lines.flat_map(|line| [line, "\n"]).collect()
     }
-}
-
-/// One line's fields; none if it is no CSV.
-pub(super) fn record(line: &str) -> csv::StringRecord {
-    let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
-    reader.into_records().next().and_then(Result::ok).unwrap_or_default()
-}
-
-/// A line of CSV, without its end.
-pub fn line<I: IntoIterator<Item: AsRef<[u8]>>>(fields: I) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(fields).expect("memory takes any text");
-    let octets = writer.into_inner().expect("memory takes any text");
-    String::from_utf8_lossy(&octets).trim_end_matches('\n').to_owned()
 }
 
 /// A table that is being written.
@@ -427,10 +414,5 @@ mod tests {
         }
         assert_eq!(output.kept(), 3);
         assert_eq!(std::fs::read_to_string(&path).expect("own file"), "run\n1\n4\n7\n");
-    }
-
-    #[test]
-    fn a_value_with_a_comma_is_quoted() {
-        assert_eq!(line(["1", "64:7,594:4", "x"]), "1,\"64:7,594:4\",x");
     }
 }

@@ -1,8 +1,8 @@
 //! A sweep's rows as Parquet: the same columns as in CSV, with types, units and definitions, and with what made them.
 
 use super::journal::Provenance;
+use super::lines::record;
 use super::manifest::Manifest;
-use super::output::record;
 use serde::{Deserialize, Serialize};
 use sim::figures::table::{definition, is_measure, label};
 use sim::files::json_lines::WriteError;

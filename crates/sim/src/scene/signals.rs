@@ -160,7 +160,7 @@ impl Signals {
         if let Some((place, station)) = place
             && self.config.topology.place(station) != Some(place)
         {
-            Arc::make_mut(&mut self.config).take_place(input);
+            Arc::make_mut(&mut self.config).take_place(station, place);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::cli::args::SweepArgs;
 use crate::cli::commands::CommandError;
 use crate::study::sweep::further::{EVENTS, FRAMES, Further, NewFile, SERIES, STATIONS, TABLES, Wanted};
-use crate::study::sweep::output::line;
+use crate::study::sweep::lines::line;
 use medium::{BitInstant, BitTimes};
 use sim::figures::results::Results;
 use sim::figures::row::{Columns, station_columns};

@@ -185,7 +185,7 @@ impl Coordinator {
         let who = who.at(place);
         self.wires.delivery.join(station, &port);
         let mut config = self.medium.config().clone();
-        config.take_place(&Input::Deed(Deed::Add { station, who }));
+        place.map(|place| config.take_place(station, place));
         if self.wires.ports.join(station, port, &config.topology) {
             self.tell(Report::Joined(station, who));
             self.apply(Deed::Add { station, who });

@@ -11,7 +11,7 @@ use crate::scene::Signals;
 use crate::words::prose::Prose;
 use crate::words::sentences;
 use crate::words::units::queues_hold;
-use medium::{BitInstant, BitTimes, Config, Deed, Event, FrameId, Input, Joiner, StationId, Topology};
+use medium::{BitInstant, BitTimes, Config, Deed, Event, FrameId, Joiner, StationId, Topology};
 use std::sync::Arc;
 
 const PREAMBLE_AND_SFD: [u8; 8] = [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5];
@@ -104,8 +104,8 @@ impl Packets {
 
     /// From now on `station` is the one that joins.
     pub fn call(&mut self, station: StationId, who: &Joiner) {
-        if who.place.is_some_and(|place| self.config.topology.place(station) != Some(place)) {
-            Arc::make_mut(&mut self.config).take_place(&Input::Deed(Deed::Add { station, who: *who }));
+        if let Some(place) = who.place.filter(|place| self.config.topology.place(station) != Some(*place)) {
+            Arc::make_mut(&mut self.config).take_place(station, place);
         }
         self.names.call(station, who.name());
         self.frames.call(station, who);
