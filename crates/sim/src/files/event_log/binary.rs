@@ -83,9 +83,8 @@ impl Binary {
 /// Makes blocks.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    /// Room for a block's head, its payload up to `end`, and a record more.
+    /// Room for a block's head, and its payload.
     block: Vec<u8>,
-    end: usize,
     records: u64,
     /// Records so far, and the header.
     lines: u64,
@@ -103,8 +102,10 @@ impl Blocks {
     pub fn after(header: &[u8], stations: usize) -> Blocks {
         let mut crc32 = crc32fast::Hasher::new();
         crc32.update(header);
-        let (block, serials) = (vec![0; PIECE + HEAD + RECORD], vec![0; stations]);
-        Blocks { block, end: HEAD, records: 0, lines: 1, crc32, t: 0, latest: 0, serials }
+        let block = Vec::with_capacity(2 * PIECE);
+        let mut blocks = Blocks { block, records: 0, lines: 1, crc32, t: 0, latest: 0, serials: vec![0; stations] };
+        blocks.begin();
+        blocks
     }
 
     /// Knows this number of stations.
@@ -114,32 +115,8 @@ impl Blocks {
 
     /// Makes room for another block's head.
     pub fn begin(&mut self) {
-        self.end = HEAD;
-        self.make_room();
-    }
-
-    /// Room for a record more.
-    #[inline]
-    fn make_room(&mut self) {
-        if self.block.len() < self.end + RECORD {
-            self.block.resize(self.end + PIECE + RECORD, 0);
-        }
-    }
-
-    /// What no record has room for.
-    fn append(&mut self, octets: &[u8]) {
-        self.block.truncate(self.end);
-        self.block.extend_from_slice(octets);
-        self.end = self.block.len();
-        self.make_room();
-    }
-
-    /// A record is as long as it was made.
-    #[inline]
-    fn end_record(&mut self, length: usize) {
-        self.end += length;
-        self.records += 1;
-        self.make_room();
+        self.block.clear();
+        self.block.extend_from_slice(&[0; HEAD]);
     }
 
     /// Writes an event; `offered` is the frame of one that is `offered`, if its input is known.
@@ -149,7 +126,7 @@ impl Blocks {
         let latest = &mut self.serials[frame.station.index()];
         let foreign = if frame.station == station { 0 } else { FOREIGN };
         let serial = if frame.serial == *latest { 0 } else { SERIAL };
-        let mut record = Record::at(&mut self.block, self.end);
+        let mut record = Record { octets: [0; RECORD], length: 0 };
         record.octet(kind.number() as u8 | foreign | serial);
         record.number(at.get().wrapping_sub(self.t));
         record.number(station.index() as u64);
@@ -164,24 +141,24 @@ impl Blocks {
         if matches!(kind, Kind::Offered { .. }) {
             record.number(offered.map_or(0, destination_code));
         }
-        let length = record.length;
         (self.t, self.latest) = (at.get(), at.get());
-        self.end_record(length);
+        self.block.extend_from_slice(&record.octets[..record.length]);
+        self.records += 1;
     }
 
     /// Writes a frame that the run was given.
     pub fn offer(&mut self, at: BitInstant, station: StationId, frame: &Frame, octets: Option<&[u8]>) {
-        let mut record = Record::at(&mut self.block, self.end);
+        let mut record = Record { octets: [0; RECORD], length: 0 };
         record.octet(OFFER);
         record.number(at.get().wrapping_sub(self.t));
         record.number(station.index() as u64);
         record.number(frame.size.get().into());
         record.number(destination_code(frame));
         record.number(octets.map_or(0, |octets| 1 + octets.len() as u64));
-        let length = record.length;
         (self.t, self.latest) = (at.get(), at.get());
-        self.end_record(length);
-        octets.into_iter().for_each(|octets| self.append(octets));
+        self.block.extend_from_slice(&record.octets[..record.length]);
+        self.block.extend_from_slice(octets.unwrap_or_default());
+        self.records += 1;
     }
 
     pub fn deed(&mut self, names: &Names, at: BitInstant, deed: Deed) {
@@ -213,18 +190,18 @@ impl Blocks {
     fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut text = Vec::new();
         write(&mut text);
-        let mut record = Record::at(&mut self.block, self.end);
+        let mut record = Record { octets: [0; RECORD], length: 0 };
         record.octet(LINE);
         record.number(text.len() as u64);
-        let length = record.length;
-        self.end_record(length);
-        self.append(&text);
+        self.block.extend_from_slice(&record.octets[..record.length]);
+        self.block.extend_from_slice(&text);
+        self.records += 1;
     }
 
     /// Whether there is enough to be taken.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.end >= PIECE
+        self.block.len() >= PIECE
     }
 
     /// A whole block, and how many records it has; nothing if it has none. [`Blocks::begin`] comes after it.
@@ -234,7 +211,6 @@ impl Blocks {
         }
         let records = std::mem::take(&mut self.records);
         self.lines += records;
-        self.block.truncate(self.end);
         let payload = &self.block[HEAD..];
         self.crc32.update(payload);
         let (length, crc32) = (payload.len() as u32, self.crc32.clone().finalize());
@@ -247,18 +223,13 @@ impl Blocks {
 /// Octets that the longest record of an event takes: a head, and ten octets for each of 16 numbers.
 const RECORD: usize = 256;
 
-/// A record in the making, in its place.
-struct Record<'a> {
-    octets: &'a mut [u8; RECORD],
+/// A record in the making.
+struct Record {
+    octets: [u8; RECORD],
     length: usize,
 }
 
-impl Record<'_> {
-    #[inline(always)]
-    fn at(block: &mut [u8], end: usize) -> Record<'_> {
-        Record { octets: block[end..].first_chunk_mut().expect("room for a record"), length: 0 }
-    }
-
+impl Record {
     #[inline(always)]
     fn octet(&mut self, octet: u8) {
         self.octets[self.length] = octet;
@@ -275,7 +246,7 @@ impl Record<'_> {
     }
 }
 
-impl Visitor for &mut Record<'_> {
+impl Visitor for &mut Record {
     #[inline(always)]
     fn field(&mut self, _: &'static str, value: Value<'static>) {
         match value {
