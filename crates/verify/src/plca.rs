@@ -21,7 +21,7 @@ pub struct Cycle {
     /// The latest turn that was taken.
     turn: Option<(u32, usize)>,
     /// When the frame of that turn is out.
-    busy_until: u64,
+    pub busy_until: u64,
     /// The latest frame that each station received of each other one.
     latest: HashMap<(usize, usize), u64>,
 }
