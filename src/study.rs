@@ -3,7 +3,6 @@
 pub mod flow;
 pub mod literature;
 pub mod origin;
-pub mod page;
 pub mod plan;
 pub mod plot;
 pub mod report;

@@ -5,20 +5,14 @@
 //! |---|---|
 //! | [`gather`] | reads event logs, records and results |
 //! | [`facts`] | what was run, and the commands that run it again |
-//! | [`figures`] | plots, and theory beside measurement |
-//! | [`pack`] | events in few octets, for the page's script |
-//! | [`signals`] | signals in few octets, for the same |
+//! | [`theory`] | theory beside measurement |
 //! | [`tables`] | what was done to the medium, counters, meetings, backoff |
-//! | [`words`] | the first events in words |
-//! | [`page`] | the page |
+//! | [`page`] | the page: that of `crates/page`, with the runs in it |
 //!
 //! The page is one file that needs no network. It opens from a disk, and prints.
 
 pub mod facts;
-pub mod figures;
 pub mod gather;
-pub mod pack;
 pub mod page;
-pub mod signals;
 pub mod tables;
-pub mod words;
+pub mod theory;

@@ -2,7 +2,7 @@
 
 use crate::common::browser::{self, Page};
 use crate::common::process::{ethbus, program, run, run_for};
-use crate::common::{given, is_installed, note, skip};
+use crate::common::{ETHBUS, given, is_installed, note, skip};
 use backoff::Generator;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ const BUILD: Duration = Duration::from_secs(1800);
 const SCENARIOS: u64 = 50;
 
 /// The page, made once; nothing where rustc lacks the target.
-fn page() -> Option<&'static Path> {
+pub fn page() -> Option<&'static Path> {
     static PAGE: OnceLock<Option<PathBuf>> = OnceLock::new();
     let make = || {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let page = folder.join("page.html");
+        // Where the program looks for it.
+        let page = Path::new(ETHBUS).parent().expect("a folder").with_file_name("page.html");
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/page.sh");
         let made = run_for(program("bash", [Path::new(script), &page]), BUILD);
         match made.code() {
@@ -124,12 +124,12 @@ fn fifty_scenarios_have_the_events_of_the_program() {
 }
 
 /// Which labels and controls are out of the window, or over another: names of them.
-const MEASURE: &str = "(() => {
+pub const MEASURE: &str = "(() => {
     const shown = [...document.querySelectorAll('button,select,input,label,h1,h2,h3')].filter((one) => one.checkVisibility() && one.getBoundingClientRect().width > 0);
     const name = (one) => one.id || one.textContent.slice(0, 20);
     const out = shown.filter((one) => { const box = one.getBoundingClientRect(); return box.left < -1 || box.right > innerWidth + 1; }).map(name);
-    const clipped = shown.filter((one) => one.tagName === 'BUTTON' && !one.closest('.dense') && one.scrollWidth > one.clientWidth + 1).map(name);
-    const free = shown.filter((one) => !one.closest('#heads') && one.tagName === 'BUTTON');
+    const clipped = shown.filter((one) => one.tagName === 'BUTTON' && !one.closest('.heads') && one.scrollWidth > one.clientWidth + 1).map(name);
+    const free = shown.filter((one) => !one.closest('.heads') && one.tagName === 'BUTTON');
     const over = free.filter((one) => free.some((other) => { const [a, b] = [one, other].map((it) => it.getBoundingClientRect());
         return one !== other && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1; })).map(name);
     return [...out, ...clipped, ...over].join(', ');
@@ -145,20 +145,20 @@ fn hands_see_a_collision_in_a_browser() {
     let Some(file) = page() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let mut page = Page::open(file, folder.path());
-    page.wait_for("window.bus !== undefined && bus.state.about !== null");
-    assert_eq!(page.value("[...document.querySelectorAll('#rows li.collision')].length > 0"), true);
-    let (before, _) = (page.value("bus.state.now"), page.value("document.getElementById('step').click()"));
-    assert!(page.value("bus.state.now").as_f64() > before.as_f64(), "a step goes on");
-    assert!(page.value("document.getElementById('live').textContent").as_str().is_some_and(|text| text.len() > 20));
-    page.value("bus.life('st1#1')");
-    assert_eq!(page.value("document.querySelectorAll('#life li').length > 2"), true);
-    page.value("document.querySelector('#heads button:nth-child(2)').focus()");
+    page.wait_for("window.bus !== undefined && bus.trial.bench.state.about !== null");
+    assert_eq!(page.value("[...document.querySelectorAll('.rows li.collision')].length > 0"), true);
+    let (before, _) = (page.value("bus.trial.bench.state.now"), page.value("document.querySelector('.step').click()"));
+    assert!(page.value("bus.trial.bench.state.now").as_f64() > before.as_f64(), "a step goes on");
+    assert!(page.value("document.querySelector('.live').textContent").as_str().is_some_and(|text| text.len() > 20));
+    page.value("bus.trial.bench.life('st1#1')");
+    assert_eq!(page.value("document.querySelectorAll('.life li').length > 2"), true);
+    page.value("document.querySelector('.heads button:nth-child(2)').focus()");
     page.press("ArrowRight");
     let places = "(document.getElementById('toml').value.match(/position.*/g) || []).join()";
     let by_key = page.value(places);
     assert_ne!(by_key, "", "a station moves by a key");
     let head = page.value(
-        "(() => { const box = document.querySelector('#heads button:nth-child(3)').getBoundingClientRect(); \
+        "(() => { const box = document.querySelector('.heads button:nth-child(3)').getBoundingClientRect(); \
          return [box.left + box.width / 2, box.top + box.height / 2]; })()",
     );
     for (kind, by) in [("mousePressed", 0.0), ("mouseMoved", -60.0), ("mouseReleased", -60.0)] {
@@ -172,10 +172,10 @@ fn hands_see_a_collision_in_a_browser() {
     for (width, height) in [(390, 844), (1280, 800), (2560, 1440)] {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
         page.call("Emulation.setDeviceMetricsOverride", metrics);
-        page.value("bus.render()");
+        page.value("bus.trial.bench.render()");
         assert_eq!(page.value(MEASURE), "", "at {width} pixels");
     }
     page.value("document.getElementById('stations').value = 40; document.getElementById('stations').dispatchEvent(new Event('change'))");
-    let took = page.value("(() => { const all = Array.from({ length: 30 }, () => bus.render()).sort((a, b) => a - b); return all[15]; })()");
+    let took = page.value("(() => { const all = Array.from({ length: 30 }, () => bus.trial.bench.render()).sort((a, b) => a - b); return all[15]; })()");
     note(&format!("script of a frame with 40 stations: {took} ms, median of 30"));
 }

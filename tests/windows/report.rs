@@ -2,8 +2,7 @@
 //! `explain`.
 
 use crate::common::logs::unproven;
-use crate::common::process::{ethbus, program, run, unwrapped};
-use crate::common::{is_installed, skip};
+use crate::common::process::{ethbus, run, unwrapped};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -56,8 +55,10 @@ fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
     rest.split(end).next().expect("an end")
 }
 
+/// The first run that a page has.
 fn described(page: &str) -> Value {
-    serde_json::from_str(between(page, "class=\"run\">", "</script>")).expect("JSON")
+    let text = between(page, "<script id=\"runs\" type=\"application/json\">", "</script>");
+    serde_json::from_str::<Value>(text).expect("JSON")["runs"][0].clone()
 }
 
 /// Nothing in the page leads elsewhere, and every part of it is there.
@@ -65,23 +66,23 @@ fn described(page: &str) -> Value {
 fn a_page_is_whole_and_loads_nothing() {
     let runs = Runs::new("a", &CABLE);
     for file in ["a.events", "a.record"] {
-        let page = runs.report(&[file], &[]);
-        // What the script writes into a saved picture leads into that picture.
-        let page = page.replace("url(#", "");
+        let page = runs.report(&[file], &[]).replace("href=\"#", "");
         assert!(page.contains("<td>done to it</td><td>nothing</td>"), "{file}");
-        for word in ["src=", "href=", "@import", "url(", "fetch(", "XMLHttp"] {
+        for word in ["src=", "href=", "@import", "url(", "fetch(", "XMLHttp", "://"] {
             assert!(!page.contains(word), "{file}: {word}");
         }
-        let addresses = page.matches("://").count();
-        assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count(), "{file}: only names of XML");
-        for part in ["What was run", "Key figures", "What happened", "Plots", "Theory beside measurement", "<canvas"] {
+        for part in ["What was run", "Theory beside measurement", "Who met whom", "Backoff by attempt", "<canvas"] {
             assert!(page.contains(part), "{file}: {part}");
         }
-        assert_eq!(page.matches("<figure").count(), 5, "{file}");
+        let about = &described(&page)["about"];
+        let sentence = about["sentence"].as_str().expect("a text");
+        assert!(sentence.starts_with("4 stations of CSMA/CD on a bus at 10Mbit/s for "), "{sentence}");
+        assert_eq!(about["plots"].as_array().map(Vec::len), Some(6), "{file}");
     }
     let page = runs.report(&["a.json"], &[]);
-    assert!(!page.contains("<canvas") && page.contains("Key figures"));
+    assert_eq!(described(&page)["about"]["plots"].as_array().map(Vec::len), Some(2));
     assert!(page.contains(&format!("ethbus report {}", runs.file("a.json"))));
+    let page = runs.report(&["a.events"], &[]);
     // A figure of theory has its formula, its numbers, and what it is of.
     let theory = between(&page, "Theory beside measurement", "</table>");
     assert!(
@@ -94,18 +95,18 @@ fn a_page_is_whole_and_loads_nothing() {
 #[test]
 fn figures_are_those_of_the_run() {
     let runs = Runs::new("a", &["--stations", "5", "--duration", "50ms", "--warmup", "10ms"]);
-    let rows = |page: &str| -> Vec<String> {
-        let table = between(page, "Key figures", "</table>");
-        table.split("<tr>").skip(2).map(|row| row.split(" ± ").next().unwrap_or_default().to_owned()).collect()
+    let tiles = |file: &str| described(&runs.report(&[file], &[]))["about"]["tiles"].clone();
+    let [record, results] = ["a.record", "a.json"].map(tiles);
+    let plain = |tiles: &Value| -> Vec<[Value; 2]> {
+        let all = tiles.as_array().expect("tiles").iter();
+        all.map(|tile| ["what", "value"].map(|name| tile[name].clone())).collect()
     };
-    let [record, results] = ["a.record", "a.json"].map(|file| rows(&runs.report(&[file], &[])));
-    let plain = |rows: &[String]| -> Vec<String> {
-        rows.iter().map(|row| row.split("</td></tr>").next().unwrap_or_default().to_owned()).collect()
-    };
+    assert!(plain(&record).len() > 8, "{record}");
     assert_eq!(plain(&record), plain(&results));
     runs.add("b", &["--stations", "2", "--duration", "50ms", "--warmup", "10ms"]);
     let both = runs.report(&["a.record", "b.record"], &[]);
-    assert!(both.contains("difference") && both.matches("<canvas").count() == 2);
+    let text = between(&both, "<script id=\"runs\" type=\"application/json\">", "</script>");
+    assert_eq!(serde_json::from_str::<Value>(text).expect("JSON")["runs"].as_array().map(Vec::len), Some(2));
 }
 
 /// The command on the page of results gives the same results again.
@@ -119,31 +120,12 @@ fn the_command_on_the_page_repeats_the_run() {
     assert_eq!(again, fs::read_to_string(runs.path("a.json")).expect("own file"), "{command}");
 }
 
-/// Every event of a log as `(t, kind, frame, sentence)`, told by the page's script.
+/// Every event of a log as `(t, kind, frame, sentence)`, told by the page.
 fn told_by_the_page(runs: &Runs, name: &str) -> Vec<[String; 4]> {
-    let page = runs.report(&[name], &[]);
-    fs::write(runs.path("run.json"), between(&page, "class=\"run\">", "</script>")).expect("own folder");
-    fs::write(runs.path("events.txt"), between(&page, "class=\"events\">", "</script>")).expect("own folder");
-    fs::write(runs.path("signals.txt"), between(&page, "class=\"signals\">", "</script>")).expect("own folder");
-    let script = r#"
-        const fs = require("fs"), Ethbus = require(process.argv[2]), folder = process.argv[3];
-        const run = JSON.parse(fs.readFileSync(`${folder}/run.json`, "utf8"));
-        const events = Ethbus.unpack(run, Ethbus.octets(fs.readFileSync(`${folder}/events.txt`, "utf8")));
-        const packed = Ethbus.octets(fs.readFileSync(`${folder}/signals.txt`, "utf8"));
-        const scene = Ethbus.collide(Ethbus.signals(run, packed), events);
-        for (let i = 0; i < events.n; i++) {
-          const frame = `${run.names[events.of[i]]}#${events.serial[i]}`, kind = run.kinds[events.kind[i]][0];
-          console.log([events.t[i], kind, frame, Ethbus.sentence(run, events, scene, i)].join("\t"));
-        }"#;
-    fs::write(runs.path("tell.js"), script).expect("own folder");
-    let page_script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/study/report/told.js");
-    let folder = runs.file("");
-    let told = run(program("node", [runs.file("tell.js").as_str(), page_script, folder.trim_end_matches('/')]));
-    let parts = |line: &str| {
-        let parts: Vec<String> = line.split('\t').map(str::to_owned).collect();
-        parts.try_into().unwrap_or_else(|_| panic!("{line}"))
-    };
-    told.succeeded().stdout.lines().map(parts).collect()
+    let trace = fs::read(runs.path(name)).expect("a trace");
+    let run = ::page::run::Run::open(trace.into(), name).expect("a run");
+    let rows = run.rows(u64::MAX, usize::MAX).into_iter();
+    rows.map(|row| [row.t.to_string(), row.kind.to_owned(), row.frame, row.says]).collect()
 }
 
 fn logged(runs: &Runs, name: &str) -> Vec<Value> {
@@ -151,12 +133,9 @@ fn logged(runs: &Runs, name: &str) -> Vec<Value> {
     log.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// The page's script and `explain` describe every collision alike: same stations, same bit time, same words.
+/// The page and `explain` describe every collision alike: same stations, same bit time, same words.
 #[test]
 fn the_page_tells_collisions_in_the_words_of_explain() {
-    if !is_installed("node") {
-        return skip("needs node");
-    }
     let runs = Runs::new("a", &CABLE);
     let (told, logged) = (told_by_the_page(&runs, "a.events"), logged(&runs, "a.events"));
     assert_eq!(told.len(), logged.len(), "every event is unpacked");
@@ -183,9 +162,6 @@ fn plca() -> Runs {
 /// logical. No sentence cites a rule of 802.3 for a station with another policy or without collision detection.
 #[test]
 fn collisions_of_every_method_read_the_same_everywhere() {
-    if !is_installed("node") {
-        return skip("needs node");
-    }
     let runs = plca();
     let page = runs.report(&["plca.events"], &[]);
     let capture = runs.file("plca.pcapng");
@@ -218,9 +194,10 @@ fn collisions_of_every_method_read_the_same_everywhere() {
     }
     assert!(logical > 10 && met > 10 && jams == logical, "{logical} {met} {jams}");
     assert!(!captured.contains("collision 0 on"), "nothing of an attempt that only waits is on the line");
-    // Opened at the first that met another station.
-    let open = described(&page)["open"].as_u64().expect("a place") as usize;
-    assert!(told[open][1] == "collision" && told[open][3].starts_with("Collision 1 on"), "{:?}", told[open]);
+    // Opened on a cycle.
+    let episode = &described(&page)["about"]["episode"];
+    let begins: Vec<&str> = told.iter().filter(|[_, kind, ..]| kind == "beacon").map(|[t, ..]| t.as_str()).collect();
+    assert!([0, 1].iter().all(|end| begins.contains(&episode[end].to_string().as_str())), "{episode}");
     assert!(page.contains("logical collisions of PLCA among them"));
 
     runs.add("uniform", &["--backoff", "uniform:20", "--stations", "3", "--duration", "5ms", "--warmup", "0s"]);
@@ -233,9 +210,6 @@ fn collisions_of_every_method_read_the_same_everywhere() {
 /// view: both without a clause of 802.3.
 #[test]
 fn methods_without_detection_read_the_same_everywhere() {
-    if !is_installed("node") {
-        return skip("needs node");
-    }
     let runs = Runs { folder: tempfile::tempdir().expect("a folder") };
     let rts: &[&str] = &["--rts", "on"];
     for (method, more) in
@@ -268,24 +242,19 @@ fn methods_without_detection_read_the_same_everywhere() {
     }
 }
 
-/// Without scripts the page tells the first events in the words that its script has.
+/// Without scripts the page tells the first events in the same words.
 #[test]
 fn the_first_events_are_there_without_scripts() {
-    if !is_installed("node") {
-        return skip("needs node");
-    }
     let runs = plca();
     runs.add("cable", &CABLE);
     for name in ["plca.events", "cable.events"] {
         let told = told_by_the_page(&runs, name);
-        let page = runs.report(&[name], &["--from", "12000"]);
+        let page = runs.report(&[name], &[]);
         let list = between(&page, "<noscript>", "</noscript>");
         let lines: Vec<&str> =
             list.split("<li>").skip(1).map(|line| line.split("</li>").next().unwrap_or("")).collect();
         assert_eq!(lines.len(), 40, "{list}");
-        let since =
-            told.iter().position(|[t, ..]| t.parse::<u64>().expect("a number") >= 12_000).expect("later events");
-        for (line, [_, _, frame, sentence]) in lines.iter().zip(&told[since..]) {
+        for (line, [_, _, frame, sentence]) in lines.iter().zip(&told) {
             assert!(line.contains(frame.as_str()) && line.ends_with(sentence.as_str()), "{line}\n{sentence}");
         }
     }
@@ -313,7 +282,7 @@ fn what_is_no_run_is_named() {
     fs::write(runs.path("idle"), &header).expect("own folder");
     let idle = runs.report(&["idle"], &[]);
     assert!(idle.contains("<strong>Nothing happened</strong> in idle") && idle.contains("What was run"), "{idle}");
-    assert!(!idle.contains("NaN") && !idle.contains("<canvas"), "{idle}");
+    assert!(!described(&idle).to_string().contains("NaN"), "{idle}");
     // A run that is over in its first bit time has no rate.
     let first: String = log.lines().take(2).map(|line| format!("{line}\n")).collect();
     fs::write(runs.path("first"), first).expect("own folder");
@@ -326,15 +295,9 @@ fn what_is_no_run_is_named() {
     let page = runs.file("half.html");
     run(ethbus(["report", &runs.file("half"), "-o", &page])).failed_with(1, &["the page is of what came before"]);
     assert!(fs::read_to_string(page).expect("the page").contains("The log is not whole"));
-    for (options, words) in [
-        ([["--at", "99999999999"], ["--to", "9"]], "--at: 99,999,999,999 BT is after the end, which is at "),
-        ([["--from", "99999999999"], ["--to", "9"]], "--from: 99,999,999,999 BT is after the end"),
-        ([["--from", "500"], ["--to", "500"]], "--to: 500 BT is not after --from, 500 BT"),
-    ] {
-        let (log, none) = (runs.file("a.events"), runs.file("none.html"));
-        let asked = ["report", &log, "-o", &none].into_iter().chain(options.into_iter().flatten());
-        run(ethbus(asked)).failed_with(2, &[words]);
-    }
+    let (log, none) = (runs.file("a.events"), runs.file("none.html"));
+    run(ethbus(["report", &log, "-o", &none, "--at", "99999999999"]))
+        .failed_with(2, &["--at: 99,999,999,999 BT is after the end, which is at "]);
     fs::write(runs.path("mine.html"), "my own text").expect("own folder");
     let ended = run(ethbus(["report", &runs.file("a.events"), "-o", &runs.file("mine.html")]));
     ended.failed_with(1, &["is there already and is not a page in HTML"]);
@@ -365,18 +328,15 @@ fn what_was_done_is_on_every_plot() {
     fs::write(runs.path("cut.toml"), scenario).expect("own folder");
     runs.add("cut", &[&runs.file("cut.toml")]);
     runs.add("whole", &CABLE);
-    let folder = runs.file("plots");
-    let page = runs.report(&["cut.events"], &["--svg", &folder]);
+    let page = runs.report(&["cut.events"], &[]);
     let row = |what: &str| between(&page, &format!("<td>{what}</td><td>"), "</td>").to_owned();
     let done = row("done to it");
     assert!(done.contains("t = 100,000 BT: the cable is cut between st2 and st3; t = 200,000 BT"), "{done}");
     assert_eq!(row("longest way"), "22 BT (2.2 us); 508 m, within 12 m, of cable at 0.77 c");
     assert!(row("traffic").contains(" frames of 64 octets, ") && row("traffic").contains("always has a frame"));
-    for plot in ["utilization", "fairness", "capture", "access_delay", "attempts"] {
-        let picture = fs::read_to_string(format!("{folder}/{plot}.svg")).expect(plot);
-        assert!(picture.contains("10 ms: the cable is cut between st2 and st3"), "{plot}");
-        let over_time = picture.contains("time, ms");
-        assert_eq!(picture.contains("#B3001B"), over_time, "{plot}: a line at each change along an axis of time");
+    for plot in described(&page)["about"]["plots"].as_array().expect("plots") {
+        let marks = if plot["is_over_time"] == true { json!([10.0, 20.0]) } else { json!([]) };
+        assert_eq!(plot["marks"], marks, "{plot}: a line at each change along an axis of time");
     }
     assert!(!page.contains("Metcalfe"), "two media");
     assert!(runs.report(&["whole.events"], &[]).contains("Metcalfe"));
@@ -385,9 +345,6 @@ fn what_was_done_is_on_every_plot() {
 /// Of a collision of many stations every window names the first ones, and counts the others.
 #[test]
 fn a_collision_of_many_names_a_few() {
-    if !is_installed("node") {
-        return skip("needs node");
-    }
     let runs = Runs::new("many", &["--stations", "30", "--duration", "2ms", "--warmup", "0s"]);
     let words = "st9#1, which began in the same bit time; and 21 more. Preamble";
     let told = told_by_the_page(&runs, "many.events");
@@ -396,26 +353,34 @@ fn a_collision_of_many_names_a_few() {
     assert!(explained.contains(words), "{explained}");
 }
 
-/// The plots as files, and the scenarios of a classroom hour and of a bad cable as pages.
+/// The scenarios of a classroom hour and of a bad cable as pages.
 #[test]
-fn examples_make_pages_and_pictures() {
+fn examples_make_pages() {
     let runs = Runs { folder: tempfile::tempdir().expect("a folder") };
     for name in ["classroom", "bad-cable"] {
         let scenario = format!("{}/examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         runs.add(name, &[&scenario, "--duration", "600ms"]);
-        let folder = runs.file(&format!("{name}-figures"));
-        let page = runs.report(&[&format!("{name}.record")], &["--svg", &folder]);
-        for heading in ["What happened, over place and time", "In detail", "Who met whom", "Backoff by attempt"] {
+        let page = runs.report(&[&format!("{name}.record")], &[]);
+        for heading in ["In detail", "Who met whom", "Backoff by attempt"] {
             assert!(page.contains(heading), "{name}: {heading}");
         }
         let done = between(&page, "<td>done to it</td><td>", "</td>");
         assert!(done.contains(if name == "classroom" { "cut" } else { "deaf" }), "{name}: {done}");
-        for plot in ["utilization", "fairness", "capture", "access_delay", "attempts"] {
-            let picture = fs::read_to_string(format!("{folder}/{plot}.svg")).expect(plot);
-            assert!(picture.starts_with("<svg") || picture.starts_with("<?xml"), "{plot}");
-        }
     }
-    let page = runs.report(&["classroom.record"], &["--from", "1000", "--to", "200000", "--at", "5000"]);
-    let data = described(&page);
-    assert!(data["packed_from"].as_u64() >= Some(1000) && data["end"].as_u64() < Some(200_000), "{data}");
+}
+
+/// Each access method's page opens on what shows it best: a frame of slots, an exchange, a collision.
+#[test]
+fn a_page_opens_on_the_best_of_its_method() {
+    let runs = Runs { folder: tempfile::tempdir().expect("a folder") };
+    for (method, least) in [("csma-cd", "collision"), ("tdma", "attempt"), ("csma-ca", "ack"), ("aloha", "collision")] {
+        let run_of = ["--stations", "3", "--duration", "60ms", "--warmup", "0s", "--seed", "2", "--access", method];
+        runs.add(method, &run_of);
+        let file = format!("{method}.events");
+        let about = described(&runs.report(&[&file], &[]))["about"].clone();
+        let [from, to] = [0, 1].map(|end| about["episode"][end].as_u64().expect("an instant"));
+        let told = told_by_the_page(&runs, &file);
+        let within = |t: &str| (from..=to).contains(&t.parse::<u64>().expect("a number"));
+        assert!(told.iter().any(|[t, kind, ..]| kind == least && within(t)), "{method}: {from} to {to}");
+    }
 }

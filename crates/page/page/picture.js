@@ -4,7 +4,7 @@
 
 /** @typedef {{source: number, frame: string, what: string, begin: number,
  *   collided: number | null, parts: [string, number, number][], there: ([number, number] | null)[]}} Signal */
-/** @typedef {{from: number, to: number, now: number, signals: Signal[], shape: string, order: number[], places: number[],
+/** @typedef {{from: number, to: number, now: number, signals: Signal[], shape: string, order: number[], lanes: number[], places: number[],
  *   followed: string | null, grid: number}} View */
 
 const FILLS = { preamble: "--preamble", frame: "--frame", jam: "--jam", extension: "--extension" };
@@ -38,10 +38,10 @@ export class Picture {
 
   /** Where a station is, in pixels. @param {number} station */
   across(station) {
-    const { places, shape, order } = /** @type {View} */ (this.view);
+    const { places, shape, lanes } = /** @type {View} */ (this.view);
     const width = this.width - LEFT - RIGHT;
     if (shape === "cable") return this.along(places[station]);
-    return LEFT + ((order.indexOf(station) + 0.5) / order.length) * width;
+    return LEFT + ((lanes.indexOf(station) + 0.5) / lanes.length) * width;
   }
 
   /** Where a part of the cable ends, in pixels. @param {number} part */
@@ -123,7 +123,7 @@ export class Picture {
     const { context } = this;
     context.strokeStyle = this.palette["--line"];
     context.lineWidth = 1.5;
-    for (const station of /** @type {View} */ (this.view).order) {
+    for (const station of /** @type {View} */ (this.view).lanes) {
       const x = this.across(station);
       context.beginPath();
       context.moveTo(x, 0);
@@ -149,10 +149,10 @@ export class Picture {
    * @param {Signal} signal @param {number} from @param {number} to @returns {Path2D} */
   shape(signal, from, to) {
     const path = new Path2D();
-    const { order, shape } = /** @type {View} */ (this.view);
+    const { lanes, shape } = /** @type {View} */ (this.view);
     if (shape === "cable") return this.band(path, signal, from, to);
-    const half = Math.min(26, ((this.width - LEFT - RIGHT) / order.length) * 0.36);
-    for (const station of order) {
+    const half = Math.min(26, ((this.width - LEFT - RIGHT) / lanes.length) * 0.36);
+    for (const station of lanes) {
       const there = signal.there[station];
       const own = station === signal.source;
       if (!there || (shape === "senders" && !own)) continue;
@@ -162,6 +162,12 @@ export class Picture {
       path.rect(x - wide, y, 2 * wide, Math.max(1, this.down(to + late) - y));
     }
     return path;
+  }
+
+  /** Whether a station has a place in the picture. @param {number} station */
+  shows(station) {
+    const { lanes, shape } = /** @type {View} */ (this.view);
+    return shape === "cable" || lanes.includes(station);
   }
 
   /** A parallelogram to each side of the sender. @param {Path2D} path @param {Signal} signal @param {number} from @param {number} to */
@@ -206,6 +212,7 @@ export class Picture {
   /** The name beside the first bit, unless another name is there. @param {Signal} signal */
   name(signal) {
     const { context } = this;
+    if (!this.shows(signal.source)) return;
     const text = NAMED.has(signal.what) ? signal.what : signal.frame;
     const [x, y] = [this.across(signal.source) + 6, this.down(signal.begin) + 10];
     context.font = "600 12px system-ui, sans-serif";
@@ -228,7 +235,7 @@ export class Picture {
 
   /** A collision, where and when its sender notices it. @param {Signal} signal */
   ring(signal) {
-    if (signal.collided === null) return;
+    if (signal.collided === null || !this.shows(signal.source)) return;
     const { context } = this;
     const [x, y] = [this.across(signal.source), this.down(signal.collided)];
     for (const [wide, colour] of /** @type {[number, string][]} */ ([[5, "--paper"], [2.5, "--mark"]])) {

@@ -17,7 +17,7 @@ function span(lines, section, number = 0) {
 const assigned = (key) => new RegExp(`^\\s*${key}\\s*=\\s*("[^"]*"|[^#]*)`);
 
 /** The value of a key, without quotes. @param {string} text @param {string} section @param {string} key @param {number} [number] */
-export function get(text, section, key, number = 0) {
+function get(text, section, key, number = 0) {
   const lines = text.split("\n");
   const found = span(lines, section, number);
   for (const line of found ? lines.slice(...found) : []) {
@@ -29,7 +29,7 @@ export function get(text, section, key, number = 0) {
 
 /** The text with this key. No value takes the key out. Numbers are written bare.
  * @param {string} text @param {string} section @param {string} key @param {string | number | undefined} value @param {number} [number] */
-export function set(text, section, key, value, number = 0) {
+function set(text, section, key, value, number = 0) {
   const lines = text.split("\n");
   if (section !== "" && !span(lines, section, number)) {
     if (value === undefined) return text;
@@ -49,10 +49,10 @@ export function set(text, section, key, value, number = 0) {
 const sections = (text) => text.split("\n").filter((line) => /^\s*\[\[\s*station\s*\]\]/.test(line)).length;
 
 /** @param {string} text */
-export const stations = (text) => sections(text) || Number(get(text, "", "stations") ?? 2);
+const stations = (text) => sections(text) || Number(get(text, "", "stations") ?? 2);
 
 /** The text with this number of stations. @param {string} text @param {number} count */
-export function withStations(text, count) {
+function withStations(text, count) {
   if (!sections(text)) return set(text, "", "stations", count);
   let lines = text.split("\n");
   while (sections(lines.join("\n")) > count) {
@@ -64,20 +64,20 @@ export function withStations(text, count) {
 }
 
 /** The text with a section for each station. @param {string} text */
-export function spelt(text) {
+function spelt(text) {
   if (sections(text)) return text;
   const count = stations(text);
   return `${set(text, "", "stations", undefined).trimEnd()}\n\n${"[[station]]\n".repeat(count)}`;
 }
 
 /** For the page's address. @param {string} text */
-export function packed(text) {
+function packed(text) {
   const octets = new TextEncoder().encode(text);
   return btoa(String.fromCharCode(...octets)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** @param {string} address @returns {string | null} */
-export function fromAddress(address) {
+function fromAddress(address) {
   const own = /[#&]s=([\w-]+)/.exec(address)?.[1];
   if (!own) return null;
   try {
@@ -87,3 +87,5 @@ export function fromAddress(address) {
     return null;
   }
 }
+
+export const scenario = { get, set, stations, withStations, spelt, packed, fromAddress };

@@ -21,4 +21,5 @@ pub mod slotted;
 pub mod stacks;
 pub mod table;
 pub mod tcp;
+pub mod told;
 pub mod until;

@@ -351,21 +351,9 @@ pub struct ReportArgs {
     /// The page
     #[arg(short = 'o', long, value_name = "FILE.html")]
     pub out: PathBuf,
-    /// Draw what happened from here on, in bit times
-    #[arg(long, value_name = "BT", value_parser = instant)]
-    pub from: Option<u64>,
-    /// Draw what happened before this
-    #[arg(long, value_name = "BT", value_parser = instant)]
-    pub to: Option<u64>,
-    /// Open the drawing here [default: at the first collision]
+    /// Open the picture here, in bit times [default: where the access method is seen best]
     #[arg(long, value_name = "BT", value_parser = instant)]
     pub at: Option<u64>,
-    /// Write the plots into this folder too, as SVG
-    #[arg(long, value_name = "FOLDER")]
-    pub svg: Option<PathBuf>,
-    /// The same as PNG
-    #[arg(long, value_name = "FOLDER")]
-    pub png: Option<PathBuf>,
 }
 
 /// Options of `replay`.

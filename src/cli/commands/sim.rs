@@ -28,6 +28,7 @@ use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
 use sim::scenario::plan::bridged::Planned;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::settings::overrides::Written;
 use sim::windows::Trailing;
 use sim::windows::{Known, WindowsBeside};
 use sim::words::units::{group, many};
@@ -201,7 +202,8 @@ fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Trail
         return Ok(None);
     }
     let names = plan.all_names();
-    let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
+    let scenario = plan.written.as_ref().map(Written::text);
+    let header = Header::new(&plan.name, &plan.medium, &plan.station_names()).of_scenario(scenario);
     let (windows, trailing) = open_windows(plan, &header, files)?;
     let traces = traces::create(&args.traces, &of_traces, &header)?;
     let begin = BitInstant::ZERO + BitTimes::within(plan.run.warmup, plan.medium.rate);

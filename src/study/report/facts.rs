@@ -1,18 +1,16 @@
 //! What was run, and the commands that run it again.
 
-use super::figures::always_had_one;
 use super::gather::{Of, Run};
-use super::page::digits;
 use super::tables::changes_told;
-use medium::{BitTimes, Config, Event, Kind, Method, Topology};
+use medium::{BitTimes, Config, Method, Topology};
+use page::words::offered;
 use sim::scenario::file::AccessMethod;
 use sim::scenario::plan::usual_speed;
 use sim::words::configuration::kind;
 use sim::words::prose::escape;
 use sim::words::sentences::{TIED, real};
-use sim::words::units::{group, many};
+use sim::words::units::group;
 use std::fmt::Write;
-use std::num::NonZeroU64;
 
 const ANY: &str = "a string takes any text";
 
@@ -61,7 +59,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("medium", format!("{}, {}", config.rate, kind(&config.topology))),
         ("longest way", longest_way(&config)),
         ("seed", run.results.seed.to_string()),
-        ("traffic", traffic.unwrap_or_else(|| offered(run))),
+        ("traffic", traffic.unwrap_or_else(|| run.told.as_ref().map_or_else(|| "not known".to_owned(), offered))),
         ("measured", format!("{} BT ({}){since}", group(measured), real(measured))),
         ("done to it", done_to(run)),
         ("of the machine", run.of_the_machine()),
@@ -85,25 +83,6 @@ fn longest_way(config: &Config) -> String {
         }
         _ => text,
     }
-}
-
-/// What the hosts offered, as a log tells it.
-fn offered(run: &Run) -> String {
-    let Some(told) = &run.told else { return "not known".to_owned() };
-    let size = |event: &Event| match event.kind {
-        Kind::Offered { size } if event.at >= told.begin => Some(u64::from(size.get())),
-        _ => None,
-    };
-    let sizes = || told.events.iter().filter_map(size);
-    let (Some(least), Some(most)) = (sizes().min(), sizes().max()) else { return "no frame is offered".to_owned() };
-    let lengths = if least == most { group(least) } else { format!("{} to {}", group(least), group(most)) };
-    // A log that ends in the bit time in which it begins to measure has no rate.
-    let rate = NonZeroU64::new(run.results.measured_bit_times).map_or(String::new(), |measured| {
-        let seconds = measured.get() as f64 / run.config().rate.get() as f64;
-        format!(", {} Mb/s", digits(8.0 * sizes().sum::<u64>() as f64 / seconds / 1e6, 3))
-    });
-    let always = if always_had_one(run) { "; every station always has a frame to send" } else { "" };
-    format!("{} of {lengths} octets{rate}{always}", many(sizes().count() as u64, "frame"))
 }
 
 /// Faults, cuts and the like, with their instants.

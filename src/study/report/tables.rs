@@ -1,9 +1,10 @@
 //! A report's tables of one run: what was done to the medium, each station's counters, who met whom, and backoff by
 //! attempt.
 
-use super::gather::{Run, Told};
+use super::gather::Run;
 use medium::{Deed, Input, Kind, StationId};
 use sim::figures::counters::COUNTERS;
+use sim::figures::told::Told;
 use sim::words::cable;
 use sim::words::prose::escape;
 use sim::words::units::{group, queues_hold};

@@ -144,6 +144,14 @@ impl EventLog {
         EventLog::new(LineWriter::in_memory(kept), false, header)
     }
 
+    /// The same in memory, in the binary form.
+    ///
+    /// # Errors
+    /// None: memory takes every block.
+    pub fn packed(kept: &Arc<Mutex<Vec<u8>>>, header: &Header) -> Result<EventLog, WriteError> {
+        EventLog::new(LineWriter::in_memory(kept), true, header)
+    }
+
     /// The digest is not wanted, which spares its work.
     pub fn without_digest(self) -> EventLog {
         self.wanted(Pen::without_digest)

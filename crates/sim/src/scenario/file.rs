@@ -50,6 +50,11 @@ impl SourceText {
         FilePlace { file: self.path.display().to_string(), line, column }
     }
 
+    /// All of it.
+    pub fn whole(&self) -> &str {
+        &self.text
+    }
+
     /// The text at `span`.
     pub fn text(&self, span: &Range<usize>) -> &str {
         self.text.get(span.clone()).unwrap_or_default()

@@ -41,7 +41,7 @@ use crate::figures::until::Until;
 use crate::scenario::file::{
     Network, Reading, Scenario, ScenarioError, SourceText, StationSection, file_text, span, value,
 };
-use crate::settings::overrides::option_at;
+use crate::settings::overrides::{Written, option_at};
 use crate::settings::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Capture, FurtherTraffic, Recorded, TrafficSpec};
 use crate::words::MacAddr;
@@ -82,6 +82,8 @@ pub struct Plan {
     pub further: FurtherTraffic,
     /// What the scenario and the command line say: what is done later is read as if it were written there.
     scenario: Arc<Scenario>,
+    /// The same as text; nothing of one of several buses.
+    pub written: Option<Written>,
     /// The capture files that it names.
     pub replays: Arc<[Capture]>,
     /// How long a run in virtual time is.
@@ -312,7 +314,8 @@ impl Plan {
     /// As [`Scenario::read`] and [`Plan::new`]: all that is wrong in the file and beside it.
     pub fn read(scenario: Option<&Path>, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
         let Some(path) = scenario else {
-            return Ok(Plan::new(&Scenario::default(), None, overrides, drawn_seed)?);
+            let plan = Plan::new(&Scenario::default(), None, overrides, drawn_seed)?;
+            return Ok(Plan { written: Some(overrides.under("")), ..plan });
         };
         Plan::of_text(path, file_text(path)?, overrides, drawn_seed)
     }
@@ -328,7 +331,8 @@ impl Plan {
     fn of_reading(reading: Reading, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
         let planner = Planner::new(&reading.scenario, Some(&reading.source), overrides, &reading.broken);
         if reading.wrongs.is_empty() {
-            return Ok(planner.plan(drawn_seed)?);
+            let written = Some(overrides.under(reading.source.whole()));
+            return Ok(Plan { written, ..planner.plan(drawn_seed)? });
         }
         let mut wrongs = reading.wrongs;
         if !reading.is_broken
@@ -557,6 +561,7 @@ impl<'a> Planner<'a> {
             name,
             stations,
             joiners: joiners.into_iter().map(|(name, _)| name).collect(),
+            written: None,
             has_capacity: self.scenario.capacity.is_some(),
             changes,
             traffic,

@@ -60,6 +60,12 @@ impl Signals {
         }
     }
 
+    /// From now on the last `kept` are kept of those that are over everywhere.
+    #[must_use]
+    pub fn keeping(self, kept: usize) -> Signals {
+        Signals { kept, ..self }
+    }
+
     /// Keeps signals for as long as they explain what stations do: until the gap after them is over, or until a sender
     /// without collision detection has learnt that it got no answer, so that [`met`](Signals::met) finds them then.
     #[must_use]

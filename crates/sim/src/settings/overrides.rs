@@ -9,12 +9,15 @@ use super::options::{OPTIONS, Opt, Overruling};
 use super::sections::{RunSection, Scenario};
 use super::wrong::{PlanError, meant};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What the command line says over a scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// The values of options, each at its option's place.
     values: Scenario,
+    /// The same as TOML.
+    table: toml::Table,
     /// `--lend`
     pub attach: Vec<String>,
     /// `--even-default-route`
@@ -62,7 +65,14 @@ impl Overrides {
         let written = format!("{heading}\n{} = {value}\n", key.name);
         let read = toml::from_str(&written).unwrap_or_else(|error| panic!("{written}: {error}"));
         self.values.take_over(&read, Some(&place(number)));
+        let table = written.parse().unwrap_or_else(|error| panic!("{written}: {error}"));
+        put_over(&mut self.table, table);
         Ok(self)
+    }
+
+    /// `text` of a scenario under these options.
+    pub fn under(&self, text: &str) -> Written {
+        Written { text: text.into(), table: self.table.clone() }
     }
 
     /// The same with one option more, whose value the program has made.
@@ -91,6 +101,36 @@ impl Overrides {
         let mut scenario = scenario.clone();
         scenario.take_over(&self.values, None);
         scenario
+    }
+}
+
+/// A scenario as it was written: the text of a file, and options over it.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    text: Arc<str>,
+    table: toml::Table,
+}
+
+impl Written {
+    /// The text of a scenario that says by itself what both say together; the file's own, comments and all, if there are no
+    /// options.
+    pub fn text(&self) -> String {
+        if self.table.is_empty() {
+            return self.text.to_string();
+        }
+        let mut table: toml::Table = self.text.parse().unwrap_or_default();
+        put_over(&mut table, self.table.clone());
+        toml::to_string(&table).expect("what was TOML before")
+    }
+}
+
+/// Puts keys in place of those that are there.
+fn put_over(table: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (table.get_mut(&key), value) {
+            (Some(toml::Value::Table(own)), toml::Value::Table(over)) => put_over(own, over),
+            (_, value) => drop(table.insert(key, value)),
+        }
     }
 }
 

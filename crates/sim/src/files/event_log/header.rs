@@ -8,8 +8,7 @@ use crate::words::configuration::WrittenConfig;
 use medium::{Config, Place, StationId, Topology};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use std::io::BufRead;
-use std::path::Path;
+use std::io::{self, BufRead, Read};
 
 /// The version of traces.
 pub const VERSION: u32 = 2;
@@ -33,6 +32,9 @@ pub struct Header {
     pub configuration: WrittenConfig,
     /// The stations' names, in order of station number.
     pub stations: Vec<String>,
+    /// The scenario of a run in virtual time, as TOML, options of its command among its keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
     /// The log has everything from this instant on, in bit times, and before it only frames that were not over then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_from_bt: Option<u64>,
@@ -70,12 +72,18 @@ impl Header {
             name: name.to_owned(),
             configuration: WrittenConfig::from(config),
             stations: stations.to_vec(),
+            scenario: None,
             kept_from_bt: None,
             checked: false,
             binary: None,
             programs: None,
             placed: Vec::new(),
         }
+    }
+
+    /// The same of a run in virtual time that this scenario gives again.
+    pub fn of_scenario(self, scenario: Option<String>) -> Header {
+        Header { scenario, ..self }
     }
 
     /// The same for a trace of another level.
@@ -139,10 +147,10 @@ impl Header {
     /// Knows the stations that join in the file that this is the first line of: each window has them from its beginning.
     ///
     /// Of a pipe nothing is known before it is read.
-    pub(in crate::files) fn look_ahead(&mut self, path: &Path) {
+    pub(in crate::files) fn look_ahead(&mut self, file: impl FnOnce() -> io::Result<Box<dyn Read>>) {
         let room = self.configuration.stations() - self.stations.len();
-        if room > 0 && path.is_file() {
-            let joined = joined::stations(path, &self.stations).unwrap_or_default();
+        if room > 0 {
+            let joined = file().and_then(|file| joined::stations(file, &self.stations)).unwrap_or_default();
             for (seat, (name, place)) in (self.stations.len() as u16..).zip(joined.into_iter().take(room)) {
                 self.stations.push(name);
                 self.placed.extend(place.map(|place| (StationId::new(seat), place)));

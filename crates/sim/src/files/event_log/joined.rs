@@ -2,9 +2,7 @@
 
 use medium::Place;
 use memchr::memmem::Finder;
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
 /// What comes before the name of a station that joins: in a trace, and in the binary form of one.
 const BEFORE: &[u8] = br#""add":{"name":""#;
@@ -19,8 +17,8 @@ const OVERLAP: usize = 256;
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn stations(path: &Path, known: &[String]) -> io::Result<Vec<(String, Option<Place>)>> {
-    let (mut file, finder) = (File::open(path)?, Finder::new(BEFORE));
+pub fn stations(mut file: impl Read, known: &[String]) -> io::Result<Vec<(String, Option<Place>)>> {
+    let finder = Finder::new(BEFORE);
     let (mut piece, mut joined) = (Vec::with_capacity(PIECE + OVERLAP), Vec::<(String, Option<Place>)>::new());
     while file.by_ref().take(PIECE as u64).read_to_end(&mut piece)? > 0 {
         for at in finder.find_iter(&piece) {
