@@ -8,7 +8,7 @@ use crate::words;
 use medium::StationId;
 use serde_json::{Value, json};
 use sim::figures::results::Results;
-use sim::figures::told::Told;
+use sim::run::told::Told;
 use sim::scene::{Layout, Shape};
 use sim::words::configuration::kind;
 

@@ -1,7 +1,7 @@
 //! The stretch of a run that shows its access method best.
 
 use medium::{BitInstant, Event, Kind, Method, StationId};
-use sim::figures::told::Told;
+use sim::run::told::Told;
 use std::collections::BTreeSet;
 
 /// Events that are looked at: the best of a long run is as good as that of its beginning.

@@ -5,7 +5,7 @@ use medium::{BitRate, Kind};
 use serde::Serialize;
 use sim::figures::metrics::jain;
 use sim::figures::results::{DelayResults, Results};
-use sim::figures::told::Told;
+use sim::run::told::Told;
 
 /// Pieces of a run along an axis of time.
 const PIECES: u64 = 96;

@@ -3,7 +3,7 @@
 use crate::tiles::digits;
 use medium::{BitTimes, Event, Kind, Method, StationId};
 use sim::figures::results::Results;
-use sim::figures::told::Told;
+use sim::run::told::Told;
 use sim::scenario::file::AccessMethod;
 use sim::scene::Stations;
 use sim::words::configuration::kind;

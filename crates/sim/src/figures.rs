@@ -21,5 +21,4 @@ pub mod slotted;
 pub mod stacks;
 pub mod table;
 pub mod tcp;
-pub mod told;
 pub mod until;

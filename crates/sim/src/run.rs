@@ -9,5 +9,6 @@ pub mod observer;
 pub mod pool;
 pub mod series;
 pub mod simulator;
+pub mod told;
 pub mod transfer;
 pub mod view;

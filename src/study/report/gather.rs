@@ -3,10 +3,10 @@
 use crate::show::verdict::{TOLERANCE, against, verdict};
 use medium::{Config, Kind};
 use sim::figures::results::Results;
-use sim::figures::told::{Told, results};
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::ReadError;
 use sim::files::replay::ReplayError;
+use sim::run::told::{Told, results};
 use sim::words::units::many;
 use std::fs::File;
 use std::io::{BufReader, Read};

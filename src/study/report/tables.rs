@@ -4,7 +4,7 @@
 use super::gather::Run;
 use medium::{Deed, Input, Kind, StationId};
 use sim::figures::counters::COUNTERS;
-use sim::figures::told::Told;
+use sim::run::told::Told;
 use sim::words::cable;
 use sim::words::prose::escape;
 use sim::words::units::{group, queues_hold};

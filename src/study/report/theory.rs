@@ -5,7 +5,7 @@ use crate::study::theory::contention::{efficiency, slots_lost};
 use medium::{Kind, Method};
 use page::words;
 use sim::figures::intervals::half_width;
-use sim::figures::told::Told;
+use sim::run::told::Told;
 use sim::words::units::many;
 
 /// A figure of theory beside what was measured.

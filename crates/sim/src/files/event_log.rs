@@ -17,6 +17,7 @@ mod header;
 mod joined;
 mod level;
 mod line;
+mod memory;
 mod names;
 mod pen;
 mod read;

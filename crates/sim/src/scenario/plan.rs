@@ -528,8 +528,8 @@ impl<'a> Planner<'a> {
             rate.and_then(|rate| self.if_sound(&placed).and_then(|()| self.keep(self.topology(&sections, rate))));
         let (run, pace, rate, stations) = (run?, pace?, rate?, stations?);
         let joiners = self.keep(self.if_sound(&["at"]).map_or(Ok(vec![]), |()| self.joiners(&stations, rate)))?;
-        let seats = self.keep(self.seats(&sections, &joiners))?;
-        let seed = value(&self.scenario.seed).unwrap_or(drawn_seed);
+        let (seats, seed) =
+            (self.keep(self.seats(&sections, &joiners))?, value(&self.scenario.seed).unwrap_or(drawn_seed));
         let (topology, parameters) = (join::with_seats(topology?, seats, self.cable(rate)), parameters?);
         let topology = self.keep(self.with_places(topology, &sections, &joiners, rate))?;
         let with_seats = join::and_seats(&sections, &joiners, seats);

@@ -479,17 +479,5 @@ class PlotOptions(TypedDict, total=False):
 class ReportOptions(TypedDict, total=False):
     """Options of `ethbus report`."""
 
-    from_: Value
-    """Draw what happened from here on, in bit times"""
-
-    to: Value
-    """Draw what happened before this"""
-
     at: Value
-    """Open the drawing here [default: at the first collision]"""
-
-    svg: Value
-    """Write the plots into this folder too, as SVG"""
-
-    png: Value
-    """The same as PNG"""
+    """Open the picture here, in bit times [default: where the access method is seen best]"""

@@ -12,7 +12,7 @@ use crate::files::json_lines::{LineReader, ReadError};
 use crate::files::observer::{End, Observer};
 use medium::{BitInstant, Deed, Destination, Event, Frame, Input, Kind};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,20 +54,9 @@ impl EventLogReader<BufReader<File>> {
     }
 }
 
-impl EventLogReader<Cursor<Arc<[u8]>>> {
-    /// Reads a trace that is in memory, and is called `name` where something is wrong with it.
-    ///
-    /// # Errors
-    /// What is no trace, or one of a medium that cannot be.
-    pub fn in_memory(trace: Arc<[u8]>, name: &str) -> Result<EventLogReader<Cursor<Arc<[u8]>>>, ReadError> {
-        let log = EventLogReader::new(LineReader::new(Cursor::new(trace.clone()), name.to_owned()))?;
-        Ok(log.looking_ahead(|| Ok(Box::new(Cursor::new(trace)))))
-    }
-}
-
 impl<R: BufRead> EventLogReader<R> {
     /// Knows who joins, by the same file from its beginning.
-    fn looking_ahead(mut self, again: impl FnOnce() -> io::Result<Box<dyn io::Read>>) -> EventLogReader<R> {
+    pub(super) fn looking_ahead(mut self, again: impl FnOnce() -> io::Result<Box<dyn io::Read>>) -> EventLogReader<R> {
         self.header.look_ahead(again);
         self.names = Names::new(&self.header.stations);
         self.blocked.iter_mut().for_each(|blocked| blocked.know(self.header.stations.len()));
