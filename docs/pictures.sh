@@ -66,23 +66,23 @@ grep -q '^  verdict  *trusted$' "$scratch/demonstration" || { echo "docs/picture
 "$ethbus" up --name "$lab" --stations 3 --background 2> "$scratch/up"
 "$ethbus" list --format json > "$scratch/list.json"
 
-# The diagram of a report, without the rest of the page.
-"$ethbus" sim examples/classroom.toml --events "$scratch/class.events" > "$scratch/class"
-"$ethbus" report "$scratch/class.events" -o "$scratch/class.html"
-sed 's#</head>#<style>body > :not(section) { display: none !important }</style></head>#' "$scratch/class.html" > "$scratch/diagram.html"
-chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/chromium" \
-    --virtual-time-budget=4000 --window-size=1060,790 --screenshot="$PWD/$out/report.png" \
-    "file://$scratch/diagram.html" > "$scratch/shot" 2>&1
+# PAGE PICTURE: a page as it opens. Virtual time does not wait for the engine to be unpacked: an empty picture is small.
+shown() {
+    for _ in $(seq 20); do
+        chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/chromium" \
+            --virtual-time-budget=8000 --window-size=1280,860 --screenshot="$PWD/$out/$2" "file://$1" > "$scratch/shot" 2>&1
+        [ "$(stat -c %s "$out/$2")" -lt 120000 ] || return 0
+    done
+    echo "docs/pictures.sh: $1 stays empty" >&2
+    exit 1
+}
 
-# The bus in a browser, as it opens. Virtual time does not wait for the engine to be unpacked: an empty picture is small.
-packaging/page.sh "$scratch/page.html" > "$scratch/page"
-for _ in $(seq 20); do
-    chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/chromium" \
-        --virtual-time-budget=8000 --window-size=1280,860 --screenshot="$PWD/$out/page.png" \
-        "file://$scratch/page.html" > "$scratch/shot" 2>&1
-    [ "$(stat -c %s "$out/page.png")" -lt 120000 ] || break
-done
-[ "$(stat -c %s "$out/page.png")" -ge 120000 ] || { echo "docs/pictures.sh: the page stays empty" >&2; exit 1; }
+# The bus in a browser, and a report, which has its engine from there.
+packaging/page.sh "$(dirname "$ethbus")/../page.html" > "$scratch/page"
+shown "$(realpath "$(dirname "$ethbus")/../page.html")" page.png
+"$ethbus" sim examples/classroom.toml --events "$scratch/class.trace" > "$scratch/class"
+"$ethbus" report "$scratch/class.trace" -o "$scratch/class.html"
+shown "$scratch/class.html" report.png
 
 # The window of a program, as a person sees it: NAME TITLE PROGRAM…
 window() {

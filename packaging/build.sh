@@ -62,6 +62,9 @@ install -D -m 644 -t "$root/usr/share/fish/vendor_completions.d" "$made/completi
 install -D -m 644 packaging/ethbus@.service "$root/usr/lib/systemd/system/ethbus@.service"
 install -D -m 644 packaging/ethbus-docker.service "$root/usr/lib/systemd/system/ethbus-docker.service"
 install -D -m 644 packaging/ethbus.apparmor "$root/usr/share/ethbus/apparmor"
+# What reports have their engine from; it is a page to try by itself.
+packaging/page.sh "$scratch/page.html" > /dev/null
+install -D -m 644 "$scratch/page.html" "$root/usr/share/ethbus/page.html"
 # Where Debian's Wireshark looks for programs that capture.
 install -d "$root/usr/lib/$triplet/wireshark/extcap"
 ln -s ../../../../bin/ethbus "$root/usr/lib/$triplet/wireshark/extcap/ethbus"

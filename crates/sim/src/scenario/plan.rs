@@ -60,6 +60,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
 
+/// Sections that say where stations are.
+const PLACED: [&str; 5] = ["", "medium", "station", "segment", "repeater"];
+
 /// A lab's name unless said otherwise.
 pub const DEFAULT_NAME: &str = "ethbus";
 
@@ -523,13 +526,12 @@ impl<'a> Planner<'a> {
         let queue_limit = value(&self.scenario.medium.queue).unwrap_or(Config::DEFAULT_QUEUE_LIMIT);
         let sections = self.keep(self.sections())?;
         let stations = self.if_sound(&["station", ""]).and_then(|()| self.stations(&name, &sections));
-        let placed = ["", "medium", "station", "segment", "repeater"];
-        let topology =
-            rate.and_then(|rate| self.if_sound(&placed).and_then(|()| self.keep(self.topology(&sections, rate))));
+        let of_rate = |rate| self.if_sound(&PLACED).and_then(|()| self.keep(self.topology(&sections, rate)));
+        let topology = rate.and_then(of_rate);
         let (run, pace, rate, stations) = (run?, pace?, rate?, stations?);
         let joiners = self.keep(self.if_sound(&["at"]).map_or(Ok(vec![]), |()| self.joiners(&stations, rate)))?;
-        let (seats, seed) =
-            (self.keep(self.seats(&sections, &joiners))?, value(&self.scenario.seed).unwrap_or(drawn_seed));
+        let seats = self.keep(self.seats(&sections, &joiners))?;
+        let seed = value(&self.scenario.seed).unwrap_or(drawn_seed);
         let (topology, parameters) = (join::with_seats(topology?, seats, self.cable(rate)), parameters?);
         let topology = self.keep(self.with_places(topology, &sections, &joiners, rate))?;
         let with_seats = join::and_seats(&sections, &joiners, seats);
