@@ -7,7 +7,7 @@ use crate::signal::Signal;
 use crate::station::{Phase, Queued, Station};
 use crate::violation::{CONSERVATION, Rule, Violation};
 use crate::ways::{distances, lateness, same_side};
-use medium::{Config, CsmaCa, Deed, Fault, FrameId, Input, Method, Place, Reach, StationId};
+use medium::{Config, CsmaCa, Deed, Fault, FrameId, Joiner, Method, Place, Reach, StationId};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -111,7 +111,9 @@ impl Bus {
                 let Some(place) = place else { return };
                 self.stations[place].attached = matches!(deed, Deed::Plug { .. } | Deed::Add { .. });
                 self.stations[place].left = None;
-                if self.config.take_place(&Input::Deed(*deed)) {
+                if let Deed::Add { station, who: Joiner { place: Some(at), .. } } = *deed
+                    && self.config.take_place(station, at)
+                {
                     self.lay_out();
                 }
             }
