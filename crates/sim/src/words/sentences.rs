@@ -1,7 +1,7 @@
 //! What happens on a medium in sentences, each with its clause of IEEE 802.3.
 //!
-//! Every window says the same thing in the same words: `explain`, the live view, the report and captures fill these
-//! templates. A page that fills them by a script of its own is given [`templates`].
+//! Every window says the same thing in the same words: `explain`, the live view, the page and captures fill these
+//! templates.
 
 mod noticed;
 mod undetected;
@@ -108,73 +108,6 @@ pub const PLCA_SEEKS: &str = ", which is no turn: it looks for one";
 pub const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it keeps to its turns.";
 /// It does not.
 pub const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
-
-/// Every template of 802.3 under its name.
-const ALL: [(&str, &str); 43] = [
-    ("collision", COLLISION),
-    ("met_at_once", MET_AT_ONCE),
-    ("met_earlier", MET_EARLIER),
-    ("met_later", MET_LATER),
-    ("apart", APART),
-    ("met_more", MET_MORE),
-    ("met_unknown", MET_UNKNOWN),
-    ("late", LATE),
-    ("late_in_burst", LATE_IN_BURST),
-    ("jam_alone", JAM_ALONE),
-    ("jam_after_preamble", JAM_AFTER_PREAMBLE),
-    ("jam_at_once", JAM_AT_ONCE),
-    ("met_on_line", MET_ON_LINE),
-    ("told_to_wait", TOLD_TO_WAIT),
-    ("jam_end", JAM_END),
-    ("jam_into_nothing", JAM_INTO_NOTHING),
-    ("backoff", BACKOFF),
-    ("backoff_of_policy", BACKOFF_OF_POLICY),
-    ("backoff_limited", BACKOFF_LIMITED),
-    ("backoff_none", BACKOFF_NONE),
-    ("backoff_until", BACKOFF_UNTIL),
-    ("transmitted", TRANSMITTED),
-    ("extended", EXTENDED),
-    ("no_carrier", NO_CARRIER),
-    ("offered", OFFERED),
-    ("queue_drop", QUEUE_DROP),
-    ("defer", DEFER),
-    ("attempt", ATTEMPT),
-    ("attempt_of", ATTEMPT_OF),
-    ("discarded", DISCARDED),
-    ("delivered", DELIVERED),
-    ("fragment", FRAGMENT),
-    ("damaged", DAMAGED),
-    ("too_long", TOO_LONG),
-    ("beacon", BEACON),
-    ("cycle", CYCLE),
-    ("cycles_empty", CYCLES_EMPTY),
-    ("commit", COMMIT),
-    ("plca_id", PLCA_ID),
-    ("plca_leads", PLCA_LEADS),
-    ("plca_seeks", PLCA_SEEKS),
-    ("plca_ok", PLCA_OK),
-    ("plca_fail", PLCA_FAIL),
-];
-
-/// Every template of a run under its name, for pages that fill them themselves. What is the same in all of the run's
-/// sentences is filled in.
-pub fn templates(config: &Config) -> Vec<(&'static str, String)> {
-    let mut all: Vec<(&str, String)> = ALL.iter().map(|(name, template)| (*name, (*template).to_owned())).collect();
-    if config.detects_collisions() {
-        return all;
-    }
-    let spans = undetected::spans(config);
-    for (name, template) in undetected::templates(&config.method) {
-        let fill = |text: String, (gap, length): &(&str, BitTimes)| {
-            text.replace(&format!("{{{gap}}}"), &span(*length, config.rate))
-        };
-        all.retain(|(other, _)| *other != name);
-        all.push((name, spans.iter().fold(template.to_owned(), fill)));
-    }
-    let [one, many] = undetected::units(&config.method);
-    all.extend([("unit", one.to_owned()), ("units", many.to_owned())]);
-    all
-}
 
 /// A frame as people and logs call it.
 pub fn frame_name(names: &[String], frame: FrameId) -> String {
@@ -393,13 +326,6 @@ fn tell_transmitted(prose: &mut Prose<'_>, kind: &Kind, station: &str, rate: Bit
 mod tests {
     use super::*;
     use medium::{BitInstant, Octets, StationId, Topology};
-
-    #[test]
-    fn no_template_is_listed_twice() {
-        for (number, (name, _)) in ALL.iter().enumerate() {
-            assert!(ALL[..number].iter().all(|(other, _)| other != name), "{name}");
-        }
-    }
 
     #[test]
     fn every_kind_has_its_sentence() {

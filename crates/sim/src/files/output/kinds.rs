@@ -28,10 +28,8 @@ pub const VCD: Kind = Kind { what: "waveforms in VCD", beginnings: &[b"$comment 
 pub const EVENT_TABLE: Kind = Kind { what: "a table of events", beginnings: &[b"t,ns,layer,kind,"] };
 /// The table of a sweep; the file beside it tells whose it is.
 pub const TABLE: Kind = Kind { what: "a sweep's table", beginnings: &[] };
-/// How our pages begin, and hardly any other pages.
-pub const HTML_BEGINNING: &str = "<!doctype html>\n<!-- written by ethbus -->\n";
 /// A page.
-pub const HTML: Kind = Kind { what: "a page in HTML", beginnings: &[HTML_BEGINNING.as_bytes()] };
+pub const HTML: Kind = Kind { what: "a page in HTML", beginnings: &[b"<!doctype html>\n<!-- written by ethbus -->\n"] };
 /// A figure.
 pub const SVG: Kind = Kind { what: "a figure in SVG", beginnings: &[b"<svg"] };
 /// A figure.

@@ -2,7 +2,7 @@
 //! clause of 802.3 is theirs.
 
 use crate::words::prose::{Prose, tell};
-use medium::{BitRate, BitTimes, Config, Kind, Method, Spans};
+use medium::{BitRate, Config, Kind, Method, Spans};
 
 /// CSMA finds the medium busy.
 const BUSY: &str = "{station} senses that the medium is busy.";
@@ -37,47 +37,12 @@ const ACK: &str = "{station} acknowledges it, a SIFS of {sifs} after its last bi
 /// The frame has come before.
 const DUPLICATE: &str = "{station} hears the frame whole once more: the ACK was lost. It drops it.";
 
-/// The sentences that replace others where senders detect no collisions, under their names in [`super::ALL`] or those of
-/// their kinds of events.
-pub(super) fn templates(method: &Method) -> [(&'static str, &'static str); 12] {
-    [
-        ("defer", if let Method::CsmaCa(_) = method { MUST_DRAW } else { BUSY }),
-        ("collision", UNANSWERED),
-        ("backoff", backoff(method)),
-        ("transmitted", TRANSMITTED),
-        ("delivered", DELIVERED),
-        ("damaged", DAMAGED),
-        ("too_long", TOO_LONG),
-        ("rts", RTS),
-        ("cts", CTS),
-        ("data", DATA),
-        ("ack", ACK),
-        ("duplicate", DUPLICATE),
-    ]
-}
-
-fn backoff(method: &Method) -> &'static str {
-    match method {
-        Method::CsmaCa(_) => BACKOFF_COUNTED,
-        Method::Tdma(_) => BACKOFF_TO_OWN,
-        _ => BACKOFF,
-    }
-}
-
 /// What a slot of backoff is called, alone and in number.
-pub(super) fn units(method: &Method) -> [&'static str; 2] {
+fn units(method: &Method) -> [&'static str; 2] {
     match method {
         Method::Aloha(_) | Method::Csma(_) => ["frame time", "frame times"],
         _ => ["slot", "slots"],
     }
-}
-
-/// What is the same in all sentences of a run: the name of a gap, and its span.
-pub(super) fn spans(config: &Config) -> Vec<(&'static str, BitTimes)> {
-    let slot = ("slot", config.backoff_slot());
-    let Method::CsmaCa(own) = &config.method else { return vec![slot] };
-    let Spans { sifs, difs, rts, ack, .. } = own.phy.spans();
-    vec![slot, ("sifs", sifs), ("difs", difs), ("rts", rts), ("ack", ack)]
 }
 
 /// Appends what an event is where senders detect no collisions, if that differs from what [`super::tell`] has.
