@@ -26,8 +26,8 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
         return run::again(args, trace);
     }
     let has_programs = trace.header().programs.is_some();
-    let Header { name, configuration, stations, .. } = trace.header().clone();
-    let header = Header::new(&name, &trace.header().begun(), &stations);
+    let Header { name, configuration, stations, scenario, .. } = trace.header().clone();
+    let header = Header::new(&name, &trace.header().begun(), &stations).of_scenario(scenario);
     let log = match &args.events {
         Some(path) => EventLog::create(path, &[&args.input.trace], &header)?,
         None => EventLog::unwritten(&header),
