@@ -1,7 +1,7 @@
 //! An event log in every window: files for other tools, the report's page, and the live view.
 use ethbus::show::watch::screen::{Look, Screen, draw};
 use ethbus::study::report::gather::Run;
-use ethbus::study::report::page::{Stretch, page};
+use ethbus::study::report::page::page;
 use medium::StationId;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -78,11 +78,11 @@ fn view(data: &[u8]) {
     }
 }
 
-/// The page, without its plots.
+/// The page.
 fn report(data: &[u8]) {
     let path = env::temp_dir().join(format!("windows-{}", process::id()));
     fs::write(&path, data).expect("room for a log");
     if let Ok(run) = Run::read(&path) {
-        let _ = page(&[run], &[], Stretch::default(), "ethbus report");
+        let _ = page(vec![run], None, "ethbus report");
     }
 }

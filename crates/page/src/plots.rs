@@ -88,7 +88,7 @@ impl Course {
                     if event.at >= told.begin {
                         let piece = &mut pieces[place];
                         piece.bits[event.frame.station.index()] += u64::from(size.get()) * 8;
-                        piece.delay += mac_delay.get();
+                        piece.delay = piece.delay.saturating_add(mac_delay.get());
                         piece.frames += 1;
                         piece.same += u64::from(same);
                     }

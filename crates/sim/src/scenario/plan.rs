@@ -318,7 +318,7 @@ impl Plan {
     pub fn read(scenario: Option<&Path>, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
         let Some(path) = scenario else {
             let plan = Plan::new(&Scenario::default(), None, overrides, drawn_seed)?;
-            return Ok(Plan { written: Some(overrides.under("")), ..plan });
+            return Ok(Plan { written: overrides.under(""), ..plan });
         };
         Plan::of_text(path, file_text(path)?, overrides, drawn_seed)
     }
@@ -334,7 +334,7 @@ impl Plan {
     fn of_reading(reading: Reading, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
         let planner = Planner::new(&reading.scenario, Some(&reading.source), overrides, &reading.broken);
         if reading.wrongs.is_empty() {
-            let written = Some(overrides.under(reading.source.whole()));
+            let written = overrides.under(reading.source.whole());
             return Ok(Plan { written, ..planner.plan(drawn_seed)? });
         }
         let mut wrongs = reading.wrongs;

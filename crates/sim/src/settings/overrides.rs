@@ -18,6 +18,8 @@ pub struct Overrides {
     values: Scenario,
     /// The same as TOML.
     table: toml::Table,
+    /// One of them is a number that TOML cannot write down.
+    is_beyond: bool,
     /// `--lend`
     pub attach: Vec<String>,
     /// `--even-default-route`
@@ -65,14 +67,16 @@ impl Overrides {
         let written = format!("{heading}\n{} = {value}\n", key.name);
         let read = toml::from_str(&written).unwrap_or_else(|error| panic!("{written}: {error}"));
         self.values.take_over(&read, Some(&place(number)));
-        let table = written.parse().unwrap_or_else(|error| panic!("{written}: {error}"));
-        put_over(&mut self.table, table);
+        match written.parse() {
+            Ok(table) => put_over(&mut self.table, table),
+            Err(_) => self.is_beyond = true,
+        }
         Ok(self)
     }
 
-    /// `text` of a scenario under these options.
-    pub fn under(&self, text: &str) -> Written {
-        Written { text: text.into(), table: self.table.clone() }
+    /// `text` of a scenario under these options; nothing if one of them cannot be written.
+    pub fn under(&self, text: &str) -> Option<Written> {
+        (!self.is_beyond).then(|| Written { text: text.into(), table: self.table.clone() })
     }
 
     /// The same with one option more, whose value the program has made.
