@@ -97,6 +97,24 @@ fn a_right_segment_has_no_finding_and_keeps_its_bound() {
     assert!(diagnosis.summary.contains("at most 5,652 BT"), "{}", diagnosis.summary);
 }
 
+/// The command beside a bound is one that this program takes, and tells the same bound.
+#[test]
+fn the_command_beside_a_bound_tells_that_bound() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("run.events").display().to_string();
+    let nodes = ["sim", "--stations", "4", "--access", "plca", "--topology", "bus:25m", "--frame-size", "64"];
+    let more = ["--burst-count", "2", "--to-timer", "40", "--duration", "5ms", "--warmup", "0s", "--events", &log];
+    run(ethbus([&nodes[..], &more].concat())).succeeded();
+    let told = run(ethbus(["explain", &log, "--frame", "st2#3"])).unwrapped();
+    let (before, rest) = told.split_once(" BT (`ethbus theory plca ").unwrap_or_else(|| panic!("{told}"));
+    let bound = before.rsplit(' ').next().expect("a number");
+    let options = rest.split('`').next().expect("a command");
+    assert!(options.contains("--burst-count 2") && options.contains("--to-timer 40"), "{options}");
+    let theory = run(ethbus(["theory", "plca"].into_iter().chain(options.split(' ')))).succeeded();
+    let bound = bound.replace(',', "");
+    assert!(theory.stdout.contains(&bound), "{bound} is not in\n{}", theory.stdout);
+}
+
 /// Some frames of each scenario; the words say how often PLCA held each back, as the log does.
 #[test]
 fn frames_of_every_segment_are_told() {

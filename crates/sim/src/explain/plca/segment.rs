@@ -417,7 +417,7 @@ impl Segment {
             true => String::new(),
             false => format!(" --{option} {value}"),
         };
-        let (bursts, to_timer) = (unless("burst-cnt", 0, bursts), unless("to-tmr", 32, to_timer));
+        let (bursts, to_timer) = (unless("burst-count", 0, bursts), unless("to-timer", 32, to_timer));
         Some(format!("ethbus theory plca --stations {nodes} --frame-size {octets}{bursts}{to_timer}"))
     }
 
