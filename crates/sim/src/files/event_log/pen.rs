@@ -148,21 +148,18 @@ impl Pen {
 
     #[inline]
     fn write_event(&mut self, event: &Event, offered: Option<&Frame>) -> Result<(), WriteError> {
-        let mut is_full = false;
         if self.level.has_events() {
+            if let Some(sheet) = &mut self.sheet {
+                sheet.event(&self.names, event, offered);
+            }
             if let Some(blocks) = &mut self.blocks {
                 blocks.event(event, offered);
-                is_full = blocks.is_full();
-            } else if let Some(sheet) = &mut self.sheet {
-                sheet.event(&self.names, event, offered);
-                is_full = sheet.is_full();
             }
         }
         if let Some(digest) = &mut self.digest {
             digest.event(&self.names, event, None);
-            is_full |= digest.is_full();
         }
-        if is_full { self.flush() } else { Ok(()) }
+        self.hand_over_full()
     }
 
     /// The frame that is offered, if its input is known.
