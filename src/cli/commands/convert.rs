@@ -7,7 +7,7 @@ use crate::show::say;
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use sim::files::event_log::{EventLog, EventLogReader, Header, Level};
-use sim::files::json_lines::{ReadError, WriteError};
+use sim::files::json_lines::WriteError;
 use sim::files::observer::Observer;
 use sim::files::output::Unfinished;
 use sim::files::replay::{replay, replay_before};
@@ -119,14 +119,7 @@ fn to_trace(args: &ConvertArgs) -> Outcome {
         return replay(trace, copy).map(|_| ExitCode::SUCCESS).map_err(CommandError::Replay);
     }
     let mut copy = copy.without_digest();
-    let read = loop {
-        match trace.next_row() {
-            Ok(Some(row)) => copy.copy(&row, trace.offered())?,
-            Ok(None) => break trace.not_whole().map_or(Ok(()), |why| Err(ReadError::NotWhole { why })),
-            Err(error) => break Err(error),
-        }
-    };
-    match read {
+    match copy.copy_rest(&mut trace)? {
         Ok(()) => _ = copy.finish()?,
         Err(error) => {
             copy.stop_writing(&error.to_string())?;

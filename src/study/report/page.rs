@@ -77,14 +77,10 @@ fn packed(path: &Path) -> Result<Arc<[u8]>, ReplayError> {
         replay(trace, copy)?;
     } else {
         copy = copy.without_digest();
-        loop {
-            match trace.next_row() {
-                Ok(Some(row)) => copy.copy(&row, trace.offered())?,
-                Ok(None) | Err(ReadError::CutShort { .. } | ReadError::NotWhole { .. }) => break,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        copy.finish()?;
+        match copy.copy_rest(&mut trace)? {
+            Ok(()) | Err(ReadError::CutShort { .. } | ReadError::NotWhole { .. }) => copy.finish()?,
+            Err(error) => return Err(error.into()),
+        };
     }
     let octets = std::mem::take(&mut *kept.lock().expect("one thread"));
     Ok(octets.into())

@@ -38,7 +38,7 @@ pub use crate::files::inputs::{Given, write_octets};
 
 use crate::files::beside::{Beside, Note, Worker, take_each};
 use crate::files::inputs;
-use crate::files::json_lines::{LineWriter, WriteError, create};
+use crate::files::json_lines::{LineWriter, ReadError, WriteError, create};
 use crate::files::observer::{End, Observer};
 use crate::files::output::place_name;
 use crate::files::programs::Call;
@@ -47,6 +47,7 @@ use medium::{BitInstant, Destination, Event, Input, StationId};
 use pen::Pen;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
+use std::io::BufRead;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -184,6 +185,24 @@ impl EventLog {
         match &mut self.writer {
             Writer::Here(pen) => pen.copy(row, offered),
             Writer::Beside(_) => panic!("a copy has no other thread"),
+        }
+    }
+
+    /// Takes all that is left of another trace, as [`EventLog::copy`] does; the inner error is of the other one, and what came
+    /// before it is taken.
+    ///
+    /// # Errors
+    /// As [`EventLog::event`].
+    pub fn copy_rest<R: BufRead>(
+        &mut self,
+        trace: &mut EventLogReader<R>,
+    ) -> Result<Result<(), ReadError>, WriteError> {
+        loop {
+            match trace.next_row() {
+                Ok(Some(row)) => self.copy(&row, trace.offered())?,
+                Ok(None) => return Ok(trace.not_whole().map_or(Ok(()), |why| Err(ReadError::NotWhole { why }))),
+                Err(error) => return Ok(Err(error)),
+            }
         }
     }
 
