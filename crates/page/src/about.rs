@@ -40,14 +40,14 @@ pub fn about(run: &Run) -> Value {
     let place = |station: StationId| config.topology.place(station).map(|place| place.position.get());
     let places: Vec<Option<u64>> = run.stations().map(place).collect();
     let course = Course::of(told);
-    let episode = episode(told);
+    let (episode, opens_on) = episode(told).unzip();
     let is_many = order.len() >= MANY;
     json!({
         "sentence": words::sentence(results, Some(told)), "tiles": tiles(results),
         "plots": of_run(told, &course, results), "topology": kind(&config.topology), "shape": shape,
         "stations": told.header.stations, "order": order, "places": places, "rate": config.rate.get(),
         "begin": told.begin.get(), "end": told.end.get(), "cut": run.is_cut, "events": told.events.len(),
-        "episode": episode, "opens_on": words::episode(&config.method), "scenario": told.header.scenario,
+        "episode": episode, "opens_on": opens_on, "scenario": told.header.scenario,
         "first_collision": run.next(0, Some("collision")),
         "lanes": if is_many { Some(lanes(told, &order, episode)) } else { None },
         "shares": if is_many { Some(course.of_stations()) } else { None },

@@ -9,26 +9,31 @@ const MOST: usize = 200_000;
 /// After the first attempts of a collision, in bit times, what becomes of it is looked for.
 const AFTER: u64 = 6_000;
 
-/// From when to when it is: a cycle of PLCA, a frame of slots, an exchange of DCF, a collision and the next frame. Else the
-/// life of the first frame. Nothing if no frame was sent.
-pub fn episode(told: &Told) -> Option<(u64, u64)> {
+/// From when to when it is, and what it is in words: a cycle of PLCA, a frame of slots, an exchange of DCF, a collision and
+/// the next frame. Else the last attempt of the first frame. Nothing if no frame got through.
+pub fn episode(told: &Told) -> Option<((u64, u64), &'static str)> {
     let first = told.events.partition_point(|event| event.at < told.begin);
     let events = &told.events[first..told.events.len().min(first + MOST)];
     let config = told.header.config();
-    let found = match &config.method {
+    let (found, words) = match &config.method {
         Method::Plca(_) => {
             let is_beacon = |event: &&Event| matches!(event.kind, Kind::Beacon { .. });
-            busiest(events, &events.iter().filter(is_beacon).map(|event| event.at.get()).collect::<Vec<_>>())
+            let begins: Vec<u64> = events.iter().filter(is_beacon).map(|event| event.at.get()).collect();
+            (busiest(events, &begins), "the cycle in which most nodes send")
         }
         Method::Tdma(own) => {
             let frame = own.slot.get() * own.owners.len() as u64;
             let (from, to) = (told.begin.get().div_ceil(frame), told.end.get() / frame);
-            busiest(events, &(from..=to).take(MOST).map(|number| number * frame).collect::<Vec<_>>())
+            let begins: Vec<u64> = (from..=to).take(MOST).map(|number| number * frame).collect();
+            (busiest(events, &begins), "the frame of slots in which most stations send")
         }
-        Method::CsmaCa(_) => exchange(events),
-        Method::CsmaCd | Method::Csma(_) | Method::Aloha(_) | Method::SlottedAloha(_) => collision(events),
+        Method::CsmaCa(_) => (exchange(events), "an exchange, from the attempt to the acknowledgement"),
+        Method::CsmaCd | Method::Csma(_) | Method::Aloha(_) | Method::SlottedAloha(_) => {
+            (collision(events), "the first collision, and what becomes of it")
+        }
     };
-    found.or_else(|| exchange(events))
+    let first = || exchange(events).map(|stretch| (stretch, "the first frame that got through"));
+    found.map(|stretch| (stretch, words)).or_else(first)
 }
 
 /// Of the stretches between instants the first in which most stations send.

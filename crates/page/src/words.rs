@@ -1,7 +1,7 @@
 //! A run in one sentence.
 
 use crate::tiles::digits;
-use medium::{BitTimes, Event, Kind, Method, StationId};
+use medium::{BitTimes, Event, Kind, StationId};
 use sim::figures::results::Results;
 use sim::run::told::Told;
 use sim::scenario::file::AccessMethod;
@@ -89,16 +89,4 @@ pub fn always_had_one(told: &Told) -> bool {
         }
     }
     (0..config.topology.stations() as u16).map(StationId::new).all(|one| stations.get(one).queue() > 0)
-}
-
-/// What a picture of this method is best of, in words.
-pub fn episode(method: &Method) -> &'static str {
-    match method {
-        Method::Plca(_) => "the cycle in which most nodes send",
-        Method::Tdma(_) => "the frame of slots in which most stations send",
-        Method::CsmaCa(_) => "an exchange, from the attempt to the acknowledgement",
-        Method::CsmaCd | Method::Csma(_) | Method::Aloha(_) | Method::SlottedAloha(_) => {
-            "the first collision, and what becomes of it"
-        }
-    }
 }
