@@ -23,7 +23,6 @@ export class Bench {
   constructor(root, engine, hooks = {}) {
     const parts = /** @type {HTMLTemplateElement} */ (document.getElementById("bench-parts"));
     root.append(parts.content.cloneNode(true));
-    Object.assign(this, { root, engine, hooks });
     this.root = root;
     this.engine = engine;
     this.hooks = hooks;

@@ -15,7 +15,6 @@ const NOBODY = { ask: () => [] };
 export class Report {
   /** @param {HTMLElement} root @param {{runs: Given[], missing: string}} given @param {BufferSource | null} code @param {import("./trial.js").Controls} controls */
   constructor(root, given, code, controls) {
-    Object.assign(this, { root, given, code, controls });
     this.root = root;
     this.given = given;
     this.code = code;
