@@ -66,23 +66,12 @@ grep -q '^  verdict  *trusted$' "$scratch/demonstration" || { echo "docs/picture
 "$ethbus" up --name "$lab" --stations 3 --background 2> "$scratch/up"
 "$ethbus" list --format json > "$scratch/list.json"
 
-# PAGE PICTURE: a page as it opens. Virtual time does not wait for the engine to be unpacked: an empty picture is small.
-shown() {
-    for _ in $(seq 20); do
-        chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/chromium" \
-            --virtual-time-budget=8000 --window-size=1280,860 --screenshot="$PWD/$out/$2" "file://$1" > "$scratch/shot" 2>&1
-        [ "$(stat -c %s "$out/$2")" -lt 120000 ] || return 0
-    done
-    echo "docs/pictures.sh: $1 stays empty" >&2
-    exit 1
-}
-
 # The bus in a browser, and a report, which has its engine from there.
 packaging/page.sh "$(dirname "$ethbus")/../page.html" > "$scratch/page"
-shown "$(realpath "$(dirname "$ethbus")/../page.html")" page.png
+python3 .ci/browser.py "$(dirname "$ethbus")/../page.html" "$out/page.png"
 "$ethbus" sim examples/classroom.toml --events "$scratch/class.trace" > "$scratch/class"
 "$ethbus" report "$scratch/class.trace" -o "$scratch/class.html"
-shown "$scratch/class.html" report.png
+python3 .ci/browser.py "$scratch/class.html" "$out/report.png"
 
 # The window of a program, as a person sees it: NAME TITLE PROGRAM…
 window() {
