@@ -115,7 +115,7 @@ def test_a_frame_is_explained_and_a_page_made(tmp_path: Path) -> None:
     story = ethbus.explain(log, "st1#1", short=True)
     assert "st1#1" in story
     assert ethbus.life(log, "st1#1")["station"] == "st1"
-    page = ethbus.report(log, tmp_path / "run.html", from_=0, to=20_000)
+    page = ethbus.report(log, tmp_path / "run.html", at=5_000)
     assert page.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
 
 
