@@ -1,9 +1,8 @@
 //! The bus as the rows tell of it: its stations, the signals on it, and what was found.
 
+use crate::cycle::Cycle;
 use crate::deference::State;
-use crate::plca::Cycle;
-use crate::receive::Due;
-use crate::signal::Signal;
+use crate::signal::{Due, Signal};
 use crate::station::{Phase, Queued, Station};
 use crate::violation::{CONSERVATION, Rule, Violation};
 use crate::ways::{distances, lateness, same_side};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   rows ──► Verifier ──► bus: who sends, what each place hears
-//!                         ├─ station    frames in queues: each offered once, over once
+//!                         ├─ queue      frames in queues: each offered once, over once
 //!                         ├─ csma_cd    defer, gap, collision, jam, backoff (802.3, clause 4)
 //!                         ├─ unslotted, slots, dcf, plca    the other methods
 //!                         └─ receive    what each addressee makes of each frame
@@ -13,10 +13,12 @@
 
 mod bus;
 mod csma_cd;
+mod cycle;
 mod dcf;
 mod deference;
 mod figures;
 mod plca;
+mod queue;
 mod receive;
 mod signal;
 mod slots;

@@ -1,17 +1,9 @@
 //! What addressees make of frames: each end of a signal at a place is due at one instant, and has one row there.
 
 use crate::bus::Bus;
-use crate::signal::Signal;
+use crate::signal::{Due, Signal};
 use crate::violation::RECEPTION;
 use medium::{BitTimes, Destination, FrameId, Kind, Method, Octets, StationId};
-
-/// The end of a signal at one of its addressees.
-#[derive(Debug)]
-pub struct Due {
-    place: usize,
-    signal: u64,
-    got: Option<Kind>,
-}
 
 /// What its row can be.
 enum Expected {

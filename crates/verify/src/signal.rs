@@ -1,6 +1,6 @@
 //! A signal on the medium, and where it is heard when.
 
-use medium::{Destination, FrameId};
+use medium::{Destination, FrameId, Kind};
 use std::rc::Rc;
 
 /// Preamble and start frame delimiter, in bits (802.3, 4.2.5 and 4.2.6).
@@ -85,4 +85,12 @@ impl Signal {
     pub fn is_apart(&self, place: usize) -> bool {
         self.station == place && self.full_duplex
     }
+}
+
+/// The end of a signal at one of its addressees.
+#[derive(Debug)]
+pub struct Due {
+    pub place: usize,
+    pub signal: u64,
+    pub got: Option<Kind>,
 }

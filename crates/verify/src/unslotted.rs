@@ -1,8 +1,8 @@
 //! ALOHA and CSMA without collision detection, and what slotted methods share with them: whole frames, acknowledged.
 
 use crate::bus::Bus;
+use crate::queue::is_infinite;
 use crate::signal::PREAMBLE_AND_SFD;
-use crate::station::is_infinite;
 use crate::violation::{BACKOFF, ONE_FRAME, SENSE};
 use crate::ways::later;
 use medium::{Fault, FrameId, MacKind, Method};

@@ -1,7 +1,7 @@
 //! One pass over the rows of a trace.
 
 use crate::bus::Bus;
-use crate::station::Sent;
+use crate::queue::Sent;
 use crate::violation::Violation;
 use medium::{Config, Destination, Event, HostKind, Kind, MacKind, Method, Part, WirelessKind};
 use sim::files::event_log::{Entry, EventLogReader, Given, Row};
