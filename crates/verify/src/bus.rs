@@ -104,7 +104,13 @@ impl Bus {
 
     pub fn deed(&mut self, deed: &Deed) {
         let place = deed.station().map(StationId::index).filter(|place| *place < self.stations.len());
-        self.cycle.is_steady &= matches!(deed, Deed::Queue { .. });
+        match (deed, place) {
+            (Deed::Queue { .. }, _) => {}
+            (Deed::Plug { .. } | Deed::Add { .. } | Deed::Unplug { .. } | Deed::Remove { .. }, Some(place)) => {
+                self.cycle.plugs(place);
+            }
+            _ => self.cycle.never_holds(),
+        }
         match *deed {
             Deed::Plug { .. } | Deed::Add { .. } | Deed::Unplug { .. } | Deed::Remove { .. } => {
                 let Some(place) = place else { return };
@@ -180,6 +186,11 @@ impl Bus {
             pending: 0,
         });
         self.air.last_mut().expect("just put there")
+    }
+
+    /// How long a signal takes from one place to another.
+    pub fn way(&self, from: usize, to: usize) -> u64 {
+        self.ways[from][to]
     }
 
     /// The latest signal of `station`, as long as it has not ended.

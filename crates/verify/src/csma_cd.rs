@@ -14,11 +14,15 @@ impl Bus {
     /// An event of a station's own frame on a medium with CSMA/CD.
     pub fn csma_cd(&mut self, frame: FrameId, kind: MacKind) {
         let place = frame.station.index();
-        // A frame that does not go out whole ends its turn of PLCA early; one that meets another ends what is known of turns.
-        if matches!(kind, MacKind::Collision { .. } | MacKind::Discarded { .. }) {
-            self.cycle.busy_until = 0;
+        match kind {
+            MacKind::Attempt { .. } => self.speaks(place, false),
+            // A frame that does not go out whole ends its turn of PLCA early.
+            MacKind::Collision { .. } | MacKind::Discarded { .. } => self.cycle.busy_until = 0,
+            _ => {}
         }
-        self.cycle.is_steady &= !matches!(kind, MacKind::Collision { episode: 1.., .. });
+        if matches!(kind, MacKind::Collision { episode: 1.., .. }) {
+            self.cycle.differs();
+        }
         match kind {
             MacKind::Defer { .. } => self.defers(frame),
             MacKind::Attempt { attempt, burst, .. } => self.begins(frame, attempt, burst),

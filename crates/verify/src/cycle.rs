@@ -1,4 +1,12 @@
-//! What the rows tell of the cycles of PLCA.
+//! What the rows tell of the cycles of PLCA, and whether all nodes count the same turns.
+//!
+//! ```text
+//!   signals meet │ … │ silence │BEACON│ silence │ turn 0 │ …
+//!   nodes differ ──────────────────────────────►│ all nodes are in step
+//! ```
+//! After a cold start, or once signals have met, nodes may count different turns (802.3, 148.4.4): one that begins to send
+//! while a BEACON is on the line makes the coordinator count a turn that its followers do not count. The next BEACON that all
+//! hear alone brings them in step again.
 
 use medium::{Config, Method};
 use std::collections::{HashMap, HashSet};
@@ -6,24 +14,125 @@ use std::collections::{HashMap, HashSet};
 /// The cycle under way.
 #[derive(Debug)]
 pub struct Cycle {
-    /// Nothing has disturbed the turns, and nothing can.
-    pub is_steady: bool,
-    /// The latest turn that was taken.
+    /// Turns of this medium never meet once its nodes are in step.
+    can_hold: bool,
+    /// All nodes are in step.
+    in_step: bool,
+    /// A BEACON that began then and may bring them in step.
+    candidate: Option<u64>,
+    /// By station: plca_status is OK.
+    ok: Vec<bool>,
+    /// By station: PLCA holds its MAC's frames back until its turn.
+    holds: Vec<bool>,
+    /// When the latest signal began.
+    spoken: Option<u64>,
+    /// The latest BEACON that a row tells of, if the nodes have been in step since.
+    pub beacon: Option<u64>,
+    /// The latest turn that was taken since.
     pub turn: Option<(u32, usize)>,
+    /// The coordinator has taken a turn since. If no frame followed, its cycle counts as one without a frame, and is longer.
+    pub is_longer: bool,
     /// When the frame of that turn is out.
     pub busy_until: u64,
+    /// The longest way of a signal, the delays of its PHYs included.
+    farthest: u64,
+    /// The length of a BEACON, and of a cycle without a frame, if PHYs add nothing.
+    pub idle: Option<(u64, u64)>,
     /// The latest frame that each station received of each other one.
     pub latest: HashMap<(usize, usize), u64>,
 }
 
 impl Cycle {
     pub fn new(config: &Config) -> Cycle {
-        Cycle { is_steady: is_steady(config), turn: None, busy_until: 0, latest: HashMap::new() }
+        let stations = config.topology.stations();
+        let Method::Plca(own) = &config.method else { return Cycle::of(false, false, stations, 0, None) };
+        let delays = own.phy_on.get() + own.phy_off.get();
+        let coordinator = own.nodes.iter().map(|node| node.settings).find(|it| it.node_id == 0);
+        let idle = |beacon: u64| {
+            let turns = coordinator.map_or(0, |it| u64::from(it.node_count) * u64::from(it.to_timer));
+            (beacon, beacon + turns)
+        };
+        let idle = Some(own.beacon.get()).filter(|_| delays == 0).map(idle);
+        Cycle::of(can_hold(config), !own.cold_start, stations, config.topology.longest_distance().get() + delays, idle)
+    }
+
+    fn of(can_hold: bool, in_step: bool, stations: usize, farthest: u64, idle: Option<(u64, u64)>) -> Cycle {
+        Cycle {
+            can_hold,
+            in_step,
+            candidate: None,
+            ok: vec![in_step; stations],
+            holds: vec![in_step; stations],
+            spoken: None,
+            beacon: None,
+            turn: None,
+            is_longer: false,
+            busy_until: 0,
+            farthest,
+            idle,
+            latest: HashMap::new(),
+        }
+    }
+
+    /// All nodes count the same turns.
+    pub fn is_in_step(&self) -> bool {
+        self.can_hold && self.in_step
+    }
+
+    /// Something happens that no rule of turns covers.
+    pub fn never_holds(&mut self) {
+        self.can_hold = false;
+    }
+
+    /// Signals have met, or a node comes or goes.
+    pub fn differs(&mut self) {
+        (self.in_step, self.candidate, self.beacon) = (false, None, None);
+    }
+
+    /// A station is plugged in or taken off.
+    pub fn plugs(&mut self, place: usize) {
+        (self.ok[place], self.holds[place]) = (false, false);
+        self.differs();
+    }
+
+    pub fn status(&mut self, place: usize, ok: bool) {
+        self.ok[place] = ok;
+        if !ok {
+            self.holds[place] = false;
+            self.differs();
+        }
+    }
+
+    /// A BEACON begins.
+    pub fn begins(&mut self, now: u64) {
+        (self.turn, self.is_longer) = (None, false);
+        self.beacon = Some(now).filter(|_| self.in_step);
+        let is_silent = self.spoken.is_none_or(|at| at + self.farthest < now);
+        self.candidate = Some(now).filter(|_| !self.in_step && is_silent);
+    }
+
+    /// A signal of `place` begins: a COMMIT, or a frame that PLCA does not hold back.
+    pub fn speaks(&mut self, place: usize, now: u64, is_commit: bool, attached: impl Iterator<Item = bool>) {
+        if !is_commit && self.holds[place] {
+            return;
+        }
+        self.spoken = Some(now);
+        let Some(begin) = self.candidate else { return };
+        let beacon = self.idle.map_or(20, |(beacon, _)| beacon);
+        // The coordinator may take its turn as its BEACON ends.
+        let is_first = is_commit && now == begin + beacon;
+        if now <= begin + beacon + 2 * self.farthest && !is_first {
+            self.candidate = None;
+            return;
+        }
+        if self.ok.iter().zip(attached).all(|(ok, attached)| *ok || !attached) {
+            (self.in_step, self.candidate, self.beacon) = (true, None, Some(begin));
+            self.holds.copy_from_slice(&self.ok);
+        }
     }
 }
 
-/// Turns of this medium never meet.
-fn is_steady(config: &Config) -> bool {
+fn can_hold(config: &Config) -> bool {
     let Method::Plca(own) = &config.method else { return false };
     let settings = || own.nodes.iter().map(|node| node.settings);
     let ids: HashSet<u8> = own.nodes.iter().flat_map(|node| node.ids()).collect();
@@ -36,7 +145,7 @@ fn is_steady(config: &Config) -> bool {
     is_alike
         && all == ids.len()
         && ids.iter().all(|id| *id < count)
-        && farthest * 2 < u64::from(timer)
+        && farthest * 2 + own.phy_on.get() < u64::from(timer)
         && !config.has_wrong_clocks()
         && !has_dynamic
         && config.seats == 0

@@ -156,7 +156,8 @@ fn any_plca(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value = 
     (standard_config(topology), own).prop_map(|(mut config, (more, to_timer, burst_count))| {
         let stations = config.topology.stations() as u8;
         let settings = |id| PlcaSettings { to_timer, burst_count, ..PlcaSettings::new(id, stations + more) };
-        config.method = Method::Plca(Plca::new((0..stations).map(|id| PlcaNode::new(settings(id))).collect()));
+        let nodes = (0..stations).map(|id| PlcaNode::new(settings(id))).collect();
+        config.method = Method::Plca(Plca { cold_start: config.seed.is_multiple_of(2), ..Plca::new(nodes) });
         config
     })
 }
