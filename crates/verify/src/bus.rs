@@ -114,7 +114,9 @@ impl Bus {
         match *deed {
             Deed::Plug { .. } | Deed::Add { .. } | Deed::Unplug { .. } | Deed::Remove { .. } => {
                 let Some(place) = place else { return };
-                self.stations[place].attached = matches!(deed, Deed::Plug { .. } | Deed::Add { .. });
+                let attached = matches!(deed, Deed::Plug { .. } | Deed::Add { .. });
+                self.is_plugged(place, attached);
+                self.stations[place].attached = attached;
                 self.stations[place].left = None;
                 if let Deed::Add { station, who: Joiner { place: Some(at), .. } } = *deed
                     && self.config.take_place(station, at)
@@ -153,7 +155,7 @@ impl Bus {
         let all = self.unheard.get_or_insert_with(|| (0..stations.len()).map(senses_nothing).collect());
         // A MAC in full duplex leaves a gap after its own frame.
         let unheard = match fault {
-            Some(Fault::FullDuplex) => {
+            Some(Fault::FullDuplex) if !matches!(self.config.method, Method::CsmaCa(_)) => {
                 let mut one: Vec<bool> = all.to_vec();
                 one[station] = false;
                 Rc::from(one)
@@ -167,6 +169,8 @@ impl Bus {
             station,
             frame: queued.id,
             is_frame: true,
+            is_rts: false,
+            reserves: 0,
             size: queued.size,
             destination: queued.destination,
             too_long: queued.too_long,
@@ -221,6 +225,7 @@ impl Bus {
         if matches!(self.config.method, Method::CsmaCd) {
             (0..self.stations.len()).for_each(|station| _ = self.advance(station));
         }
+        self.hear_all();
         let is_open = |signal: &&Signal| signal.end.is_none_or(|end| end > self.now) || signal.pending > 0;
         let open = self.air.iter().filter(is_open).map(|signal| signal.begin).min().unwrap_or(self.now);
         // Deference has been evaluated; other methods look back for the pauses of an exchange.

@@ -17,6 +17,7 @@ mod cycle;
 mod dcf;
 mod deference;
 mod figures;
+mod listening;
 mod plca;
 mod queue;
 mod receive;

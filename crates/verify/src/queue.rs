@@ -33,18 +33,9 @@ impl Bus {
         let this = &mut self.stations[place];
         this.serial = frame.serial;
         let is_head = infinite || this.queue.is_empty();
-        this.queue.push_back(Queued {
-            id: frame,
-            size: if too_long { padded.min(most) } else { padded },
-            destination,
-            too_long,
-            arrived: now,
-            head_since: now,
-            attempts: 0,
-            deferred: false,
-            sent: None,
-            ready: is_head.then_some(now),
-        });
+        let size = if too_long { padded.min(most) } else { padded };
+        let ready = is_head.then_some(now);
+        this.queue.push_back(Queued { too_long, ready, ..Queued::new(frame, size, destination, now) });
     }
 
     /// A full queue refuses its frame at once.
@@ -103,14 +94,14 @@ impl Bus {
         self.demand(told.attempts == queued.attempts, &ATTEMPTS, place, || {
             format!("{frame} is transmitted after {} attempts, and there were {}", told.attempts, queued.attempts)
         });
-        let (access, mac) = (begin.saturating_sub(queued.head_since), end.saturating_sub(queued.arrived));
         // A node of PLCA sends what its MAC has begun to send in its turn; 802.11 counts the acknowledgement.
         let is_plca = matches!(self.config.method, Method::Plca(_));
-        let is_dcf = matches!(self.config.method, Method::CsmaCa(_));
+        let over = if matches!(self.config.method, Method::CsmaCa(_)) { self.now } else { end };
+        let (access, mac) = (begin.saturating_sub(queued.head_since), over.saturating_sub(queued.arrived));
         self.demand(is_plca || told.access_delay.get() == access, &DELAYS, place, || {
             format!("{frame} has an access delay of {} BT, and its rows one of {access} BT", told.access_delay.get())
         });
-        self.demand(is_plca || is_dcf || told.mac_delay.get() == mac, &DELAYS, place, || {
+        self.demand(is_plca || told.mac_delay.get() == mac, &DELAYS, place, || {
             format!("{frame} has a MAC delay of {} BT, and its rows one of {mac} BT", told.mac_delay.get())
         });
         self.demand(self.now >= end, &DURATION, place, || {

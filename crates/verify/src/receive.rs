@@ -72,7 +72,12 @@ impl Bus {
         let Some(index) = self.air.iter().position(|signal| signal.number == due.signal) else { return };
         self.air[index].pending -= 1;
         let frame = self.air[index].frame;
-        let text = match (self.expected(index, due.place), due.got) {
+        let expected = self.expected(index, due.place);
+        let is_whole = matches!(due.got, Some(Kind::Delivered { .. } | Kind::Duplicate { .. }));
+        if is_whole && self.is_for_it_alone(index, due.place) {
+            self.stations[due.place].has.insert(frame.station.index(), frame.serial);
+        }
+        let text = match (expected, due.got) {
             (Expected::Exactly(expected), got) if expected == got => return,
             (Expected::Exactly(Some(expected)), Some(got)) => {
                 format!("{frame} arrives as {got:?}, and it is {expected:?} there")
@@ -98,25 +103,36 @@ impl Bus {
         if !station.attached {
             return Expected::Exactly(None);
         }
-        let (captures, wireless) = match &self.config.method {
-            Method::CsmaCd | Method::Tdma(_) | Method::Plca(_) => (false, false),
-            Method::SlottedAloha(own) => (own.capture.is_some(), false),
-            Method::Aloha(own) => (own.capture.is_some(), false),
-            Method::Csma(own) => (own.capture.is_some(), false),
-            Method::CsmaCa(own) => (own.capture.is_some(), true),
-        };
+        let captures = self.captures();
         let is_csma_cd = matches!(self.config.method, Method::CsmaCd);
         // Frames of one slot are lost, wherever they meet; slots of clocks that differ meet in part.
         let slotted = matches!(self.config.method, Method::SlottedAloha(_));
         let is_apart = |other: &Signal| other.begin == signal.begin && !other.reaches[place];
         let meets = slotted && (self.config.has_wrong_clocks() || self.air.iter().any(is_apart));
-        if station.doubtful || captures || wireless || meets {
+        if station.doubtful || captures || meets {
             let spoilt = !captures && !is_csma_cd && self.is_overlapped(index, place);
             let impossible =
                 if signal.bad_fcs { Some("its FCS is bad") } else { spoilt.then_some("another signal was there") };
             return Expected::Any { impossible };
         }
         Expected::Exactly(if is_csma_cd { self.heard_csma_cd(index, place) } else { Some(self.heard(index, place)) })
+    }
+
+    /// A signal may survive others that it meets.
+    pub fn captures(&self) -> bool {
+        match &self.config.method {
+            Method::CsmaCd | Method::Tdma(_) | Method::Plca(_) => false,
+            Method::SlottedAloha(own) => own.capture.is_some(),
+            Method::Aloha(own) => own.capture.is_some(),
+            Method::Csma(own) => own.capture.is_some(),
+            Method::CsmaCa(own) => own.capture.is_some(),
+        }
+    }
+
+    /// A frame of CSMA/CA that the station at `place` acknowledges, and receives once.
+    fn is_for_it_alone(&self, index: usize, place: usize) -> bool {
+        let is_for_it = self.air[index].destination == Destination::Station(StationId::new(place as u16));
+        is_for_it && matches!(self.config.method, Method::CsmaCa(_))
     }
 
     /// Another signal was at `place` during this one, or in its slot.
@@ -137,6 +153,9 @@ impl Bus {
         if signal.bad_fcs || self.is_overlapped(index, place) {
             return Kind::Damaged { bits: BitTimes::new(signal.size * 8) };
         }
-        Kind::Delivered { size: Octets::new(signal.size as u32) }
+        let size = Octets::new(signal.size as u32);
+        let latest = self.stations[place].has.get(&signal.frame.station.index());
+        let has = self.is_for_it_alone(index, place) && latest == Some(&signal.frame.serial);
+        if has { Kind::Duplicate { size } } else { Kind::Delivered { size } }
     }
 }

@@ -32,6 +32,10 @@ pub struct Signal {
     pub frame: FrameId,
     /// It carries the frame to its addressees.
     pub is_frame: bool,
+    /// It asks for a CTS.
+    pub is_rts: bool,
+    /// How long it reserves the medium from its end on.
+    pub reserves: u64,
     /// From destination address to FCS, in octets, padded.
     pub size: u64,
     pub destination: Destination,

@@ -1,8 +1,9 @@
 //! What the rows tell of a station, and of the frames in its queue.
 
 use crate::deference::Deference;
+use crate::listening::Listening;
 use medium::{Config, Destination, Fault, FrameId};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// What a station of CSMA/CD does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +31,31 @@ pub struct Queued {
     pub head_since: u64,
     pub attempts: u32,
     pub deferred: bool,
+    /// Attempts of 802.11 that failed: those without a CTS, or without RTS; and those with a CTS.
+    pub failures: [u32; 2],
     /// Where its latest preamble began, and where its last bit is due.
     pub sent: Option<(u64, u64)>,
     /// When its next attempt is due, unless it is deferred then.
     pub ready: Option<u64>,
+}
+
+impl Queued {
+    /// A frame that comes at `now`.
+    pub fn new(id: FrameId, size: u64, destination: Destination, now: u64) -> Queued {
+        Queued {
+            id,
+            size,
+            destination,
+            too_long: false,
+            arrived: now,
+            head_since: now,
+            attempts: 0,
+            deferred: false,
+            failures: [0; 2],
+            sent: None,
+            ready: None,
+        }
+    }
 }
 
 /// What the rows tell of a station.
@@ -50,10 +72,13 @@ pub struct Station {
     pub queue_limit: usize,
     pub phase: Phase,
     pub deference: Deference,
+    pub listening: Listening,
     /// The first bit of the burst under way.
     pub burst: Option<u64>,
     /// Its latest frame was transmitted then.
     pub sent_at: Option<u64>,
+    /// The latest frame for it alone that it received of each sender.
+    pub has: HashMap<usize, u64>,
 }
 
 impl Station {
@@ -70,8 +95,10 @@ impl Station {
             queue_limit: port.copied().unwrap_or(config.queue_limit),
             phase: Phase::Idle,
             deference: Deference::new(),
+            listening: Listening::new(),
             burst: None,
             sent_at: None,
+            has: HashMap::new(),
         }
     }
 }

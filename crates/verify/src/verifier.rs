@@ -92,6 +92,7 @@ impl Verifier {
     pub fn finish(mut self) -> Vec<Violation> {
         self.bus.settle_last();
         self.bus.have_left(u64::MAX);
+        self.bus.hear_all();
         self.bus.found.sort_by_key(|violation| violation.at);
         self.bus.found
     }
@@ -105,7 +106,10 @@ impl Verifier {
         }
         bus.forget();
         match event.kind.part() {
-            Part::Host(HostKind::Offered { size }) => bus.offered(event.frame, size, offered),
+            Part::Host(HostKind::Offered { size }) => {
+                bus.offered(event.frame, size, offered);
+                bus.comes_first(event.frame);
+            }
             Part::Host(HostKind::QueueDrop) => bus.queue_drop(event.frame),
             Part::Mac(kind) => self.mac(event, kind),
             Part::Receiver(_) => self.reception(event),
@@ -135,6 +139,10 @@ impl Verifier {
         let (bus, place) = (&mut self.bus, event.station.index());
         match bus.config.method {
             Method::Plca(_) => bus.plca_reception(place, event.frame, matches!(event.kind, Kind::Delivered { .. })),
+            Method::CsmaCa(_) => {
+                bus.receive(place, event.frame, event.kind);
+                bus.owes_ack(place, event.frame, event.kind);
+            }
             _ => bus.receive(place, event.frame, event.kind),
         }
     }

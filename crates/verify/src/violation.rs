@@ -70,6 +70,11 @@ rules! {
     SENSE = "carrier sense", "docs/access.md";
     DIFS = "DIFS", "802.11, 10.3.2.3";
     SIFS = "SIFS", "802.11, 10.3.2.3";
+    EIFS = "EIFS", "802.11, 10.3.2.3.7";
+    NAV = "NAV", "802.11, 10.3.2.4";
+    ANSWER = "answer", "802.11, 10.3.2.9";
+    COUNT = "count of slots", "802.11, 10.3.4.3";
+    RETRIES = "retry limits", "802.11, 10.3.4.4";
     WINDOW = "contention window", "802.11, 10.3.3";
     TURN = "turn", "802.3, 148.4.4";
     BEACON = "BEACON", "802.3, 148.4.4";

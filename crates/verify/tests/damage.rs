@@ -1,81 +1,14 @@
-//! Traces that are damaged in sixteen ways, their checks made right again: each damage is found, by the rule it breaks.
+//! Traces of CSMA/CD that are damaged, their checks made right again: each damage is found, by the rule it breaks.
 
 mod common;
 
-use common::{Told, found, rows, trace_of, verdict, written};
-use medium::{
-    Aloha, BitInstant, BitRate, BitTimes, Cause, Config, CsmaCa, Deed, Destination, Event, Fault, Frame, Input, Kind,
-    Method, Octets, Phy, Plca, PlcaNode, PlcaSettings, StationId, Tdma, Topology,
-};
+use common::Told;
+use common::damage::{bus, damaged, event, first, is_attempt, moved, offer, station};
+use medium::{BitRate, BitTimes, Cause, Config, Deed, Event, Fault, Input, Kind, Method, Octets, Topology};
 use sim::files::event_log::Entry;
-use std::num::NonZeroU32;
-
-fn station(number: u16) -> StationId {
-    StationId::new(number)
-}
-
-fn offer(at: u64, from: u16, to: u16) -> (u64, Input) {
-    let frame = Frame::new(Octets::new(64), Destination::Station(station(to)));
-    (at, Input::Offer { station: station(from), frame })
-}
-
-fn bus(method: Method) -> Config {
-    let positions = [0, 40, 90].map(BitTimes::new).to_vec();
-    Config { method, ..Config::new(BitRate::MBIT_10, Topology::Bus { positions }, 7) }
-}
 
 fn csma_cd() -> Config {
     bus(Method::CsmaCd)
-}
-
-/// The instant of the place is moved.
-fn moved(rows: &mut [Told], index: usize, by: i64) {
-    if let Entry::Medium(event) = &mut rows[index].0 {
-        event.at = BitInstant::new(event.at.get().checked_add_signed(by).expect("within the run"));
-    }
-}
-
-/// The first event that is like this.
-fn first(rows: &[Told], is: impl Fn(&Event) -> bool) -> usize {
-    let like = |(entry, _): &Told| matches!(entry, Entry::Medium(event) if is(event));
-    rows.iter().position(like).expect("such an event")
-}
-
-fn event(rows: &mut [Told], index: usize) -> &mut Event {
-    match &mut rows[index].0 {
-        Entry::Medium(event) => event,
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Rows in order of their instants again.
-fn sorted(rows: &mut [Told]) {
-    rows.sort_by_key(|(entry, _)| match entry {
-        Entry::Medium(event) => event.at,
-        Entry::Deed { at, .. } => *at,
-        Entry::Emulator(_) => panic!("a run in virtual time"),
-    });
-}
-
-/// A run without violations is damaged, and what is found then is the first thing of this rule.
-fn damaged(rule: &str, config: &Config, inputs: &[(u64, Input)], change: impl FnOnce(&mut Vec<Told>)) {
-    let text = trace_of(config, inputs, 300_000);
-    assert_eq!(found(&text), [""; 0], "the run itself");
-    let mut rows = rows(&text);
-    assert_eq!(found(&written(config, &rows)), [""; 0], "written again");
-    let before = rows.clone();
-    change(&mut rows);
-    assert_ne!(rows, before, "a damage");
-    sorted(&mut rows);
-    let verdict = verdict(&written(config, &rows));
-    let is_found = verdict.violations.iter().any(|violation| violation.rule.name == rule);
-    assert!(is_found, "{rule}: {:#?}", verdict.violations);
-}
-
-fn is_attempt(number: u16, attempt: u32) -> impl Fn(&Event) -> bool {
-    move |event| {
-        event.station == station(number) && matches!(event.kind, Kind::Attempt { attempt: own, .. } if own == attempt)
-    }
 }
 
 /// Two frames that come one after the other at 0, and one that waits for them at 1.
@@ -141,7 +74,7 @@ fn a_17th_attempt() {
 #[test]
 fn no_discard_after_the_limit() {
     let inputs = [offer(100, 0, 2), offer(100, 1, 2), offer(200, 0, 2)];
-    damaged("order of the queue", &always_colliding(), &inputs, |rows| {
+    damaged("end of backoff", &always_colliding(), &inputs, |rows| {
         let index = first(rows, |event| matches!(event.kind, Kind::Discarded { .. }));
         rows.remove(index);
     });
@@ -209,42 +142,63 @@ fn a_station_in_full_duplex_that_collides() {
 }
 
 #[test]
-fn a_node_of_plca_out_of_its_turn() {
-    let nodes = (0..3).map(|id| PlcaNode::new(PlcaSettings::new(id, 3))).collect();
-    let config = Config { topology: Topology::star(3, 2), ..bus(Method::Plca(Plca::new(nodes))) };
-    damaged("turn", &config, &[offer(1000, 1, 2), offer(1000, 2, 0)], |rows| {
-        let index = first(rows, |event| event.station == station(1) && matches!(event.kind, Kind::Commit { .. }));
-        event(rows, index).kind = Kind::Commit { id: 2 };
+fn a_frame_before_one_that_came_earlier() {
+    let inputs = [offer(100, 0, 2), offer(110, 0, 2), offer(120, 0, 2)];
+    damaged("order of the queue", &csma_cd(), &inputs, |rows| {
+        let index = first(rows, |event| event.frame.serial == 2 && is_attempt(0, 1)(event));
+        event(rows, index).frame.serial = 3;
     });
 }
 
 #[test]
-fn a_frame_of_tdma_in_the_slot_of_another() {
-    let tdma = Tdma::new(Octets::new(64), BitTimes::new(90), 3);
-    let slot = tdma.slot.get() as i64;
-    damaged("owner of the slot", &bus(Method::Tdma(tdma)), &[offer(100, 0, 2)], |rows| {
-        let index = first(rows, |event| is_attempt(0, 1)(event));
-        moved(rows, index, -slot);
+fn a_drop_at_a_queue_that_has_room() {
+    damaged("admission", &csma_cd(), &[offer(100, 0, 2), offer(110, 0, 2)], |rows| {
+        let is_second = |(entry, _): &Told| matches!(entry, Entry::Medium(event) if event.frame.serial == 2);
+        let index = first(rows, |event| event.frame.serial == 2);
+        let mut row = rows[index].clone();
+        rows.retain(|row| !is_second(row));
+        rows.insert(index, row.clone());
+        if let Entry::Medium(event) = &mut row.0 {
+            event.kind = Kind::QueueDrop;
+        }
+        rows.insert(index + 1, (row.0, None));
     });
 }
 
 #[test]
-fn a_gap_that_is_shorter_than_difs() {
-    let own = CsmaCa::new(Phy::Dsss1, Octets::new(64));
-    let config = Config { rate: Phy::Dsss1.rate(), topology: Topology::star(3, 0), ..bus(Method::CsmaCa(own)) };
-    damaged("DIFS", &config, &[offer(1000, 0, 2), offer(1400, 1, 2)], |rows| {
-        let index = first(rows, |event| is_attempt(1, 1)(event));
-        let ack = first(rows, |event| matches!(event.kind, Kind::Ack));
-        let end = event(rows, ack).at.get() + 304;
-        event(rows, index).at = BitInstant::new(end + 30);
-    });
-}
-
-#[test]
-fn a_frame_of_aloha_before_its_wait_is_over() {
-    let own = Aloha { attempt_limit: NonZeroU32::new(9), ..Aloha::new(Octets::new(64)) };
-    damaged("end of backoff", &bus(Method::Aloha(own)), &colliding(), |rows| {
-        let index = first(rows, |event| matches!(event.kind, Kind::Attempt { attempt: 2, .. }));
+fn a_frame_that_ends_a_bit_early() {
+    damaged("duration of a frame", &csma_cd(), &waiting(), |rows| {
+        let index = first(rows, |event| matches!(event.kind, Kind::Transmitted { .. }));
         moved(rows, index, -1);
+    });
+}
+
+#[test]
+fn a_delay_that_is_not_that_of_its_rows() {
+    damaged("delays of a frame", &csma_cd(), &waiting(), |rows| {
+        let index = first(rows, |event| matches!(event.kind, Kind::Transmitted { .. }));
+        if let Kind::Transmitted { access_delay, .. } = &mut event(rows, index).kind {
+            *access_delay += BitTimes::new(1);
+        }
+    });
+}
+
+#[test]
+fn a_burst_that_goes_on_after_a_pause() {
+    let config = Config::new(BitRate::MBIT_1000, Topology::star(3, 10), 7);
+    damaged("burst", &config, &[offer(100, 0, 2), offer(101, 0, 2)], |rows| {
+        let index = first(rows, |event| matches!(event.kind, Kind::Attempt { burst: true, .. }));
+        moved(rows, index, 1);
+    });
+}
+
+#[test]
+fn a_collision_with_nothing() {
+    damaged("collision detection", &csma_cd(), &waiting(), |rows| {
+        let index = first(rows, |event| is_attempt(0, 1)(event));
+        let mut row = *event(rows, index);
+        row.at = row.at + BitTimes::new(200);
+        row.kind = Kind::Collision { attempt: 1, late: false, episode: 1 };
+        rows.push((Entry::Medium(row), None));
     });
 }

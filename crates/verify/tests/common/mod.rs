@@ -1,6 +1,8 @@
 //! A run of the engine as a trace, and what the verifier says of a trace.
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
+pub mod damage;
+
 use medium::{BitInstant, Config, Destination, Event, Host, Input, Medium};
 use sim::files::event_log::{Entry, EventLog, EventLogReader, Header, Level, Row};
 use sim::files::json_lines::LineReader;
