@@ -55,6 +55,10 @@ root=$scratch/ethbus
 install -D -m 755 "$program" "$root/usr/bin/ethbus"
 install -D -m 755 "$verify" "$root/usr/bin/ethbus-verify"
 install -D -m 644 -t "$root/usr/share/man/man1" "$made"/man/*
+{
+    printf '.TH ethbus-verify 1\n.SH NAME\nethbus-verify \\- hold the trace of a run of ethbus against the standard\n.SH DESCRIPTION\n.nf\n'
+    sed 's/\\/\\e/g; s/-/\\-/g; s/^\./\\\&./' crates/verify/src/usage.txt
+} > "$root/usr/share/man/man1/ethbus-verify.1"
 gzip -9n "$root"/usr/share/man/man1/*
 install -D -m 644 "$made/completions/ethbus.bash" "$root/usr/share/bash-completion/completions/ethbus"
 install -D -m 644 -t "$root/usr/share/zsh/vendor-completions" "$made/completions/_ethbus"

@@ -12,7 +12,7 @@ use medium::{Config, Method};
 use std::collections::{HashMap, HashSet};
 
 /// The cycle under way.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Cycle {
     /// Turns of this medium never meet once its nodes are in step.
     can_hold: bool,
@@ -44,33 +44,18 @@ pub struct Cycle {
 
 impl Cycle {
     pub fn new(config: &Config) -> Cycle {
-        let stations = config.topology.stations();
-        let Method::Plca(own) = &config.method else { return Cycle::of(false, false, stations, 0, None) };
-        let delays = own.phy_on.get() + own.phy_off.get();
+        let Method::Plca(own) = &config.method else { return Cycle::default() };
+        let (stations, delays) = (config.topology.stations(), own.phy_on.get() + own.phy_off.get());
         let coordinator = own.nodes.iter().map(|node| node.settings).find(|it| it.node_id == 0);
-        let idle = |beacon: u64| {
-            let turns = coordinator.map_or(0, |it| u64::from(it.node_count) * u64::from(it.to_timer));
-            (beacon, beacon + turns)
-        };
-        let idle = Some(own.beacon.get()).filter(|_| delays == 0).map(idle);
-        Cycle::of(can_hold(config), !own.cold_start, stations, config.topology.longest_distance().get() + delays, idle)
-    }
-
-    fn of(can_hold: bool, in_step: bool, stations: usize, farthest: u64, idle: Option<(u64, u64)>) -> Cycle {
+        let turns = coordinator.map_or(0, |it| u64::from(it.node_count) * u64::from(it.to_timer));
         Cycle {
-            can_hold,
-            in_step,
-            candidate: None,
-            ok: vec![in_step; stations],
-            holds: vec![in_step; stations],
-            spoken: None,
-            beacon: None,
-            turn: None,
-            is_longer: false,
-            busy_until: 0,
-            farthest,
-            idle,
-            latest: HashMap::new(),
+            can_hold: can_hold(config),
+            in_step: !own.cold_start,
+            ok: vec![!own.cold_start; stations],
+            holds: vec![!own.cold_start; stations],
+            farthest: config.topology.longest_distance().get() + delays,
+            idle: (delays == 0).then(|| (own.beacon.get(), own.beacon.get() + turns)),
+            ..Cycle::default()
         }
     }
 
@@ -91,8 +76,9 @@ impl Cycle {
 
     /// A station is plugged in or taken off.
     pub fn plugs(&mut self, place: usize) {
-        (self.ok[place], self.holds[place]) = (false, false);
-        self.differs();
+        if !self.ok.is_empty() {
+            self.status(place, false);
+        }
     }
 
     pub fn status(&mut self, place: usize, ok: bool) {
@@ -113,7 +99,7 @@ impl Cycle {
 
     /// A signal of `place` begins: a COMMIT, or a frame that PLCA does not hold back.
     pub fn speaks(&mut self, place: usize, now: u64, is_commit: bool, attached: impl Iterator<Item = bool>) {
-        if !is_commit && self.holds[place] {
+        if self.holds.is_empty() || (!is_commit && self.holds[place]) {
             return;
         }
         self.spoken = Some(now);

@@ -6,11 +6,13 @@
 //!                         ├─ csma_cd    defer, gap, collision, jam, backoff (802.3, clause 4)
 //!                         ├─ unslotted, slots, dcf, plca    the other methods
 //!                         └─ receive    what each addressee makes of each frame
+//!            Ports        what bridges pass on between the buses of several traces
 //!            Figures      the figures of a results file, computed again
 //! ```
 //! It shares the trace's reader and the plain data of a configuration with ethbus. It never knows the engine, its access
 //! methods, or the scene: what they do wrong must not be wrong here too.
 
+mod bridge;
 mod bus;
 mod csma_cd;
 mod cycle;
@@ -31,6 +33,7 @@ mod verifier;
 mod violation;
 pub mod ways;
 
+pub use bridge::{Ports, bridges};
 pub use figures::{Compared, Figures};
 pub use verifier::{Verdict, Verifier, verify, verify_with};
 pub use violation::{RULES, Rule, Violation};

@@ -98,7 +98,7 @@ pub struct Answer {
 }
 
 /// What a station has heard, up to an instant.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Listening {
     /// The bit times before have been looked at.
     done: u64,
@@ -120,17 +120,7 @@ pub struct Listening {
 
 impl Listening {
     pub fn new() -> Listening {
-        Listening {
-            done: 0,
-            nav: 0,
-            spoilt: false,
-            silent: Some(0),
-            wait: None,
-            first: None,
-            answer: None,
-            missed: None,
-            unanswered: None,
-        }
+        Listening { silent: Some(0), ..Listening::default() }
     }
 
     /// Looks at the bit times before `now`.

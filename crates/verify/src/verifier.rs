@@ -34,16 +34,16 @@ pub struct Verdict {
 /// # Errors
 /// A trace that cannot be read, or has no events.
 pub fn verify<R: BufRead>(trace: &mut EventLogReader<R>) -> Result<Verdict, ReadError> {
-    verify_with(trace, |_| {})
+    verify_with(trace, |_, _| {})
 }
 
-/// The same, and tells each event.
+/// The same, and tells each event, and whom an offered frame is for.
 ///
 /// # Errors
 /// As [`verify`].
 pub fn verify_with<R: BufRead>(
     trace: &mut EventLogReader<R>,
-    mut tell: impl FnMut(&Event),
+    mut tell: impl FnMut(&Event, Option<Destination>),
 ) -> Result<Verdict, ReadError> {
     trace.needs_events("ethbus-verify")?;
     let mut verifier = Verifier::new(trace.header().configuration.config());
@@ -51,7 +51,7 @@ pub fn verify_with<R: BufRead>(
         match row {
             Row::Entry(entry) => {
                 if let Entry::Medium(event) = &entry {
-                    tell(event);
+                    tell(event, trace.offered().map(|(to, _)| to));
                 }
                 verifier.take(&entry, trace.offered());
             }

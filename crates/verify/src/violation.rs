@@ -28,13 +28,17 @@ pub struct Violation {
 impl Violation {
     /// Its line: instant, station, rule, clause and text, with the names of stations.
     pub fn told(&self, names: &Names) -> String {
+        let (text, station) = (self.text_with(names), names.name(self.station));
+        format!("{:>10} {station} {} ({}): {text}", self.at, self.rule.name, self.rule.clause)
+    }
+
+    /// Its text, with the names of stations.
+    pub fn text_with(&self, names: &Names) -> String {
         let frame = |word: &str| {
             let (station, serial) = word.strip_prefix('s')?.split_once('#')?;
             Some(format!("{}#{serial}", names.name(StationId::new(station.parse().ok()?))))
         };
-        let words = self.text.split(' ').map(|word| frame(word).unwrap_or_else(|| word.to_owned()));
-        let (text, station) = (words.collect::<Vec<_>>().join(" "), names.name(self.station));
-        format!("{:>10} {station} {} ({}): {text}", self.at, self.rule.name, self.rule.clause)
+        self.text.split(' ').map(|word| frame(word).unwrap_or_else(|| word.to_owned())).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -77,5 +81,6 @@ rules! {
     RETRIES = "retry limits", "802.11, 10.3.4.4";
     WINDOW = "contention window", "802.11, 10.3.3";
     TURN = "turn", "802.3, 148.4.4";
+    FORWARDING = "forwarding", "802.1Q, 8.6";
     BEACON = "BEACON", "802.3, 148.4.4";
 }

@@ -4,6 +4,7 @@ mod common;
 
 use common::{rows, trace_of, written};
 use medium::{BitRate, Config, Destination, Frame, Input, Octets, StationId, Topology};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
@@ -35,6 +36,11 @@ fn the_program_has_a_verdict_and_an_exit_code() {
     let (code, told, _) = of(folder.path(), "wrong", &written(&config, &less));
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("5 st1 conservation (docs/trace.md, Events): st1#1 is attempted"), "{told}");
+    let path = folder.path().join("wrong");
+    let (code, told, _) = run(&[path.to_str().expect("UTF-8"), "--format", "json"]);
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!((code, &told["holds"]), (Some(1), &json!(false)), "{told}");
+    assert_eq!(told["traces"][0]["violations"][0]["rule"], "conservation");
     let inputs_only =
         text.replacen("\"level\":\"all\"", "\"level\":\"inputs\"", 1).replacen(",\"checked\":true", "", 1);
     for (name, text, words) in [
@@ -56,9 +62,11 @@ fn the_program_has_a_verdict_and_an_exit_code() {
 fn wrong_use_has_a_sentence() {
     for (arguments, words) in [
         (&["/no/such/file"][..], "cannot read /no/such/file: No such file"),
-        (&[], "name one trace: `ethbus-verify TRACE`"),
+        (&[], "name a trace: `ethbus-verify TRACE`"),
         (&["--what"], "there is no option --what"),
-        (&["a", "b"], "name one trace: `ethbus-verify TRACE`, or `ethbus-verify TRACE --results FILE`"),
+        (&["a", "--format", "xml"], "--format is `text` or `json`"),
+        (&["a", "--results"], "the file of --results is missing"),
+        (&["a", "b", "--results", "c"], "--results is of one trace"),
     ] {
         let (code, _, error) = run(arguments);
         assert_eq!(code, Some(2), "{error}");
@@ -66,5 +74,5 @@ fn wrong_use_has_a_sentence() {
     }
     let (code, told, _) = run(&["--help"]);
     assert_eq!(code, Some(0));
-    assert!(told.contains("Usage: ethbus-verify TRACE"), "{told}");
+    assert!(told.contains("Usage: ethbus-verify [OPTIONS] TRACE..."), "{told}");
 }

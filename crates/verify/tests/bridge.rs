@@ -1,0 +1,116 @@
+//! Bridges between buses: nothing is found in runs, and each damage of what a port was given is.
+
+use medium::{BitInstant, BitTimes, Destination, Event, Input, Kind};
+use sim::files::event_log::Header;
+use sim::run::bridge::run;
+use sim::run::observer::Observer;
+use sim::scenario::plan::Overrides;
+use sim::scenario::plan::bridged::{Bridged, Planned};
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use verify::{Ports, bridges};
+
+type Row = (Event, Option<Destination>);
+
+#[derive(Clone, Default)]
+struct Rows(Arc<Mutex<(Vec<Row>, Option<Destination>)>>);
+
+impl Observer for Rows {
+    type Error = Infallible;
+
+    fn input(&mut self, _: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), Infallible> {
+        if let Input::Offer { frame, .. } = input {
+            self.0.lock().expect("no panic").1 = Some(frame.destination);
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), Infallible> {
+        let mut rows = self.0.lock().expect("no panic");
+        let to = rows.1;
+        rows.0.push((*event, to));
+        Ok(())
+    }
+}
+
+fn planned(text: &str) -> Bridged {
+    match Planned::of_text(Path::new("zonal.toml"), text.to_owned(), &Overrides::default(), 1) {
+        Ok(Planned::Several(bridged)) => bridged,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The rows of each bus.
+fn rows(bridged: &Bridged) -> Vec<Vec<Row>> {
+    let rows: Vec<Rows> = bridged.buses.iter().map(|_| Rows::default()).collect();
+    run(bridged, rows.clone(), 1, |_| true).expect("a run");
+    rows.into_iter().map(|rows| rows.0.lock().expect("no panic").0.clone()).collect()
+}
+
+fn found(bridged: &Bridged, rows: &[Vec<Row>]) -> Vec<(usize, String)> {
+    let buses = bridged.buses.iter().zip(rows).map(|(plan, rows)| {
+        let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+        let mut ports = Ports::new(&Header::new("bus", &plan.medium, &names));
+        rows.iter().for_each(|(event, to)| ports.take(event, *to));
+        ports
+    });
+    let told = bridges(&buses.collect::<Vec<_>>());
+    told.into_iter().map(|(bus, violation)| (bus, format!("{} {}", violation.rule.name, violation.text))).collect()
+}
+
+/// Two or three buses of different rates in a row.
+fn network(buses: usize, whom: &str, seed: u64) -> Bridged {
+    let mut text = format!("seed = {seed}\n[run]\nduration = \"30ms\"\nwarmup = \"0s\"\n");
+    for number in 0..buses {
+        let (rate, to) = (["10M", "100M", "3M"][number], (number + 1) % buses);
+        let whom = if whom == "broadcast" { whom.to_owned() } else { format!("b{to}-1") };
+        text += &format!(
+            "[bus.b{number}]\nstations = 3\nmedium.rate = \"{rate}\"\ntraffic.arrivals = \"poisson:0.2\"\n\
+             traffic.destination = \"{whom}\"\ntraffic.frame_size = \"64:2,300:1\"\n"
+        );
+    }
+    for number in 1..buses {
+        let (from, latency, queue) = (number - 1, 7 * number, 1 + number);
+        text += &format!(
+            "[[bridge]]\nname = \"sw{number}\"\njoins = [\"b{from}\", \"b{number}\"]\nlatency = \"{latency}us\"\n\
+             queue = {queue}\n"
+        );
+    }
+    planned(&text)
+}
+
+#[test]
+fn bridges_of_runs_forward_what_they_receive() {
+    for seed in 1..=6 {
+        for (buses, whom) in [(2, "unicast"), (2, "broadcast"), (3, "unicast"), (3, "broadcast")] {
+            let bridged = network(buses, whom, seed);
+            let rows = rows(&bridged);
+            assert!(rows.iter().flatten().count() > 500, "seed {seed}");
+            assert_eq!(found(&bridged, &rows), [], "seed {seed}, {buses} buses, {whom}");
+        }
+    }
+}
+
+/// One that is missing, one that comes late, one that comes from nowhere.
+#[test]
+fn a_damage_at_a_port_is_found() {
+    for whom in ["unicast", "broadcast"] {
+        let bridged = network(2, whom, 1);
+        let rows = rows(&bridged);
+        let port = bridged.buses[1].stations.len() - 1;
+        let given = |row: &Row| row.0.station.index() == port && matches!(row.0.kind, Kind::Offered { .. });
+        let index = (0..rows[1].len()).filter(|&index| given(&rows[1][index])).nth(5).expect("some are forwarded");
+        let [mut missing, mut late, mut more] = [rows.clone(), rows.clone(), rows.clone()];
+        missing[1].remove(index);
+        let one = found(&bridged, &missing);
+        assert!(one.len() == 1 && one[0].0 == 0 && one[0].1.contains("goes to 0 of the other ports"), "{one:?}");
+        late[1][index].0.at = late[1][index].0.at + BitTimes::new(1);
+        let two = found(&bridged, &late);
+        assert!(two.iter().any(|(bus, text)| *bus == 1 && text.contains("no other port has received it")), "{two:?}");
+        let row = more[1][index];
+        more[1].insert(index + 1, row);
+        let three = found(&bridged, &more);
+        assert!(three.len() == 1 && three[0].0 == 1, "{three:?}");
+    }
+}
