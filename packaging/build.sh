@@ -119,6 +119,7 @@ for file in "$scratch/libbackoff-dev/usr/lib/$triplet"/libbackoff.so.*; do
     [ -L "$file" ] || chmod 644 "$file"
     mv "$file" "$scratch/libbackoff1/usr/lib/$triplet/"
 done
+program_version=$version version=$backoff_version
 # What links with it needs this package; and the linker's cache has it as soon as it is there.
 echo "libbackoff 1 libbackoff1 (>= $version)" > "$scratch/libbackoff1/DEBIAN/shlibs"
 echo "activate-noawait ldconfig" > "$scratch/libbackoff1/DEBIAN/triggers"
@@ -129,6 +130,7 @@ package libbackoff1 "" "backoff of IEEE 802.3 and others, as a C library" \
     "Truncated binary exponential backoff and its relatives, with reproducible draws." libs
 package libbackoff-dev "libbackoff1 (= $version)" "backoff of IEEE 802.3 and others: headers and static library" \
     "Headers, static library, pkg-config file and CMake package of libbackoff." libdevel
+version=$program_version
 
 if [ "$architecture" = amd64 ]; then packaging/kernel/package.sh "$out"; fi
 

@@ -1,8 +1,10 @@
 # A Debian package from a folder. Sourced by scripts that have set $scratch, $out and $architecture, in the clone's folder.
 
 version=$(awk -F'"' '/^\[workspace.package\]/ { inside = 1 } inside && /^version/ { print $2; exit }' Cargo.toml)
+# libbackoff counts by itself, since its interface is frozen.
+backoff_version=$(awk -F'"' '/^version/ { print $2; exit }' crates/backoff-c/Cargo.toml)
 
-# package NAME "DEPENDS" "FIRST LINE" "DESCRIPTION" SECTION: what is in $scratch/NAME becomes a package.
+# package NAME "DEPENDS" "FIRST LINE" "DESCRIPTION" SECTION: what is in $scratch/NAME becomes a package of $version.
 package() {
     local name=$1 root=$scratch/$1
     mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$name"

@@ -348,12 +348,12 @@ macro_rules! settings {
                 /// of one station: further turns, up to eight
                 more_ids = "more-ids": Given<Vec<String>>, Texts(id), "ids in quotes, like `plca.more-ids = [\"5\", \"6\"]`",
                     default "none";
-                /// aDPLCAAdminState: `true`: the node finds its id by D-PLCA (P802.3da D3.0), and as coordinator the node count
+                /// experimental, after a draft (P802.3da D3.0); aDPLCAAdminState: `true`: the node finds its id by D-PLCA, and as coordinator the node count
                 dplca: Given<bool>, Switch, "`dplca = true` or `dplca = false`",
                     default "`false`",
                     option Opt {
                         long: "dplca", place: 135, on: ALL, of_method: "plca",
-                        help: "Of `plca`: nodes find their ids by D-PLCA", ..Opt::NEW
+                        help: "Of `plca`: nodes find their ids by D-PLCA (experimental)", ..Opt::NEW
                     };
                 /// aDPLCACoordinatorRoleAllowed: `false`: with D-PLCA the node never becomes the coordinator
                 coordinator_role = "coordinator-role": Given<bool>, Switch, "`coordinator-role = false`",
