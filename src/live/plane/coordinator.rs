@@ -284,7 +284,8 @@ impl Coordinator {
             }
             self.files.0.look(now);
             let (runs, timeline) = (self.pause.is_none(), &self.clocks.timeline);
-            self.files.1.look(now, self.run_to, || runs.then(|| timeline.instant(now)));
+            // The time is read anew: since `now`, a client may have got a frame and closed.
+            self.files.1.look(now, self.run_to, || runs.then(|| timeline.instant(monotonic_nanos())));
             // A request waits for room for its answer: the client gets an answer, or learns that none comes.
             while !self.observers.reports.is_full()
                 && let Ok((request, stream)) = self.observers.requests.try_recv()
