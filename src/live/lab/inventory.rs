@@ -129,7 +129,7 @@ impl Inventory {
         }
         owner.check()?;
         check_folder(&folder, LAB_MODE)?;
-        if lock(&folder)?.is_some() {
+        if !is_held(&folder)? {
             return Err(not_up());
         }
         read(&folder)?.filter(|content| content.rate > 0 && !content.ending).ok_or_else(not_up)
@@ -471,8 +471,7 @@ fn listed(folder: &Path, name: String) -> Listed {
         return Listed { name, state: State::Up, since, content };
     }
     let left = read(&folder.join(&name)).ok().flatten();
-    let has_lock = folder.join(&name).join("lock").exists();
-    let state = if has_lock && lock(&folder.join(&name)).is_ok_and(|free| free.is_none()) {
+    let state = if is_held(&folder.join(&name)).is_ok_and(|held| held) {
         State::Changing
     // A lab that ends by itself removes its record, and keeps its log.
     } else if left.is_none() && folder.join(&name).join(LOG).exists() {
@@ -496,6 +495,20 @@ fn lock(folder: &Path) -> Result<Option<File>, InventoryError> {
     match file.try_lock() {
         Ok(()) => Ok(is_at(&file, &path).then_some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(source)) => Err(InventoryError::File { action: "lock", path, source }),
+    }
+}
+
+/// Whether a process has the record's lock. Makes no file, since the record may be going at this moment.
+fn is_held(folder: &Path) -> Result<bool, InventoryError> {
+    let path = folder.join("lock");
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        file => file.map_err(file_error("open", &path))?,
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(source)) => Err(InventoryError::File { action: "lock", path, source }),
     }
 }
