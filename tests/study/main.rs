@@ -10,6 +10,7 @@ mod bridge;
 #[cfg(feature = "parquet")]
 mod folder;
 mod intervals;
+mod kept;
 mod literature;
 mod plan;
 mod plot;
