@@ -49,7 +49,7 @@ class UpOptions(TypedDict, total=False):
     """Of `plca`: turns in a cycle, 1 to 255 [default: stations]"""
 
     dplca: bool
-    """Of `plca`: nodes find their ids by D-PLCA"""
+    """Of `plca`: nodes find their ids by D-PLCA (experimental)"""
 
     to_timer: Value
     """Of `plca`: how long a turn is, 1 to 255 BT [default: 32]"""
@@ -209,7 +209,7 @@ class SimOptions(TypedDict, total=False):
     """Of `plca`: turns in a cycle, 1 to 255 [default: stations]"""
 
     dplca: bool
-    """Of `plca`: nodes find their ids by D-PLCA"""
+    """Of `plca`: nodes find their ids by D-PLCA (experimental)"""
 
     to_timer: Value
     """Of `plca`: how long a turn is, 1 to 255 BT [default: 32]"""
@@ -357,7 +357,7 @@ class SweepOptions(TypedDict, total=False):
     """Of `plca`: turns in a cycle, 1 to 255 [default: stations]"""
 
     dplca: bool
-    """Of `plca`: nodes find their ids by D-PLCA"""
+    """Of `plca`: nodes find their ids by D-PLCA (experimental)"""
 
     to_timer: Value
     """Of `plca`: how long a turn is, 1 to 255 BT [default: 32]"""
