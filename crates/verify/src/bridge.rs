@@ -12,6 +12,7 @@ use sim::files::event_log::Header;
 use std::collections::HashMap;
 
 const NANOS: u128 = 1_000_000_000;
+const UNHEARD: &str = "is given, and no other port has received it the bridge's latency before";
 
 /// A frame that a port has received, or was given.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ struct Passed {
 }
 
 /// What happened at the ports of one bus.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ports {
     rate: u128,
     names: Vec<String>,
@@ -45,10 +46,9 @@ impl Ports {
             rate: config.rate.get().into(),
             names: header.stations.iter().skip(first).cloned().collect(),
             first,
-            to: HashMap::new(),
             received: lists(),
             given: lists(),
-            until: 0,
+            ..Ports::default()
         }
     }
 
@@ -118,9 +118,7 @@ fn of_bridge(buses: &[Ports], ports: &[Port], alone: bool) -> Vec<(usize, Violat
     let latencies = received.iter().rev().filter(could_be).take(64).map(|(at, ..)| buses[bus].span(*at, first.at));
     let with = |latency| held(buses, ports, &received, latency, alone);
     let fewest = latencies.map(with).min_by_key(Vec::len);
-    fewest.unwrap_or_else(|| {
-        vec![(bus, violation(buses, (bus, port), first, "is given, and no other port has received it"))]
-    })
+    fewest.unwrap_or_else(|| vec![(bus, violation(buses, (bus, port), first, UNHEARD))])
 }
 
 fn violation(buses: &[Ports], (bus, port): Port, passed: &Passed, text: &str) -> Violation {
@@ -152,10 +150,7 @@ fn held(
                     (above, up_to, next) = (above.max(low), up_to.min(high), index + 1);
                     forwarded[index] += 1;
                 }
-                None => {
-                    let text = "is given, and no other port has received it the bridge's latency before";
-                    found.push((port.0, violation(buses, port, given, text)));
-                }
+                None => found.push((port.0, violation(buses, port, given, UNHEARD))),
             }
         }
     }

@@ -207,8 +207,7 @@ impl Bus {
     }
 
     fn is_clear(&self, place: usize, signal: &Signal, times: &Times) -> bool {
-        let attached = self.stations[place].attached;
-        Ear { config: &self.config, times, place, attached, air: &self.air }.is_clear(signal)
+        Ear { config: &self.config, times, place, attached: true, air: &self.air }.is_clear(signal)
     }
 
     /// An attempt has failed; `given_up`: the frame is discarded with it. Gives the instant before which no slot is counted.

@@ -3,7 +3,9 @@
 //! A figure has the path of its key, as in `stations/0/attempts`. Distributions are held value by value: each bucket of a
 //! histogram has its count, and a quantile is at most a bucket's width above the value of its rank.
 
-use medium::{Cause, Config, Event, HostKind, Kind, MacKind, Part, ReceiverKind};
+use medium::{
+    BitInstant, BitTimes, Cause, Config, Event, FrameId, HostKind, Kind, MacKind, Method, Part, ReceiverKind,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -18,7 +20,7 @@ const WIDEST_BUCKET: f64 = 0.25;
 const MOST_PLACES: usize = 1024;
 
 /// What is counted, from `start` on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Figures {
     start: u64,
     end: u64,
@@ -33,6 +35,24 @@ pub struct Figures {
     run: u64,
     successes: Vec<(u64, u64)>,
     queued: Vec<(i64, i64)>,
+    /// The slot, or the frame time, of a method that has one, and bits in a second.
+    slot: Option<u64>,
+    rate: f64,
+    is_dcf: bool,
+    /// The frame that has just found the line busy: that it gives way is no draw.
+    deferred: Option<(BitInstant, FrameId)>,
+}
+
+/// The slot in which a method counts.
+fn slot(method: &Method) -> Option<BitTimes> {
+    match method {
+        Method::SlottedAloha(own) => Some(own.slot),
+        Method::Tdma(own) => Some(own.slot),
+        Method::Aloha(own) => Some(own.slot),
+        Method::Csma(own) => Some(own.slot),
+        Method::CsmaCa(own) => Some(own.frame_time),
+        Method::CsmaCd | Method::Plca(_) => None,
+    }
 }
 
 impl Figures {
@@ -52,16 +72,12 @@ impl Figures {
         Ok(Figures {
             start,
             end: start + measured,
-            counts: BTreeMap::new(),
-            lists: BTreeMap::new(),
-            delays: BTreeMap::new(),
-            episodes: BTreeMap::new(),
-            episodes_since_success: 0,
-            latest_before: 0,
-            winner: None,
-            run: 0,
             successes: vec![(0, 0); stations],
             queued: vec![(0, 0); stations],
+            slot: slot(&config.method).map(BitTimes::get),
+            rate: config.rate.get() as f64,
+            is_dcf: matches!(config.method, Method::CsmaCa(_)),
+            ..Figures::default()
         })
     }
 
@@ -95,6 +111,12 @@ impl Figures {
         match event.kind.part() {
             Part::Host(HostKind::Offered { .. }) => self.add(own, "offered", 1),
             Part::Host(HostKind::QueueDrop) => self.add(own, "queue_drops", 1),
+            Part::Mac(MacKind::Defer { .. }) => self.deferred = Some((event.at, event.frame)),
+            Part::Mac(MacKind::Backoff { attempt, slots }) => {
+                let gives_way = attempt > 0 && self.deferred.take() == Some((event.at, event.frame));
+                let (name, count) = if gives_way { ("gave_way", 1) } else { ("waited", slots) };
+                self.add(own, name, count);
+            }
             Part::Mac(kind) => self.mac(own, kind),
             Part::Receiver(kind) => self.received(own, event.frame.station.index(), kind),
             Part::Wireless(_) | Part::Plca(_) => {}
@@ -278,6 +300,16 @@ impl Figures {
             ("same_winner", ratio(self.counts.get("same").copied().unwrap_or(0) as f64, frames as f64)),
         ]);
         metrics.insert("fairness", self.fairness());
+        if let Some(slot) = self.slot {
+            let (attempts, own) = (sum("attempts"), |value: f64| Some(value).filter(|_| self.is_dcf));
+            let delays = self.delays.get("medium/mac_delay").map_or(0, |delays| delays.iter().sum::<u64>()) as f64;
+            metrics.insert("throughput", Some(frames as f64 * slot as f64 / span));
+            metrics.insert("offered_traffic", Some((attempts + sum("gave_way")) * slot as f64 / span));
+            metrics.insert("delay", ratio(delays / slot as f64, frames as f64));
+            metrics.insert("goodput_mbps", own(sum("octets_transmitted_ok") * 8.0 / span * self.rate / 1e6));
+            metrics.insert("collision_probability", ratio(sum("collisions"), attempts).and_then(own));
+            metrics.insert("tau", ratio(attempts, attempts + sum("waited")).and_then(own));
+        }
         let mut all: BTreeMap<String, f64> =
             metrics.into_iter().filter_map(|(name, value)| Some((format!("medium/{name}"), value?))).collect();
         for (station, (start, end)) in self.queued.iter().enumerate() {

@@ -25,21 +25,20 @@ struct Asked {
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let told = match arguments.first().and_then(|first| first.to_str()) {
-        Some("-h" | "--help") => tell(USAGE),
-        Some("-V" | "--version") => tell(concat!("ethbus-verify ", env!("CARGO_PKG_VERSION"), "\n")),
-        Some("--rules") => tell(&rules()),
-        _ => match asked(arguments).and_then(|asked| held(&asked)) {
-            Ok((text, is_right)) => {
-                return tell(&text).map_or(ExitCode::FAILURE, |()| ExitCode::from(u8::from(!is_right)));
-            }
-            Err(error) => {
-                eprintln!("ethbus-verify: {error}");
-                return ExitCode::from(WRONG_USE);
-            }
-        },
+    let answer = match arguments.first().and_then(|first| first.to_str()) {
+        Some("-h" | "--help") => Ok((USAGE.to_owned(), true)),
+        Some("-V" | "--version") => Ok((concat!("ethbus-verify ", env!("CARGO_PKG_VERSION"), "\n").to_owned(), true)),
+        Some("--rules") => Ok((rules(), true)),
+        _ => asked(arguments).and_then(|asked| held(&asked)),
     };
-    told.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+    match answer.map(|(text, is_right)| (io::stdout().lock().write_all(text.as_bytes()), is_right)) {
+        Ok((Ok(()), true)) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("ethbus-verify: {error}");
+            ExitCode::from(WRONG_USE)
+        }
+    }
 }
 
 fn asked(arguments: Vec<OsString>) -> Result<Asked, String> {
@@ -70,10 +69,6 @@ fn asked(arguments: Vec<OsString>) -> Result<Asked, String> {
 
 fn rules() -> String {
     RULES.iter().map(|rule| format!("{:<24} {}\n", rule.name, rule.clause)).collect()
-}
-
-fn tell(text: &str) -> io::Result<()> {
-    io::stdout().lock().write_all(text.as_bytes())
 }
 
 fn said(error: &ReadError) -> String {

@@ -196,10 +196,9 @@ fn hidden() -> Config {
 fn a_frame_within_the_reservation_of_another() {
     damaged("NAV", &hidden(), &[offer(1000, 0, 1), offer(1700, 2, 1)], |rows| {
         let cts = first(rows, |event| matches!(event.kind, Kind::Cts { .. }));
-        let at = event(rows, cts).at.get() + 304 + 100;
-        let from = first(rows, |event| is_attempt(2, 1)(event));
-        let from = event(rows, from).at.get();
-        attempt_moved(rows, 2, at as i64 - from as i64);
+        let own = first(rows, is_attempt(2, 1));
+        let by = event(rows, cts).at.get() as i64 + 304 + 100 - event(rows, own).at.get() as i64;
+        attempt_moved(rows, 2, by);
     });
 }
 

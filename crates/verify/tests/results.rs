@@ -50,6 +50,8 @@ fn figures_are_those_of_the_trace() {
             let found = compared(&config, &events, &results);
             assert!(found.differ.is_empty(), "{access}, {traffic}: {:#?}", found.differ);
             assert!(found.same > 150, "{access}: {}", found.same);
+            let skipped = |name: &&str| found.skipped.iter().any(|skipped| skipped == name);
+            assert_eq!(["throughput", "delay", "goodput_mbps", "tau"].iter().find(|name| skipped(name)), None);
             let attempts = results["stations"][2]["attempts"].as_u64().expect("a counter");
             results["stations"][2]["attempts"] = json!(attempts + 1);
             let differ = compared(&config, &events, &results).differ;
