@@ -53,14 +53,20 @@ impl Bus {
         matches!(self.config.method, Method::CsmaCd)
     }
 
-    fn ready(&self, place: usize) -> Option<u64> {
-        self.stations[place].queue.front().and_then(|head| head.ready)
-    }
-
+    /// The frame at the head is ready now; the host of a node of PLCA hands a new one over later.
     fn is_ready_now(&mut self, frame: FrameId, what: &str) {
-        let (place, now) = (frame.station.index(), self.now);
-        let ready = self.ready(place);
-        self.demand(ready == Some(now), &BACKOFF, place, || match ready {
+        let (place, now, head) = (frame.station.index(), self.now, self.stations[frame.station.index()].queue.front());
+        let (least, most) = match &self.config.method {
+            Method::Plca(own) if own.nodes[place].macphy.is_some() => (0, u64::MAX),
+            Method::Plca(own) if self.stations[place].phase != Phase::BackingOff => {
+                let delay = own.nodes[place].host_delay;
+                (delay.least.get(), delay.most.get())
+            }
+            _ => (0, 0),
+        };
+        let ready = head.and_then(|head| head.ready);
+        let is_now = ready.is_some_and(|at| at + least <= now && now <= at.saturating_add(most));
+        self.demand(is_now, &BACKOFF, place, || match ready {
             Some(ready) => format!("{frame} {what}, and was ready at {ready}"),
             None => format!("{frame} {what}, and was not ready"),
         });

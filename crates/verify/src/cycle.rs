@@ -127,12 +127,12 @@ fn can_hold(config: &Config) -> bool {
     let is_alike = settings().all(|it| it.to_timer == timer && it.enabled && it.node_id != 255);
     let count = settings().find(|it| it.node_id == 0).map_or(0, |it| it.node_count);
     let farthest = config.topology.longest_distance().get();
-    let has_dynamic = own.nodes.iter().any(|node| node.dynamic.is_some());
+    let varies = own.nodes.iter().any(|node| node.dynamic.is_some() || node.clock_ppm != 0);
     is_alike
         && all == ids.len()
         && ids.iter().all(|id| *id < count)
         && farthest * 2 + own.phy_on.get() < u64::from(timer)
         && !config.has_wrong_clocks()
-        && !has_dynamic
+        && !varies
         && config.seats == 0
 }

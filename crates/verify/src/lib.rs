@@ -35,5 +35,5 @@ pub mod ways;
 
 pub use bridge::{Ports, bridges};
 pub use figures::{Compared, Figures};
-pub use verifier::{Verdict, Verifier, verify, verify_with};
+pub use verifier::{Verdict, Verifier, verify};
 pub use violation::{RULES, Rule, Violation};

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use verify::{Compared, Figures, Ports, RULES, Verdict, Violation, bridges, verify_with};
+use verify::{Compared, Figures, Ports, RULES, Verdict, Violation, bridges, verify};
 
 const WRONG_USE: u8 = 2;
 
@@ -28,7 +28,9 @@ fn main() -> ExitCode {
     let answer = match arguments.first().and_then(|first| first.to_str()) {
         Some("-h" | "--help") => Ok((USAGE.to_owned(), true)),
         Some("-V" | "--version") => Ok((concat!("ethbus-verify ", env!("CARGO_PKG_VERSION"), "\n").to_owned(), true)),
-        Some("--rules") => Ok((rules(), true)),
+        Some("--rules") => {
+            Ok((RULES.iter().map(|rule| format!("{:<24} {}\n", rule.name, rule.clause)).collect(), true))
+        }
         _ => asked(arguments).and_then(|asked| held(&asked)),
     };
     match answer.map(|(text, is_right)| (io::stdout().lock().write_all(text.as_bytes()), is_right)) {
@@ -65,10 +67,6 @@ fn asked(arguments: Vec<OsString>) -> Result<Asked, String> {
         2.. if asked.results.is_some() => Err("--results is of one trace: name one".to_owned()),
         _ => Ok(asked),
     }
-}
-
-fn rules() -> String {
-    RULES.iter().map(|rule| format!("{:<24} {}\n", rule.name, rule.clause)).collect()
 }
 
 fn said(error: &ReadError) -> String {
@@ -120,7 +118,7 @@ fn read(path: &Path, results: Option<&Path>) -> Result<(Held, Ports), String> {
         .as_ref()
         .map(|(path, results)| Figures::of(results, &config).map_err(|what| format!("{}: {what}", path.display())));
     let mut figures = figures.transpose()?;
-    let taken = verify_with(&mut trace, |event, to| {
+    let taken = verify(&mut trace, |event, to| {
         ports.take(event, to);
         figures.iter_mut().for_each(|figures| figures.take(event));
     });

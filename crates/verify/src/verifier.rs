@@ -29,19 +29,11 @@ pub struct Verdict {
     pub not_whole: Option<String>,
 }
 
-/// Reads a trace to its end.
+/// Reads a trace to its end, and tells each event, and whom an offered frame is for.
 ///
 /// # Errors
 /// A trace that cannot be read, or has no events.
-pub fn verify<R: BufRead>(trace: &mut EventLogReader<R>) -> Result<Verdict, ReadError> {
-    verify_with(trace, |_, _| {})
-}
-
-/// The same, and tells each event, and whom an offered frame is for.
-///
-/// # Errors
-/// As [`verify`].
-pub fn verify_with<R: BufRead>(
+pub fn verify<R: BufRead>(
     trace: &mut EventLogReader<R>,
     mut tell: impl FnMut(&Event, Option<Destination>),
 ) -> Result<Verdict, ReadError> {

@@ -8,8 +8,8 @@ mod scenario;
 
 use common::{found, trace_of};
 use medium::{
-    Aloha, BitTimes, Config, Csma, CsmaCa, Method, Octets, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings,
-    Population, Reach, SlottedAloha, StationId, Tdma, Topology,
+    Aloha, BitTimes, Config, Csma, CsmaCa, HostDelay, Method, Octets, OfdmRate, Persistence, Phy, Plca, PlcaNode,
+    PlcaSettings, Population, Reach, SlottedAloha, StationId, Tdma, Topology,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -156,7 +156,8 @@ fn any_plca(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value = 
     (standard_config(topology), own).prop_map(|(mut config, (more, to_timer, burst_count))| {
         let stations = config.topology.stations() as u8;
         let settings = |id| PlcaSettings { to_timer, burst_count, ..PlcaSettings::new(id, stations + more) };
-        let nodes = (0..stations).map(|id| PlcaNode::new(settings(id))).collect();
+        let host_delay = HostDelay { least: BitTimes::ZERO, most: BitTimes::new(config.seed % 3 * 300) };
+        let nodes = (0..stations).map(|id| PlcaNode { host_delay, ..PlcaNode::new(settings(id)) }).collect();
         config.method = Method::Plca(Plca { cold_start: config.seed.is_multiple_of(2), ..Plca::new(nodes) });
         config
     })

@@ -42,7 +42,7 @@ pub fn trace_of(config: &Config, inputs: &[(u64, Input)], until: u64) -> String 
 
 pub fn verdict(text: &str) -> Verdict {
     let lines = LineReader::new(text.as_bytes(), "trace".to_owned());
-    verify(&mut EventLogReader::new(lines).expect("a trace")).expect("a trace with events")
+    verify(&mut EventLogReader::new(lines).expect("a trace"), |_, _| {}).expect("a trace with events")
 }
 
 /// What was found, one line each.
