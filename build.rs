@@ -52,7 +52,7 @@ fn main() -> std::io::Result<()> {
     std::fs::create_dir_all(&completions)?;
     std::fs::create_dir_all(&man)?;
     for &shell in clap_complete::Shell::value_variants() {
-        let mut shown = without_hidden(&args::whole());
+        let mut shown = without_hidden(&args::command());
         let file = clap_complete::generate_to(shell, &mut shown, "ethbus", &completions)?;
         let text = std::fs::read_to_string(&file)?;
         std::fs::write(&file, with_names(shell, &text))?;

@@ -2,6 +2,7 @@
 //!
 //! Here are the commands and the demonstration's options; each group of commands has its options in a file of its own.
 
+use clap::builder::Resettable;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use sim::settings::options::DEMO;
 
@@ -86,19 +87,22 @@ Examples:
   ethbus set queue=50
   ethbus set until=60s";
 
-/// The whole command line. Its help lists the commands that it has: their definitions are made once.
+/// The whole command line, with the options of every command. Its help lists the commands that it has: their definitions
+/// are made once.
 pub fn command() -> clap::Command {
-    let command = Cli::command();
-    let (first, grouped) = (first_commands(&command), grouped_commands(&command));
-    let verbs = format!("Verbs, each with a page of its own:\n{}\n{SET_EXAMPLES}", lines(&command, &VERBS));
-    command.after_help(first).after_long_help(grouped).mut_subcommand("set", |set| set.after_long_help(verbs))
-}
-
-/// The same with the options of every command, for who looks into them.
-pub fn whole() -> clap::Command {
-    let mut whole = command();
-    whole.build();
-    whole
+    let plain = Cli::command();
+    let (first, grouped) = (first_commands(&plain), grouped_commands(&plain));
+    let verbs = format!("Verbs, each with a page of its own:\n{}\n{SET_EXAMPLES}", lines(&plain, &VERBS));
+    let mut command = Cli::command().after_help(first).after_long_help(grouped);
+    command = command.mut_subcommand("set", |set| set.after_long_help(verbs));
+    command.build();
+    // Options that are made late bring the text of their own type along, in place of what the command does.
+    for made in command.get_subcommands_mut() {
+        let Some(own) = plain.find_subcommand(made.get_name()) else { continue };
+        let (about, more) = (own.get_about().cloned(), own.get_long_about().cloned());
+        *made = std::mem::take(made).about(Resettable::from(about)).long_about(Resettable::from(more));
+    }
+    command
 }
 
 /// The commands of a group, each with what it does.
@@ -141,13 +145,13 @@ pub struct Cli {
     pub demo: DemoArgs,
 }
 
-/// What to do. Options are made for the command that is typed alone: `whole` makes all.
+/// What to do. Options are made for the command that is typed alone; [`command()`] makes all.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum Command {
     /// Bring a lab up and keep it up until interrupted
     ///
-    /// As root, or without root where you may make user namespaces: then the lab is yours alone, its record is in
+    /// As root, or without root where you may make user namespaces: then the lab is yours alone, its folder is in
     /// /run/user/UID/ethbus, its namespaces have no names for `ip netns`, and the bus has no higher priority than other
     /// programs. Only the user who brought a lab up reaches it: root's lab with sudo, a user's lab without.
     #[command(after_help = "Examples:\n  ethbus up lab.toml --background\n  ethbus up --topology bus:500m --name coax")]
@@ -191,7 +195,7 @@ pub enum Command {
     /// Show a lab's bus as it is, drawn on the terminal
     ///
     /// Stations are at their places, signals travel between them, and collisions show where they are noticed. `?` tells
-    /// the keys. With an event log instead of a lab it shows the run that the log is of; see docs/watch.md.
+    /// the keys. With a trace instead of a lab it shows that run; see docs/watch.md.
     #[command(
         after_help = "Examples:\n  ethbus watch\n  ethbus watch run.events --at 30,216,041\n  ethbus sim --watch"
     )]
@@ -328,7 +332,7 @@ pub enum Command {
     /// what happened over place and time, to zoom in from seconds to bit times. A run is a trace, or
     /// results of `--format json`; two runs are side by side. See docs/report.md.
     #[command(
-        after_help = "Examples:\n  ethbus report run.events -o report.html\n  ethbus report before.trace after.trace -o report.html --svg figures"
+        after_help = "Examples:\n  ethbus report run.events -o report.html\n  ethbus report before.trace after.trace -o report.html"
     )]
     Report(ReportArgs),
     /// Make a capture, a timeline, a table or another trace of a trace

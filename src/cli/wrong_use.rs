@@ -96,7 +96,9 @@ pub fn parse() -> Result<Cli, ExitCode> {
     // The lists of commands are in the help alone: nothing else makes them.
     let mut whole = Cli::command();
     let matches = whole.try_get_matches_from_mut(&arguments).or_else(|error| match error.kind() {
-        ErrorKind::DisplayHelp => args::command().try_get_matches_from(&arguments),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            args::command().try_get_matches_from(&arguments)
+        }
         _ => Err(error),
     });
     let read = matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut whole)));
@@ -241,7 +243,7 @@ fn what(error: &clap::Error) -> String {
                 return format!("{name}: it is there twice: leave one out");
             }
             if name.is_empty() && usage(error).starts_with("ethbus sweep") {
-                return format!("{other}: no command or second scenario comes after it: write `{}`", usage(error));
+                return format!("`{other}`: no command or second scenario comes after these: write `{}`", usage(error));
             }
             if name.is_empty() {
                 return format!(
@@ -315,7 +317,7 @@ fn has_option(command: &str, long: &str) -> bool {
 /// The command that `ethbus sim` or the like names.
 fn find(command: &str) -> Option<clap::Command> {
     let below = |found: clap::Command, name: &str| found.find_subcommand(name).cloned();
-    command.split_whitespace().skip(1).try_fold(args::whole(), below)
+    command.split_whitespace().skip(1).try_fold(args::command(), below)
 }
 
 fn no_command(error: &clap::Error) -> String {
@@ -415,7 +417,7 @@ mod tests {
             let long = ours.split(' ').next().expect("a word");
             let of =
                 |command: &clap::Command| command.get_arguments().any(|argument| argument.get_long() == Some(long));
-            assert!(args::whole().get_subcommands().any(of), "no command has --{long}");
+            assert!(args::command().get_subcommands().any(of), "no command has --{long}");
         }
     }
 

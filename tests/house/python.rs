@@ -34,7 +34,7 @@ Value = Union[str, int, float, "os.PathLike[str]"]
 #[test]
 fn functions_of_python_have_the_options_of_their_commands() {
     let mut now = HEAD.to_owned();
-    let whole = args::whole();
+    let whole = args::command();
     for (name, own) in FUNCTIONS {
         let command = whole.find_subcommand(name).unwrap_or_else(|| panic!("no command {name}"));
         now += &options(command, own);

@@ -70,7 +70,7 @@ pub struct UpArgs {
     /// Less where a million events take less time.
     #[arg(long, value_name = "TIME", default_value = "10s", hide_default_value = true, value_parser = duration, requires = "keep", hide_short_help = true)]
     pub keep_for: Duration,
-    /// Write them when `late_collision`, `slip` … happens
+    /// Write the kept seconds when `late_collision`, `slip` … happens
     ///
     /// Kinds of events by their names in traces, with commas between; see docs/trace.md. At most 20 files, which do not
     /// overlap.
@@ -159,10 +159,10 @@ pub struct StatsArgs {
 /// Options of `watch`.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
-    /// The lab [default: your only one, or `ethbus`]; or an event log
-    #[arg(value_name = "LAB|LOG")]
+    /// The lab [default: your only one, or `ethbus`]; or a trace
+    #[arg(value_name = "LAB|TRACE")]
     pub lab: Option<String>,
-    /// Show the log from this bit time on
+    /// Show the trace from this bit time on
     #[arg(long, value_name = "BT", value_parser = instant)]
     pub at: Option<u64>,
 }

@@ -48,7 +48,7 @@ pub struct DoctorArgs {
     /// Seed of every draw [default: drawn, and printed]
     #[arg(short = 's', long, value_name = "SEED", requires = "measure", value_parser = seed)]
     pub seed: Option<u64>,
-    /// Keep the event log of each run in this folder
+    /// Keep the trace of each run in this folder
     #[arg(long, value_name = "FOLDER", requires = "measure")]
     pub logs: Option<PathBuf>,
     /// End with 1 if a figure is not as asked, or a row was skipped

@@ -178,7 +178,7 @@ pub struct LimitArgs {
 pub struct Trust {
     /// What a trusted run may be off by [default: 1%]
     ///
-    /// A part: of the time in which the medium's clock was stopped, and of frames that were late or lost.
+    /// The part of the time for which the medium's clock was stopped, and of the frames that were late or lost.
     #[arg(long, value_name = "PART", default_value = "1%", hide_default_value = true, value_parser = tolerance, hide_short_help = true)]
     pub tolerance: f64,
     /// End with 3 if the run is not to be trusted
@@ -211,7 +211,7 @@ pub struct Jobs {
 pub struct Series {
     /// Metrics over time, in steps of this
     ///
-    /// Of one run as CSV, one row for each interval, instead of the results. Of a sweep in its table `series`.
+    /// A row of CSV for each interval, instead of the results; a sweep writes them to its table `series`.
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub series: Option<Duration>,
 }

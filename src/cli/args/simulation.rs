@@ -33,7 +33,7 @@ pub struct SimArgs {
     pub drawn: Drawn,
     /// Write a row for each frame, CSV or Parquet
     ///
-    /// Which of both, the file's name says; see docs/results.md.
+    /// Parquet if the name ends in .parquet; see docs/results.md.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub frames: Option<PathBuf>,
     /// Every metric over time.
@@ -360,7 +360,7 @@ pub struct ReportArgs {
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("consoles", |consoles| consoles.requires("programs")))]
 pub struct ReplayArgs {
-    /// What is run again; it has inputs.
+    /// The trace of the run; it has inputs.
     #[command(flatten)]
     pub input: TraceArg,
     /// Write the events to this file, one a line
@@ -396,22 +396,22 @@ pub struct ExplainArgs {
     /// From 1. The number alone will do if no other station has a frame of this number.
     #[arg(long, value_name = "N|STATION#N", conflicts_with_all = ["pick", "list"])]
     pub frame: Option<String>,
-    /// The first frame that is like this: `collisions=3`
+    /// The first frame that matches: `collisions=3`
     ///
     /// Also `station=st2`, `end=discarded`, `end=transmitted`; with commas between.
     #[arg(long, value_name = "KEY=VALUE")]
     pub pick: Option<String>,
     /// List the frames with most collisions instead
     ///
-    /// With --pick, those that are like this. This is what happens without --frame and --pick, too.
+    /// With --pick, only those that match. The default without --frame and --pick.
     #[arg(long)]
     pub list: bool,
     /// Say what goes wrong on a segment with PLCA, and why
     ///
-    /// Each finding names its cause, what the log shows of it, and what to do. See docs/symptoms.md.
+    /// Each finding names its cause, what the trace shows of it, and what to do. See docs/symptoms.md.
     #[arg(long, conflicts_with_all = ["frame", "pick", "list"])]
     pub segment: bool,
-    /// Tell only what its life comes to, in a few lines
+    /// Sum the frame's life up in a few lines
     #[arg(long, conflicts_with_all = ["list", "segment", "format"])]
     pub short: bool,
     /// Draw the frame's collisions over place and time

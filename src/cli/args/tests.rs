@@ -35,8 +35,22 @@ fn all_commands() -> Vec<(String, clap::Command)> {
         }
     }
     let mut all = Vec::new();
-    walk("ethbus", &whole(), &mut all);
+    walk("ethbus", &command(), &mut all);
     all
+}
+
+/// The first line of a help, and of a man page, is what the command does.
+#[test]
+fn a_help_begins_with_what_the_command_does() {
+    let listed = grouped_commands(&Cli::command());
+    for (name, mut command) in all_commands().into_iter().skip(1) {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        assert!(command.render_long_help().to_string().starts_with(&about), "{name}");
+        assert!(!about.is_empty() && !about.starts_with("Options of"), "{name}: {about}");
+        let [_, own] = name.split(' ').collect::<Vec<_>>()[..] else { continue };
+        let row = listed.lines().find(|line| line.trim_start().starts_with(&format!("{own} ")));
+        assert!(row.is_none_or(|row| row.ends_with(&about)), "{name}: {about}");
+    }
 }
 
 /// A terminal of 24 lines shows a command's short help without scrolling.

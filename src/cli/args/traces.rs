@@ -15,9 +15,9 @@ struct Options {
     /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md. Several files may have a level each.
     #[arg(long, value_name = "FILE")]
     events: Vec<PathBuf>,
-    /// What it has: `inputs`, for `ethbus replay`; `events`; or `all`
+    /// What the trace has: `events`, `inputs` for `ethbus replay`, or `all`
     ///
-    /// Of the file before it.
+    /// Of the file of the --events before it; `events` if left out.
     #[arg(long, value_name = "LEVEL", requires = "events", hide_possible_values = true, hide_short_help = true)]
     events_level: Vec<LevelArg>,
 }

@@ -50,7 +50,7 @@ pub struct KernelArgs {
     pub kernel: Option<PathBuf>,
     /// How long a station may run while its clock does not move [default: 30s]
     ///
-    /// Longer means that a program computes for ever, and ends the run.
+    /// A station that runs longer has a program that computes for ever, and ends the run.
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub patience: Option<Duration>,
 }

@@ -11,10 +11,9 @@ use std::time::Duration;
 pub struct WindowArgs {
     /// Write a capture for Wireshark; `-` for a pipe
     ///
-    /// With preamble, FCS, collision fragments and jam, and what is no frame on an interface of its own; see docs/seeing.md.
-    /// A name that ends in `.pcap` gives classic pcap: whole frames alone.
-    /// To see a run while it goes on: `--pcapng - | wireshark -k -i -`. What else goes to standard output then goes to standard
-    /// error.
+    /// With preamble, FCS, collision fragments and jam; other events are on an interface `bus`. See docs/seeing.md. A name
+    /// that ends in `.pcap` gives classic pcap: whole frames alone. To see a run while it goes on: `--pcapng - | wireshark
+    /// -k -i -`; results then go to standard error.
     #[arg(long, value_name = "FILE|-")]
     pub pcapng: Option<PathBuf>,
     /// A new capture file every `100MB`, `60s`, or both

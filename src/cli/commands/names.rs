@@ -82,7 +82,7 @@ fn wanted<'a>(words: &[&'a str]) -> Option<Wanted<'a>> {
     // `sudo -E ethbus exec` and the like.
     let begin = words.iter().position(|word| Path::new(word).file_name().is_some_and(|name| name == "ethbus"))?;
     let (&begun, before) = words[begin + 1..].split_last()?;
-    let whole = args::whole();
+    let whole = args::command();
     let (mut above, mut command) = ("", &whole);
     let (mut lab, mut places, mut option) = (None, Vec::new(), None);
     for word in before {
@@ -171,7 +171,7 @@ fn kind_of(command: &Command, argument: &Arg, first: &str) -> Option<Kind> {
         "KEY=VALUES" => Some(Kind::Set),
         "SETTING" => Some(Kind::Setting),
         "LAB" if command.get_name() == "down" => Some(Kind::AnyLab),
-        "LAB" | "LAB|LOG" => Some(Kind::Lab),
+        "LAB" | "LAB|TRACE" => Some(Kind::Lab),
         "STATION" | "OTHER" => Some(Kind::Station),
         "DESTINATION" => Some(Kind::Destination),
         "PROGRAM" => Some(Kind::Program),

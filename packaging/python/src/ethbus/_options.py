@@ -100,7 +100,7 @@ class UpOptions(TypedDict, total=False):
     """Write all events, for `ethbus explain`"""
 
     events_level: Union[Value, Sequence[Value]]
-    """What it has: `inputs`, for `ethbus replay`; `events`; or `all`"""
+    """What the trace has: `events`, `inputs` for `ethbus replay`, or `all`"""
 
     keep: Value
     """Keep the last seconds of events for `--on` and `ethbus capture --last`"""
@@ -109,7 +109,7 @@ class UpOptions(TypedDict, total=False):
     """How much of the bus's time is kept [default: 10s]"""
 
     on: Value
-    """Write them when `late_collision`, `slip` … happens"""
+    """Write the kept seconds when `late_collision`, `slip` … happens"""
 
     pcapng: Value
     """Write a capture for Wireshark; `-` for a pipe"""
@@ -251,7 +251,7 @@ class SimOptions(TypedDict, total=False):
     """Write all events, for `ethbus explain`"""
 
     events_level: Union[Value, Sequence[Value]]
-    """What it has: `inputs`, for `ethbus replay`; `events`; or `all`"""
+    """What the trace has: `events`, `inputs` for `ethbus replay`, or `all`"""
 
     pcapng: Value
     """Write a capture for Wireshark; `-` for a pipe"""
@@ -421,7 +421,7 @@ class ExplainOptions(TypedDict, total=False):
     """Options of `ethbus explain`."""
 
     pick: Value
-    """The first frame that is like this: `collisions=3`"""
+    """The first frame that matches: `collisions=3`"""
 
     list: bool
     """List the frames with most collisions instead"""
@@ -430,7 +430,7 @@ class ExplainOptions(TypedDict, total=False):
     """Say what goes wrong on a segment with PLCA, and why"""
 
     short: bool
-    """Tell only what its life comes to, in a few lines"""
+    """Sum the frame's life up in a few lines"""
 
     svg: Value
     """Draw the frame's collisions over place and time"""
