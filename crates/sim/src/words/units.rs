@@ -130,6 +130,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" | "sec" => 1_000_000_000,
         "ms" => 1_000_000,
         "us" | "µs" => 1_000,
+        "ns" => 1,
         "m" | "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
         _ => return Err(format!("`{text}` is no duration: write it like `10s`, `500ms`, `2m` or `1h`")),
@@ -146,7 +147,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// No number, an unknown unit, or more than 1,000 days.
 pub fn duration_or_zero(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text);
-    let known = matches!(unit, "" | "s" | "sec" | "ms" | "us" | "µs" | "m" | "min" | "h");
+    let known = matches!(unit, "" | "s" | "sec" | "ms" | "us" | "µs" | "ns" | "m" | "min" | "h");
     if known && millionths(number) == Some(0) { Ok(Duration::ZERO) } else { duration(text) }
 }
 
@@ -435,6 +436,8 @@ mod tests {
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("500 ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("10"), Ok(Duration::from_secs(10)));
+        // The notes of a sweep write no warm-up as `0ns`, and `sweep row` reads them.
+        assert_eq!((duration("7ns"), duration_or_zero("0ns")), (Ok(Duration::from_nanos(7)), Ok(Duration::ZERO)));
         assert!(duration("0s").is_err() && duration("10 parsecs").is_err() && duration("").is_err());
         assert_eq!(speed("231000 km/s"), Ok(231_000_000.0));
         assert!(speed("1.1c").is_err() && speed("0c").is_err() && speed("3e8").is_err());
