@@ -322,7 +322,7 @@ fn a_lab_that_nobody_can_reach_any_more_ends() {
     std::fs::remove_dir_all(lab.record()).expect("root may");
     let mut lab = lab;
     let ended = lab.ended().succeeded();
-    assert!(ended.stderr.contains("record is gone") && ended.stderr.contains("it adds up"), "{ended:#?}");
+    assert!(ended.stderr.contains("folder was removed") && ended.stderr.contains("it adds up"), "{ended:#?}");
     lab.assert_nothing_left();
 }
 

@@ -76,7 +76,7 @@ pub enum LendError {
     },
     /// The loopback belongs to its namespace.
     #[error(
-        "`{name}` is the loopback of this network namespace, which the kernel lets nobody move: choose another interface"
+        "`{name}` is the loopback of this network namespace, which the kernel does not move: choose another interface"
     )]
     Loopback {
         /// Its name.
@@ -132,7 +132,7 @@ pub enum LendError {
     },
     /// It is a bridge, which the kernel does not let any user move.
     #[error(
-        "`{name}` is a bridge, which the kernel lets nobody move: write `kind = \"bridge\"` and `bridge = \"{name}\"` in the scenario"
+        "`{name}` is a bridge, which the kernel does not move: write `kind = \"bridge\"` and `bridge = \"{name}\"` in the scenario"
     )]
     IsBridge {
         /// Its name.

@@ -194,8 +194,9 @@ fn with_values(set: &str, varied: &[(String, Settings)]) -> Result<Vec<(String, 
     let (name, written) = set.split_once('=').ok_or_else(|| wrong("write it like `clients=10,100`".to_owned()))?;
     let names = || KEYS.iter().map(|key| key.name);
     let key = key(&name.trim().replace('_', "-")).ok_or_else(|| {
-        let near = meant(name, names()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        wrong(format!("no such key: {near}Known: {}", names().collect::<Vec<_>>().join(", ")))
+        let near =
+            meant(name, names()).map_or_else(|| "known".to_owned(), |near| format!("did you mean `{near}`? Known"));
+        wrong(format!("no such key: {near} here: {}", names().collect::<Vec<_>>().join(", ")))
     })?;
     let values = values(written).map_err(wrong)?;
     let each = |(text, settings): &(String, Settings)| {

@@ -70,8 +70,10 @@ pub struct Asked<'a> {
 }
 
 /// Keys that a grid cannot have, and what to write instead.
-const REFUSED: [(&str, &str); 2] =
-    [("seed", "seeds are `--seeds`'s to say"), ("run.replications", "a sweep repeats each run with `--seeds`")];
+const REFUSED: [(&str, &str); 2] = [
+    ("seed", "seeds are given by `--seeds`, like `--seeds 1,2,5`"),
+    ("run.replications", "a sweep repeats each run with `--seeds`"),
+];
 
 /// Why a grid cannot have a key, and what to write instead.
 pub fn refused(key: &str) -> Option<&'static str> {

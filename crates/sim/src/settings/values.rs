@@ -477,7 +477,7 @@ impl FromStr for MachineText {
             address.map_err(|_| format!("`{text}` is no IP address: write it like `192.0.2.7` or `2001:db8::7`"))?;
         if address.is_multicast() || address.is_unspecified() || address == IpAddr::V4(Ipv4Addr::BROADCAST) {
             return Err(format!(
-                "`{text}` is the address of no one machine: write it like `192.0.2.7` or `2001:db8::7`"
+                "`{text}` is the address of a group of machines: write it like `192.0.2.7` or `2001:db8::7`"
             ));
         }
         Ok(MachineText(address))

@@ -155,7 +155,7 @@ impl Serving<'_> {
         if self.record.is_there() {
             return ControlFlow::Continue(());
         }
-        say("ethbus: this lab's record is gone, so nobody could ask it for anything, nor take it down: it ends\n");
+        say("ethbus: this lab's folder was removed, so no command reaches the lab any more: it ends\n");
         ControlFlow::Break(None)
     }
 

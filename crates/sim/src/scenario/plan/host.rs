@@ -250,7 +250,7 @@ impl Planner<'_> {
         let (key, span) = self.named_by(interface);
         interface_name(interface.get_ref()).map_err(|what| self.wrong(key, span.clone(), what))?;
         if interface.get_ref() == "lo" {
-            let what = "`lo` is the loopback of its network namespace, which the kernel lets nobody move: choose another interface";
+            let what = "`lo` is the loopback of its network namespace, which the kernel does not move: choose another interface";
             return Err(self.wrong(key, span, what.to_owned()));
         }
         self.unique(&mut hosts.interfaces, interface.get_ref().clone(), name, key, span)?;
@@ -387,7 +387,7 @@ mod tests {
             (&format!("{vxlan}vni = 16777216"), vec![], ["lab.toml:4", "0 to 16777215"]),
             (&format!("{vxlan}port = 0"), vec![], ["lab.toml:4", "1 to 65535"]),
             (&format!("{vxlan}local = 'fd00::1'"), vec![], ["lab.toml:4", "both IPv6"]),
-            (&format!("{vxlan}local = '224.0.0.1'"), vec![], ["lab.toml:4", "no one machine"]),
+            (&format!("{vxlan}local = '224.0.0.1'"), vec![], ["lab.toml:4", "a group of machines"]),
             (&format!("{vxlan}{vxlan}"), vec![], ["lab.toml:6", "each needs its own"]),
             ("stations = 1", vec!["eth1", "eth1"], ["name", "each needs its own"]),
             ("stations = 1", vec!["lo"], ["--lend", "loopback"]),

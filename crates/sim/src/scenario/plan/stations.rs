@@ -184,7 +184,7 @@ impl Planner<'_> {
                 }
                 _ => format!("`{value}` of station {station} is that of station {other} too"),
             };
-            let unless = if key == "mac" { ", unless `duplicate_mac = true` stands before all sections" } else { "" };
+            let unless = if key == "mac" { ", unless `duplicate_mac = true` is before all sections" } else { "" };
             return Err(self.wrong(key, span, format!("{what}: each needs its own{unless}")));
         }
         taken.insert(value, (station.to_owned(), span));
