@@ -87,16 +87,16 @@ fn a_frame_is_found_by_number_or_name() {
 fn what_is_not_there_is_named() {
     let class = Class::new();
     for (arguments, words) in [
-        (vec!["--frame", "st2#9"], "the log has no frame st2#9: of st2 it has st2#1 only"),
-        (vec!["--frame", "st1#9"], "the log has no frame st1#9: of st1 it has st1#1 to st1#2"),
-        (vec!["--frame", "9"], "the log has no frame 9: "),
-        (vec!["--frame", "st9#1"], "no station is called `st9`; the log has st1, st2, st3"),
+        (vec!["--frame", "st2#9"], "the trace has no frame st2#9: of st2 it has st2#1 only"),
+        (vec!["--frame", "st1#9"], "the trace has no frame st1#9: of st1 it has st1#1 to st1#2"),
+        (vec!["--frame", "9"], "the trace has no frame 9: "),
+        (vec!["--frame", "st9#1"], "no station is called `st9`; the trace has st1, st2, st3"),
         (vec!["--frame", "0"], "--frame 0: a frame is called by its station and its number there, like st1#17"),
         (vec!["--frame", "st1#"], "--frame st1#: a frame is called by"),
         (vec!["--frame", "first"], "--frame first: a frame is called by"),
     ] {
         // What is no name of a frame is wrong use; a frame that the log does not have is a failure.
-        let code = if words.starts_with("the log has no") { 1 } else { 2 };
+        let code = if words.starts_with("the trace has no") { 1 } else { 2 };
         run(ethbus([&["explain", &class.events], &arguments[..]].concat())).failed_with(code, &[words]);
     }
     let damaged = class.with(&class.log().replacen("\"kind\":\"defer\"", "\"kind\":\"defre\"", 1));
@@ -104,7 +104,7 @@ fn what_is_not_there_is_named() {
         .failed_with(1, &["other, line 5: `defre` is no kind of event"]);
     for more in [&["--list"][..], &[]] {
         let asked = [&["explain", &class.events, "--pick", "station=zz"], more].concat();
-        run(ethbus(asked)).failed_with(2, &["no station is called `zz`; the log has st1, "]);
+        run(ethbus(asked)).failed_with(2, &["no station is called `zz`; the trace has st1, "]);
     }
     run(ethbus(["explain", "/no/such/log", "--frame", "1"])).failed_with(1, &["cannot read /no/such/log"]);
 }
@@ -125,7 +125,7 @@ fn a_log_that_ends_before_the_frame_says_so() {
         let path = class.with(&(lines[..count].join("\n") + "\n"));
         let told = run(ethbus(["explain", &path, "--frame", "st1#1"])).succeeded().stdout;
         let words = words.trim_start_matches("1 was ");
-        assert!(told.contains("The log ends at t = ") && told.contains(words), "{count}: {told}");
+        assert!(told.contains("The trace ends at t = ") && told.contains(words), "{count}: {told}");
     }
     let path = class.with(&log[..log.find("\"jam_end\"").expect("a jam")]);
     let told = run(ethbus(["explain", &path, "--frame", "st1#1"])).succeeded().stdout;
@@ -311,7 +311,7 @@ fn long_waits_keep_their_columns_and_count() {
     assert!(told.contains("excessive_deferrals"), "{told}");
 }
 
-/// A data plane that was stopped runs the medium through the stop before it looks at deliveries: the log has the fate
+/// A data plane that was stopped runs the medium through the stop before it looks at deliveries: the trace has the fate
 /// of a copy after a second and more of the medium's time.
 #[test]
 fn a_copy_that_was_dropped_after_a_long_stop_is_told() {

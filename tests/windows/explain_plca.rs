@@ -224,7 +224,7 @@ fn a_log_without_plca_has_no_segment() {
     let path_text = path.to_str().expect("UTF-8");
     run(ethbus(["sim", "--stations", "2", "--duration", "1ms", "--events", path_text])).succeeded();
     assert!(matches!(diagnose(&mut open(&path)), Err(ExplainError::Segment)));
-    run(ethbus(["explain", path_text, "--segment"])).failed_with(1, &["--segment: the log is not of PLCA"]);
+    run(ethbus(["explain", path_text, "--segment"])).failed_with(1, &["--segment: the trace is not of PLCA"]);
     let json = folder.path().join("plca");
     let json_text = json.to_str().expect("UTF-8");
     run(ethbus(["sim", "--access", "plca", "--stations", "2", "--duration", "1ms", "--events", json_text])).succeeded();

@@ -294,7 +294,7 @@ fn what_is_no_run_is_named() {
     fs::write(runs.path("half"), half).expect("own folder");
     let page = runs.file("half.html");
     run(ethbus(["report", &runs.file("half"), "-o", &page])).failed_with(1, &["the page is of what came before"]);
-    assert!(fs::read_to_string(page).expect("the page").contains("The log is not whole"));
+    assert!(fs::read_to_string(page).expect("the page").contains("The trace is not whole"));
     let (log, none) = (runs.file("a.events"), runs.file("none.html"));
     run(ethbus(["report", &log, "-o", &none, "--at", "99999999999"]))
         .failed_with(2, &["--at: 99,999,999,999 BT is after the end, which is at "]);

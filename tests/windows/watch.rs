@@ -452,8 +452,8 @@ fn a_log_is_shown_from_an_instant_on() {
     terminal.press(&["q"]);
     terminal.wait_for("THE END");
     let none = run(ethbus(["watch", "--at", "5"]));
-    none.failed_with(2, &["--at: a lab that is up has no past to go to: name an event log"]);
-    run(ethbus(["watch", "nothing.events", "--at", "5"])).failed_with(2, &["there is no event log `nothing.events`"]);
+    none.failed_with(2, &["--at: a lab that is up has no past to go to: name a trace"]);
+    run(ethbus(["watch", "nothing.events", "--at", "5"])).failed_with(2, &["there is no trace `nothing.events`"]);
     run(ethbus(["watch", &log, "--at", "5ms"])).failed_with(2, &["`5ms` is no instant in bit times"]);
 }
 

@@ -59,7 +59,7 @@ pub enum ExplainError {
         example: String,
     },
     /// No station is called so.
-    #[error("no station is called `{station}`; the log has {}", stations.join(", "))]
+    #[error("no station is called `{station}`; the trace has {}", stations.join(", "))]
     Station {
         /// The text of the option.
         station: String,
@@ -84,11 +84,11 @@ pub enum ExplainError {
     },
     /// There are no turns that could go wrong.
     #[error(
-        "--segment: the log is not of PLCA, and has no turns that could go wrong: choose a frame with --frame or --pick"
+        "--segment: the trace is not of PLCA, and has no turns that could go wrong: choose a frame with --frame or --pick"
     )]
     Segment,
     /// The log says nothing of it.
-    #[error("the log has no frame {frame}: {there}")]
+    #[error("the trace has no frame {frame}: {there}")]
     Absent {
         /// The text of the option.
         frame: String,

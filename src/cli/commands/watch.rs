@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Shows a lab that is up, or an event log.
+/// Shows a lab that is up, or a trace.
 ///
 /// # Errors
 /// No such lab or log; no terminal.
@@ -30,8 +30,8 @@ pub fn watch(args: &WatchArgs) -> Outcome {
         Some(path) => log(path, args, &interrupts),
         None if args.at.is_some() => {
             let what = match &args.lab {
-                Some(name) => format!("there is no event log `{name}`, and a lab that is up has no past to go to"),
-                None => "a lab that is up has no past to go to: name an event log".to_owned(),
+                Some(name) => format!("there is no trace `{name}`, and a lab that is up has no past to go to"),
+                None => "a lab that is up has no past to go to: name a trace".to_owned(),
             };
             Err(PlanError::option("--at", what).into())
         }

@@ -32,7 +32,7 @@ pub fn what(runs: &[Run], command: &str) -> String {
     writeln!(text, "{}</pre>", escape(command)).expect(ANY);
     for told in runs.iter().filter_map(|run| run.told.as_ref()) {
         if let Some(why) = &told.cut_short {
-            writeln!(text, "<p><strong>The log is not whole</strong>: {}.</p>", escape(why)).expect(ANY);
+            writeln!(text, "<p><strong>The trace is not whole</strong>: {}.</p>", escape(why)).expect(ANY);
         }
     }
     text

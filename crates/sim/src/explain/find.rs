@@ -250,7 +250,7 @@ fn concerns(story: &Story, event: &Event) -> bool {
     event.frame == story.frame || (is_status && story.end.is_none())
 }
 
-/// What was done to the medium is a step of the frame.
+/// Whether the frame's life has a step for this deed.
 fn is_told(story: &Story, input: &Input) -> bool {
     let concerns = |station| station == story.frame.station || story.destination == Some(Destination::Station(station));
     // With PLCA every node may be the coordinator, and faults are not told.

@@ -75,7 +75,7 @@ impl Hearing {
         self.look(sent.begin);
     }
 
-    /// What an event of its frame takes place among.
+    /// What the station hears as an event of its frame happens.
     pub fn setting(&mut self, frame: FrameId, kind: &Kind, at: BitInstant, scene: &Scene) -> Setting {
         self.look(at);
         let free = self.ready.max(self.busy_until);

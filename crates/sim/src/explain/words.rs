@@ -128,7 +128,7 @@ fn kept(story: &Story) -> String {
     }
     let from = group(story.kept_from.get());
     let what = format!(
-        "The log has everything from {from} BT on. Of the time before it has only frames that were not over then: others \
+        "The trace has everything from {from} BT on. Of the time before it has only frames that were not over then: others \
          that this frame met are missing."
     );
     format!("\n{}\n", wrap("", 0, &what).trim_end())
@@ -139,7 +139,7 @@ fn ending(story: &Story, teller: &dyn Teller) -> String {
     match (story.end, cut.is_empty()) {
         (None, _) => teller.ending(&cut),
         (Some(_), true) => String::new(),
-        (Some(_), false) => format!("\nThe log is not whole{cut}.\n"),
+        (Some(_), false) => format!("\nThe trace is not whole{cut}.\n"),
     }
 }
 
@@ -195,7 +195,7 @@ impl Story {
     /// The log ends before the frame does: when, and how long after its first step.
     fn not_ended(&self, cut: &str) -> String {
         format!(
-            "The log ends at t = {}, {} after the frame was first heard of and before its end{cut}",
+            "The trace ends at t = {}, {} after the frame was first heard of and before its end{cut}",
             group(self.read_to.get()),
             self.span(self.lived())
         )

@@ -340,7 +340,7 @@ mod tests {
         for (text, words) in [
             (without(9), "x, line 402: 1 line missing since line 1"),
             (back, "x, line 301: `t` is 1400, but the line before is of"),
-            (text.clone() + lines[9] + "\n", "x, line 404: nothing comes after a log's last line"),
+            (text.clone() + lines[9] + "\n", "x, line 404: nothing comes after a trace's last line"),
             (text.replacen("\"seed\":5", "\"seed\":6", 1), "x, line 403: lines were changed"),
             (
                 text.replacen("\"all\"", "\"everyone\"", 1),

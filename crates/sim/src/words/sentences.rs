@@ -30,7 +30,7 @@ pub const MET_MORE: &str = "; and {more} more";
 /// How far the party is.
 pub const APART: &str = ", {span} away";
 /// A signal whose sender is not known.
-pub const MET_UNKNOWN: &str = "a signal that began before the log";
+pub const MET_UNKNOWN: &str = "a signal that began before the trace";
 /// The collision came after slotTime.
 pub const LATE: &str = " That is later than slotTime, {slot}: a late collision (4.2.3.2.3).";
 /// It came in a burst.
@@ -391,6 +391,6 @@ mod tests {
         let all = noticed.sentence([party; NAMED + 2], &Parameters::IEEE_802_3, BitRate::MBIT_10);
         assert_eq!((all.matches("st2#4").count(), all.contains("; and 2 more.")), (NAMED, true), "{all}");
         let nobody = noticed.sentence([], &Parameters::IEEE_802_3, BitRate::MBIT_10);
-        assert!(nobody.contains("st1 notices a signal that began before the log."), "{nobody}");
+        assert!(nobody.contains("st1 notices a signal that began before the trace."), "{nobody}");
     }
 }

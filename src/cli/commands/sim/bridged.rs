@@ -110,7 +110,7 @@ fn refuse_what_is_of_one_bus(args: &SimArgs) -> Result<(), CommandError> {
         return Ok(());
     };
     let instead = match option {
-        "--watch" => "leave it out, or write `--events FILE`, which gives a log of each bus for `ethbus watch`",
+        "--watch" => "leave it out, or write `--events FILE`, which gives a trace of each bus for `ethbus watch`",
         "--series" => "add `--series-out FILE`, which gives a file of each bus",
         _ => "write the name of a FILE, which gives one of each bus",
     };

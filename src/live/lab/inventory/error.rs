@@ -71,7 +71,7 @@ pub enum InventoryError {
         why: &'static str,
     },
     /// The content of the record makes no sense.
-    #[error("{} is not a lab's record; if no lab of this name is up, remove the folder", path.display())]
+    #[error("{} is not a lab's inventory; if no lab of this name is up, remove the folder", path.display())]
     Content {
         /// The file.
         path: PathBuf,

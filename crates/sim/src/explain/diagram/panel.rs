@@ -316,7 +316,7 @@ impl<'a> Panel<'a> {
                 (None, Some(end)) if !self.story.config.detects_collisions() => format!("ends at {} BT", when(end)),
                 (Some(collision), _) => format!("notices the collision at {} BT", when(collision.at)),
                 (None, Some(end)) => format!("notices no collision, and ends at {} BT", when(end)),
-                (None, None) => "notices no collision before the log ends".to_owned(),
+                (None, None) => "notices no collision before the trace ends".to_owned(),
             };
             format!("{frame} begins at {} BT and {noticed}.", when(one.begin))
         };

@@ -261,7 +261,7 @@ impl Words<'_> {
                 let whom = self.all_called(over.into_iter().filter(|one| end(one) == last));
                 format!("the inter-packet gap of {gap} after {whom} is not over (4.2.3.2.2)")
             }
-            (true, true) => "what it hears began before the log".to_owned(),
+            (true, true) => "what it hears began before the trace".to_owned(),
         };
         format!("Ready for attempt {attempt}, but it must defer (4.2.3.2.1): {why}.")
     }

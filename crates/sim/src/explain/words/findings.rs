@@ -560,7 +560,7 @@ fn without_a_number(segment: &Segment, cause: &Cause) -> [String; 3] {
                 times(*often),
                 group(first.get())
             ),
-            "Look at faults and cuts in the log (lines of the layer `deed`).".to_owned(),
+            "Look at faults and cuts in the trace (lines of the layer `deed`).".to_owned(),
         ],
         _ => Default::default(),
     }

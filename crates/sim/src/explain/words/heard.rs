@@ -65,7 +65,7 @@ impl Words<'_> {
     fn what_spoilt(&self, setting: &Setting, places: &[StationId]) -> String {
         let (packet, spoilt_by, noise) = match setting {
             Setting::Receives { packet: Some(packet), spoilt_by, noise } => (packet, spoilt_by, noise),
-            _ => return "its signal began before the log, so this does not tell why".to_owned(),
+            _ => return "its signal began before the trace, so this does not tell why".to_owned(),
         };
         let called = |one: &Sent| {
             let whose = if places.contains(&one.source) { ", the receiver's own" } else { "" };
@@ -85,7 +85,7 @@ impl Words<'_> {
                 format!("the signal of {} lay over it there", list(&names))
             }
             (None, _, true) => {
-                "no signal in this log met it there, so its sender was faulty, or that signal began before the log"
+                "no signal in this trace met it there, so its sender was faulty, or that signal began before the trace"
                     .to_owned()
             }
         }

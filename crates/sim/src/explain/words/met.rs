@@ -27,7 +27,7 @@ impl Words<'_> {
             more => told.push(format!("{} more did so too", group(more as u64))),
         }
         if told.is_empty() {
-            return "it met a signal of before the log".to_owned();
+            return "it met a signal that began before the trace".to_owned();
         }
         let lost = match (last.met.len(), last.met.iter().all(|met| last.others[met.other].lost)) {
             (1, true) => "both are lost",

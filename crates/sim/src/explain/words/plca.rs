@@ -72,7 +72,7 @@ impl super::Teller for Words<'_> {
             };
         }
         if self.end.is_none() {
-            text += &format!(" The log ends {} after it was offered, and it was not sent.", self.span(self.lived()));
+            text += &format!(" The trace ends {} after it was offered, and it was not sent.", self.span(self.lived()));
         }
         let mut told = wrap("", 0, &text);
         for found in &self.on.findings {

@@ -340,7 +340,7 @@ impl Blocked {
         if cfg!(fuzzing) || self.crc32.clone().finalize() == half(head, 4) {
             return Ok(());
         }
-        Err("this block or one before it was changed, is missing or in another place: take the log as it was written"
+        Err("this block or one before it was changed, is missing or in another place: take the trace as it was written"
             .to_owned())
     }
 

@@ -125,7 +125,7 @@ impl Checked {
     /// The lines before it are not those that were written.
     pub fn confirm(&mut self, said: &Said, number: u64) -> Result<(), String> {
         let (there, since) = (number - 1, self.confirmed);
-        let wrong = |what: String| Err(format!("{what} since line {since}: take the log as it was written"));
+        let wrong = |what: String| Err(format!("{what} since line {since}: take the trace as it was written"));
         match said.lines {
             lines if lines > there => return wrong(format!("{} missing", many(lines - there, "line"))),
             lines if lines < there => return wrong(format!("{} too many", many(there - lines, "line"))),

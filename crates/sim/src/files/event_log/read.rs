@@ -298,7 +298,7 @@ impl<R: BufRead> EventLogReader<R> {
     /// The last line has been.
     fn goes_on(&self) -> Result<(), ReadError> {
         match self.checked.has_ended() {
-            true => Err(self.lines.wrong("nothing comes after a log's last line".to_owned())),
+            true => Err(self.lines.wrong("nothing comes after a trace's last line".to_owned())),
             false => Ok(()),
         }
     }

@@ -208,8 +208,8 @@ pub fn write_event(text: &mut Vec<u8>, names: &Names, event: &Event) {
 /// Nothing has this serial: those of frames begin at 1, and what is no frame has 0.
 const NO_SERIAL: u64 = u64::MAX;
 
-/// What lines about a station have in common, and about the latest of its frames and the one before, of which its
-/// receivers still report.
+/// Text that lines about a station share: its name, and the names of its two latest frames. Receivers may still report the
+/// earlier one.
 #[derive(Debug)]
 struct StationColumns {
     /// `,"station":"st1"`.

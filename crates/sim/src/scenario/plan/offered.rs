@@ -30,8 +30,9 @@ pub(super) fn overload_warning(medium: &Config, traffic: &[TrafficSpec], further
     let Most { of, carried, known_as, unit, attempt_limit } = most;
     let fate = match attempt_limit {
         Some(limit) => format!("frames that met others {} times are given up", limit.get()),
-        None => "the rest is tried again and again, so the backlog and the event log grow as long as the run lasts"
-            .to_owned(),
+        None => {
+            "the rest is tried again and again, so the backlog and the trace grow as long as the run lasts".to_owned()
+        }
     };
     let carried = carried * offered / taken;
     let less = (carried * 80.0).floor() / 100.0;
@@ -149,7 +150,7 @@ mod tests {
         let endless = warnings(&infinite("aloha"), &poisson("0.3")).concat();
         assert!(endless.starts_with("0.300 frames a frame time are offered"), "{endless}");
         assert!(
-            endless.contains("the backlog and the event log grow") && endless.contains("`poisson:0.14/slot`"),
+            endless.contains("the backlog and the trace grow") && endless.contains("`poisson:0.14/slot`"),
             "{endless}"
         );
         let given_up = warnings(&infinite("csma"), &poisson("1.5")).concat();

@@ -93,7 +93,7 @@ fn a_log_of_other_lines_is_found() {
     }
     let changed = text.replacen("\"size\":46,\"destination\":\"nobody\"", "\"size\":47,\"destination\":\"nobody\"", 1);
     found("lines were changed, or are in another order,", &[&changed]);
-    found("nothing comes after a log's last line", &[&text, lines[1]]);
+    found("nothing comes after a trace's last line", &[&text, lines[1]]);
 }
 
 #[test]
