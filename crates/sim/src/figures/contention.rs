@@ -237,7 +237,7 @@ mod tests {
         assert!(contention.attempts.len() <= OPEN);
     }
 
-    /// Of the latest episodes each gets further attempts, and an older one none.
+    /// Attempts are added to each of the latest episodes, and to no older one.
     #[test]
     fn an_old_episode_gets_no_further_attempt() {
         let latest = OPEN as u64 + 10;

@@ -68,12 +68,12 @@ pub const COUNTERS: &[Counter] = &[
     counter(
         "too_short",
         "Frames discarded because they had no whole header",
-        "frames of the host that were not sent: without a whole header",
+        "frames not sent: without a whole header",
     ),
     counter(
         "too_long",
         "Frames discarded because they were above maxBasicFrameSize",
-        "frames of the host that were not sent: above max_frame_size",
+        "frames not sent: above max_frame_size",
     ),
     counter(
         "detached",
@@ -112,7 +112,7 @@ pub const COUNTERS: &[Counter] = &[
     counter(
         "delivered",
         "Frames of the station that an addressee received whole",
-        "frames of the station that an addressee received whole; a group frame once for each station",
+        "frames of the station that an addressee received whole, a group frame once for each",
     ),
 ];
 

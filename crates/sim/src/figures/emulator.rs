@@ -72,16 +72,11 @@ fn some(number: u64) -> Option<f64> {
 /// When copies and arrivals were handled, against when they were due.
 const TIMING: &[Figure] = &[
     other("verdict", "see above"),
-    counter(
-        "deliveries",
-        "Frames copied to stations",
-        "copies handed to stations: each carried frame goes to every other station, or with a filter to the stations that need it",
-        |e| some(e.timing.deliveries),
-    ),
+    counter("deliveries", "Frames copied to stations", "copies handed to stations", |e| some(e.timing.deliveries)),
     gauge(
         "lateness_p50_ns",
         "Median of how late deliveries were handed to the kernel",
-        "from the instant at which a copy was due to the end of the call that handed it over: the median",
+        "how late a copy was, at the end of the call that handed it over: the median",
         |e| some(e.timing.lateness_p50_ns),
     ),
     gauge(
@@ -93,29 +88,26 @@ const TIMING: &[Figure] = &[
     gauge("lateness_max_ns", "The latest delivery", "the longest of it", |e| some(e.timing.lateness_max_ns)),
     other(
         "lateness_histogram_ns",
-        "copies in each bin of it, under the bin's end in nanoseconds; a bin for each doubling from 1024 ns on, empty ones left out",
+        "copies under the end of their bin in ns; a bin for each doubling from 1024 on, empty ones left out",
     ),
-    gauge("deliveries_pending", "Copies that are not due yet", "copies that are not due yet, at this moment", |e| {
+    gauge("deliveries_pending", "Copies that are not due yet", "copies that are not due yet", |e| {
         some(e.timing.deliveries_pending)
     }),
     gauge(
         "arrivals_pending",
         "Frames that were read and not given to the medium yet",
-        "frames that were read and not yet given to the medium, at this moment",
+        "frames that were read and not yet given to the medium",
         |e| some(e.timing.arrivals_pending),
     ),
     counter(
         "late_arrivals",
         "Frames whose stamp was before the engine's now",
-        "frames whose stamp was before the instant that the medium had reached; they count as offered at that instant",
+        "frames whose stamp was before the instant that the medium had reached, at which they count as offered",
         |e| some(e.timing.late_arrivals),
     ),
-    gauge(
-        "late_arrival_max_ns",
-        "The latest of these",
-        "the latest of these: how long before that instant its stamp was",
-        |e| some(e.timing.late_arrival_max_ns),
-    ),
+    gauge("late_arrival_max_ns", "The latest of these", "the latest of these: how long before", |e| {
+        some(e.timing.late_arrival_max_ns)
+    }),
 ];
 
 /// Whether the machine kept up, and what took its time.
@@ -123,7 +115,7 @@ const MACHINE: &[Figure] = &[
     counter(
         "slip_ns",
         "Time for which the medium's clock stood still, since the machine did not keep up",
-        "real time for which ethbus stopped the medium's clock since the machine did not keep up",
+        "real time for which the medium's clock was stopped, since the machine did not keep up",
         |e| some(e.machine.slip_ns),
     ),
     counter("slips", "How often it stood still", "how often the clock stopped", |e| some(e.machine.slips)),
@@ -136,19 +128,19 @@ const MACHINE: &[Figure] = &[
     counter(
         "late_deliveries",
         "Frames handed over more than a millisecond late",
-        "frames of which copies were handed over more than 1 ms after they were due",
+        "frames with copies more than 1 ms late",
         |e| some(e.machine.late_deliveries),
     ),
     counter(
         "steal_ns",
         "Time in which a hypervisor gave the processors to others",
-        "time in which a hypervisor gave the machine's processors to others, all of them together, in steps of the kernel's tick; `null` if the kernel does not say",
+        "time for which a hypervisor gave the processors, all together, to others, in steps of the kernel's tick; `null` if unknown",
         |e| e.machine.steal_ns.and_then(some),
     ),
     counter(
         "cpu_wait_ns",
         "Time in which the data plane waited for a processor",
-        "time in which the data plane was ready to run and others had the processor; `null` likewise",
+        "time for which the data plane was ready to run and others had the processor; `null` likewise",
         |e| e.machine.cpu_wait_ns.and_then(some),
     ),
     counter("clock_steps", "Times that the real-time clock was set", "times that the real-time clock was set", |e| {
@@ -165,41 +157,33 @@ const MACHINE: &[Figure] = &[
 
 /// How copies for several stations are made, and which are left out.
 const COPYING: &[Figure] = &[
-    other(
-        "fan_out",
-        "how frames get to several stations: `kernel`, it makes the copies; `batch`, they are sent one by one",
-    ),
+    other("fan_out", "who makes copies: the `kernel`, or a `batch` of calls"),
     counter(
         "kernel_copies",
         "Copies that the kernel made",
-        "of `deliveries`, those that the kernel copied: of frames up to 1514 octets without FCS, for three stations or more that are equally far",
+        "of `deliveries`, those by the kernel: of frames up to 1514 octets without FCS, for three stations or more that are equally far",
         |e| some(e.copying.kernel_copies),
     ),
     counter(
         "helped_copies",
         "Of these, copies that another processor made at the same time",
-        "of `kernel_copies`, those that a helper on another processor had made at the same time: with more than 64 stations",
+        "of `kernel_copies`, those that another processor made at the same time, with more than 64 stations",
         |e| some(e.copying.helped_copies),
     ),
     counter(
         "fan_out_failures",
         "Frames that the kernel did not copy, though it should",
-        "frames that the kernel should have copied and refused, because the interface at which it copies them was removed; they were sent one by one",
+        "frames sent one by one, because the interface at which the kernel copies was removed",
         |e| some(e.copying.fan_out_failures),
     )
     .also("failures of the fan-out"),
     other("filter", "`none` or `address` ([scenario.md](scenario.md))"),
-    counter(
-        "filtered",
-        "Copies left out by the filter",
-        "copies left out because they were for another station",
-        |e| some(e.copying.filtered),
-    )
-    .also("left out by the filter"),
+    counter("filtered", "Copies left out by the filter", "copies left out by the filter", |e| some(e.copying.filtered))
+        .also("left out by the filter"),
     gauge(
         "stations_unfiltered",
         "Stations that hear everything in spite of the filter",
-        "stations that hear everything in spite of the filter, at this moment",
+        "stations that hear everything in spite of the filter",
         |e| some(e.copying.stations_unfiltered),
     )
     .also("stations it is lifted for"),
@@ -224,7 +208,7 @@ const UNDELIVERED: &[Figure] = &[
     counter(
         "deliveries_to_absent",
         "Copies for a station whose interface is down or gone",
-        "copies that a station did not get, because it was detached or its interface down or gone when they were due",
+        "copies for a station that was detached, or whose interface was down or gone, when they were due",
         |e| some(e.undelivered.deliveries_to_absent),
     )
     .drop("absent stations"),
@@ -238,14 +222,14 @@ const UNDELIVERED: &[Figure] = &[
     counter(
         "copies_to_detached",
         "Copies for a station that was off the medium",
-        "copies that were not made, because the station was off the medium when the frame was sent",
+        "copies not made, because the station was off the medium when the frame was sent",
         |e| some(e.undelivered.copies_to_detached),
     )
     .also("copies not made for detached stations"),
     counter(
         "refused_by_mtu",
         "Copies above the MTU of a station's interface",
-        "copies that a station's host refused, because the MTU of its interface was lowered",
+        "copies above the MTU of a station's interface, which was lowered",
         |e| some(e.undelivered.refused_by_mtu),
     )
     .drop("a station's MTU"),
@@ -256,21 +240,21 @@ const ARRIVALS: &[Figure] = &[
     counter(
         "stamped_at_ring",
         "Frames stamped as they came into the ring",
-        "frames stamped as they entered the ring, a few microseconds late: those of TCP, because the kernel keeps TCP's departure time in the place of the stamp",
+        "frames stamped as they entered the ring, a few microseconds late: those of TCP, whose departure time is in the place of the stamp",
         |e| some(e.arrivals.stamped_at_ring),
     )
     .also("stamped at the ring"),
     counter(
         "future_stamps",
         "Frames whose stamp was later than their reading",
-        "frames whose stamp was later than their reading, because the clock was set; the time of reading was used",
+        "frames whose stamp was later than their reading, since the clock was set; the reading counts",
         |e| some(e.arrivals.future_stamps),
     )
     .also("stamps from the future"),
     counter(
         "stale_stamps",
         "Frames whose stamp was too old",
-        "frames whose stamp was more than a second before the ring was last empty, because the clock was set; the time of reading was used",
+        "frames whose stamp was more than a second before the ring was last empty, likewise",
         |e| some(e.arrivals.stale_stamps),
     )
     .also("stale stamps"),
@@ -313,16 +297,13 @@ const PORTS: &[Figure] = &[
     counter(
         "ports_lost",
         "Times that a station's interface went down or vanished",
-        "times that a station left the medium because its interface went down or vanished",
+        "times that a station's interface went down or vanished",
         |e| some(e.ports.ports_lost),
     )
     .also("ports lost"),
-    counter(
-        "ports_gone",
-        "Times that it vanished",
-        "interfaces that vanished, as with `ip netns del`, whether or not they went down first",
-        |e| some(e.ports.ports_gone),
-    )
+    counter("ports_gone", "Times that it vanished", "interfaces that vanished, as with `ip netns del`", |e| {
+        some(e.ports.ports_gone)
+    })
     .also("ports gone"),
     counter(
         "link_changes_missed",
@@ -336,7 +317,7 @@ const PORTS: &[Figure] = &[
 /// What was done to the bus.
 const CHANGES: &[Figure] = &[other(
     "changes",
-    "the latest change of each kind to each station and to the cable: `station` (empty for the cable), `change` (`plug`, `unplug`, `add`, `remove`, `fault` and the fault's name, like `fault deaf`, `fault none`, `plca`, `cut`, `mend`, `queue`), and `unix_ns`, its instant in nanoseconds since 1970; not there if nothing was changed",
+    "the latest change of each kind to each station and to the cable: `station` (empty for the cable), `change` (`plug`, `unplug`, `add`, `remove`, `fault deaf`, `fault none`, `plca`, `cut`, `mend`, `queue` …), and `unix_ns`, in nanoseconds since 1970; not there if nothing was changed",
 )];
 
 /// What traces and reports miss.
@@ -351,50 +332,50 @@ const OBSERVERS: &[Figure] = &[
     counter(
         "inputs_skipped",
         "Inputs that are not in the trace",
-        "inputs not in a trace of inputs, because the disk was full, or the file was written more slowly than the bus went ([trace.md](trace.md))",
+        "inputs not in a trace, because the disk was full or too slow ([trace.md](trace.md#full-disks-and-slow-ones))",
         |e| some(e.observers.inputs_skipped),
     )
     .drop("inputs"),
     counter(
         "events_skipped",
         "Events that are not in the trace",
-        "events not in a trace of events, likewise",
+        "events not in a trace, likewise",
         |e| some(e.observers.events_skipped),
     )
     .drop("events"),
-    gauge("files_incomplete", "Wanted files that are not whole", "how many files that were wanted are not whole", |e| {
+    gauge("files_incomplete", "Wanted files that are not whole", "files that are not whole", |e| {
         some(e.observers.files_incomplete)
     }),
     other(
         "incomplete_files",
-        "these files: `file`, what it `holds`, and how much is known to be `missing`; not there if all are whole",
+        "these: `file`, what it `holds`, and how much is known to be `missing`; not there if all are whole",
     ),
     counter(
         "files_kept",
         "Files that have the last seconds before something",
-        "how many files have the last seconds before a trigger of `--on`, or before `ethbus capture --last` ([seeing.md](seeing.md))",
+        "files with the last seconds before a trigger of `--on`, or before `ethbus capture --last` ([seeing.md](seeing.md))",
         |e| some(e.observers.files_kept),
     )
     .also("files of last seconds"),
-    other("kept_files", "the names of these files; not there if there are none"),
+    other("kept_files", "their names; not there if there are none"),
     counter(
         "keeps_missed",
         "Triggers whose last seconds were not written",
-        "triggers whose last seconds were not written: 20 files were there, or the one before was still being written",
+        "triggers without a file: 20 were there, or the one before was being written",
         |e| some(e.observers.keeps_missed),
     )
     .also("triggers without a file"),
     other(
         "latency",
-        "the effort for punctuality, in words: `normal`, or `low` and what the machine granted of it ([live.md](live.md))",
+        "`normal`, or `low` and what the machine granted of it ([live.md](live.md#latency))",
     ),
     other(
         "links",
-        "what the kernel counts between each `station` and the bus since the lab came up, read a moment after the rest; below",
+        "what the kernel counts between each `station` and the bus, read a moment after the rest; below",
     ),
     other(
         "priority",
-        "how the kernel schedules the data plane: `SCHED_FIFO` while it is asleep most of the time, else `nice -20`; `normal` without root",
+        "of the data plane: `SCHED_FIFO` while it sleeps most of the time, else `nice -20`; `normal` without root",
     ),
 ];
 
@@ -423,7 +404,7 @@ pub const LINKS: &[Link] = &[
     Link {
         name: "offloads",
         help: "",
-        about: "offloads that were switched on again in the station, in words; only if there are any, and checked only after a frame has shown it",
+        about: "offloads that were switched on again in the station, in words; only if a frame has shown it",
         place: "",
         value: |_| None,
     },
@@ -451,7 +432,7 @@ pub const LINKS: &[Link] = &[
     Link {
         name: "without_carrier",
         help: "Frames that the host dropped for want of carrier",
-        about: "frames that the station's host dropped while the station was off the medium and its interface without carrier ([live.md](live.md#links))",
+        about: "frames that the station's host dropped while its interface had no carrier ([live.md](live.md#links))",
         place: "",
         value: |link| Some(link.without_carrier),
     },
@@ -465,21 +446,21 @@ pub const LINKS: &[Link] = &[
     Link {
         name: "lost_at_tap",
         help: "Frames that it dropped at the station's TAP device",
-        about: "frames that it dropped at the station's TAP device: the program did not read in time, or none had the device open",
+        about: "frames that it dropped at the station's TAP device: no program read it in time",
         place: "at its TAP device",
         value: |link| Some(link.lost_at_tap),
     },
     Link {
         name: "lost_outside",
         help: "Frames that it dropped on the way outside",
-        about: "frames that it dropped at the interface or the end of the tunnel that the station leads outside by ([ports.md](ports.md)): for a tunnel, those for which there was no way to the other machine",
+        about: "frames that it dropped at the interface or tunnel by which the station leads outside ([ports.md](ports.md)): for a tunnel, without a way to the other machine",
         place: "on the way outside",
         value: |link| Some(link.lost_outside),
     },
     Link {
         name: "tunnel_round_trip_ns",
         help: "",
-        about: "of a tunnel, the round trip to the other machine by the network below it, as the tunnel was made ([ports.md](ports.md)): the least of three ICMP echoes; only if all were answered",
+        about: "round trip of a tunnel by the network below it, as it was made ([ports.md](ports.md#another-machine)): the least of three ICMP echoes, if all were answered",
         place: "",
         value: |_| None,
     },

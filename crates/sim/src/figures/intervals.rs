@@ -178,7 +178,7 @@ pub fn half_width_of_batched_quantile<const BITS: u32>(batches: &[Histogram<BITS
 /// The fewest frames beyond a quantile for which the quantile has an interval.
 const FEWEST_BEYOND: f64 = 50.0;
 
-/// The half-width of `part`, a part of all frames, from groups of samples with their frames and those that count.
+/// The half-width of `part`, a part of all frames. A sample is a number of frames, and how many of them count.
 fn half_width_of_part<'a>(part: f64, groups: impl ExactSizeIterator<Item = &'a [(f64, f64)]>) -> Option<f64> {
     let n = groups.len();
     let sum = |group: &[(f64, f64)]| group.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

@@ -95,7 +95,7 @@ pub const NUMBERS: &[Number<Metric>] = &[
         name: "attempts_per_episode",
         label: "Attempts per episode",
         unit: "",
-        about: "mean number of attempts that collided in an episode and whose stations noticed it: two stations can make many in a long episode; a sender that is too far away to notice, or deaf, is not counted",
+        about: "mean number of attempts that collided in an episode and whose stations noticed it; two stations can make many in a long episode",
         key_figure: "attempts in a collision episode",
         value: |m| m.attempts_per_episode,
     },
@@ -111,7 +111,7 @@ pub const NUMBERS: &[Number<Metric>] = &[
         name: FAIRNESS,
         label: "Fairness, Jain's index",
         unit: "",
-        about: "Jain's index over successful octets of the stations that had something to send: 1 if all got as much through, 1/n if one of n got everything",
+        about: "Jain's index over successful octets of the stations that had something to send: 1 if all have as many, 1/n if one of n has all",
         key_figure: "fairness of octets (Jain's index)",
         value: |m| m.fairness,
     },
@@ -170,7 +170,7 @@ pub struct OfDelay {
     pub label: &'static str,
     /// What a report calls it among its key figures, for each delay; empty if it is none of these.
     pub key_figures: &'static [&'static str],
-    /// Up to which part of the frames it is, if it is a quantile.
+    /// Of a quantile, the part of the frames at or below it.
     pub part: Option<f64>,
     /// Its value.
     pub value: Figure,
@@ -247,7 +247,7 @@ pub const SLOTTED: &[Number<SlottedFigure>] = &[
         name: "backlog",
         label: "Backlog",
         unit: "",
-        about: "mean number of frames that were sent in vain and are to be sent again, from when their senders know",
+        about: "mean number of frames to be sent again, from when their senders know",
         key_figure: "",
         value: |slotted| Some(slotted.backlog),
     },
@@ -298,7 +298,7 @@ pub const WHOLE: &[Number<SlottedFigure>] = &[
         name: "longest_waiting_bt",
         label: "Longest waiting",
         unit: "BT",
-        about: "the longest that a frame has waited with which the medium is not done at the end, in bit times; not with `csma-ca`",
+        about: "the longest wait, in bit times, of a frame that is not over at the end; not with `csma-ca`",
         key_figure: "",
         value: |slotted| slotted.longest_waiting_bt.map(|bits| bits as f64),
     },
@@ -306,7 +306,7 @@ pub const WHOLE: &[Number<SlottedFigure>] = &[
         name: RAN_AWAY,
         label: "Ran away slot",
         unit: "",
-        about: "in CSV, of `ran_away`: the mean of the slots in which [infinitely many users ran away](access.md#infinitely-many-users-run-away), if they did",
+        about: "in CSV, of `ran_away`: the mean of the slots in which [users ran away](access.md#infinitely-many-users-run-away), if they did",
         key_figure: "",
         value: |slotted| slotted.ran_away.as_ref().map(RanAway::mean_slot),
     },

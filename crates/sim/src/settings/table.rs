@@ -50,7 +50,7 @@ macro_rules! settings {
                 /// *live*: the same for IPv6
                 ipv6: Given<Network>, Text(text::<Network>), "a network in quotes, like `ipv6 = \"fd77::/64\"`",
                     default "`\"fd77::/64\"`";
-                /// several stations may have one MAC address, a trouble of real networks: each hears the frames for it, and they count for the first
+                /// several stations may have one MAC address: each hears the frames for it, and they count for the first
                 duplicate_mac: Given<bool>, Switch, "`duplicate_mac = true` or `duplicate_mac = false`",
                     default "`false`";
                 /// the medium
@@ -105,7 +105,7 @@ macro_rules! settings {
                 queue: Given<usize>, Whole(1, LARGEST_32),
                     "a whole number of frames from 1 to 4294967295, like `queue = 100`",
                     default "100";
-                /// how long a station stays learned that is silent (802.1Q, 8.8.3)
+                /// how long a silent station stays learned (802.1Q, 8.8.3)
                 ageing: Given<DurationText>, Text(text::<DurationText>),
                     "a time with its unit in quotes, like `ageing = \"300s\"`",
                     default "`\"300s\"`";
@@ -219,17 +219,17 @@ macro_rules! settings {
                     option Opt {
                         long: "control", value: "CONTROL", place: 55, on: SIM | SWEEP,
                         help: "Of `slotted-aloha`, not a backoff: `known`, `estimated`, `estimated:0.3`",
-                        more: "Each frame that waits goes out in a slot with the chance 1/n. Stations know n, the number of these frames, or estimate it from idle slots, successes and collisions; 0.3 is the new frames a slot that the estimate assumes, otherwise 1/e. Control limits of Lam and Kleinrock come after it: with `known,10,200@11,reject@7` frames wait up to 10 slots, up to 200 if more than 11 frames wait, and new frames are dropped if more than 7 wait.",
+                        more: "Each frame that waits goes out in a slot with the chance 1/n. Stations know n, the number of these frames, or estimate it from idle slots, successes and collisions; 0.3 is the new frames a slot that the estimate assumes, otherwise 1/e. Control limits of Lam and Kleinrock may follow: with `known,10,200@11,reject@7` the chance is 2/(10 + 1), or 2/(200 + 1) if more than 11 frames wait, and new frames are dropped if more than 7 wait.",
                         ..Opt::NEW
                     };
-                /// of ALOHA, CSMA and CSMA/CA on a bus: a frame is received if it is stronger than those that it meets by this much, `"10dB"`, or `"10dB,3.5"` with the path loss exponent
+                /// of ALOHA, CSMA and CSMA/CA on a bus: how much stronger than those that it meets a frame must be, `"10dB"`, or `"10dB,3.5"` with the path loss exponent
                 capture: Given<CaptureText>, Text(text::<CaptureText>),
                     "a threshold in quotes: `capture = \"10dB\"`, or with the path loss exponent `\"10dB,3.5\"`",
                     default "none: frames that meet are lost", of Of::RADIO,
                     option Opt {
                         long: "capture", value: "DB", place: 56, on: SIM | SWEEP,
                         help: "Of ALOHA, CSMA, CSMA/CA on a bus: a frame so much stronger is received, `10dB`",
-                        more: "A frame is received if its power is above the largest sum of the others at any instant by this threshold. Power falls with the distance as d^-4, or with another path loss exponent: `10dB,3.5`.",
+                        more: "A frame is received if its power is always this much above the sum of the others. Power falls with the distance as d^-4, or with another path loss exponent: `10dB,3.5`.",
                         ..Opt::NEW
                     };
                 /// without collision detection: slots until a sender knows of a collision; of `tdma`: of a lost frame
@@ -589,16 +589,16 @@ macro_rules! settings {
 
             /// `[kernel]`
             KernelSection KERNEL {
-                /// the folder that stations have as their root file system, read-only: `"/"` is this machine's; it counts from the scenario's folder
+                /// stations' root file system, read-only: a folder, relative to the scenario's; `"/"` is this machine's
                 root: Given<String>, Text(any), "a folder in quotes, like `root = \"/\"`",
                     default "`\"/\"`";
-                /// the folder whose files stations have in `/tmp/in`, read-only; it counts from the scenario's folder
+                /// the folder, relative to the scenario's, whose files stations have in `/tmp/in`, read-only
                 files: Given<String>, Text(any), "a folder in quotes, like `files = \"data\"`",
                     default "none";
                 /// memory of each station, in MiB
                 memory: Given<u64>, Whole(32, 4096), "a whole number of MiB from 32 to 4096, like `memory = 48`",
                     default "48";
-                /// how long one read of the clock lasts: a program that polls the clock passes time in steps of it
+                /// how long one read of the clock lasts: the step of time of a program that polls it
                 clock_cost: Given<DurationText>, Text(text::<DurationText>),
                     "a time with its unit in quotes, like `clock_cost = \"5us\"`",
                     default "`\"5us\"`";
@@ -647,7 +647,7 @@ macro_rules! settings {
                 time: Given<InstantText>, Text(text::<InstantText>),
                     "an instant with its unit in quotes, like `time = \"1s\"` or `\"512 BT\"`",
                     default "none: write one";
-                /// whose `fault`, `plca` or `arrivals` it is; without one a fault is noise on the medium, and of all stations, and `arrivals` are what all offer together
+                /// whose `fault`, `plca` or `arrivals` it is; without one those of all stations: noise on the line, and what all offer together
                 station: Given<String>, Text(any), "the station whose fault it is, like `station = \"st1\"`",
                     default "none";
                 /// what is wrong with this station from then on
@@ -740,7 +740,7 @@ macro_rules! settings {
                 /// `"deaf"`, `"bad_fcs"`, `"ber:1e-6"` …; see [fidelity.md](fidelity.md)
                 fault: Given<FaultText>, Text(text::<FaultText>), "a fault in quotes, like `fault = \"deaf\"`",
                     default "`\"none\"`";
-                /// how fast its clock is: its gaps, its backoff and its slots run by it; see [fidelity.md](fidelity.md)
+                /// how fast its clock is; see [fidelity.md](fidelity.md#a-clock-that-is-off)
                 clock: Given<PpmText>, Text(text::<PpmText>), "parts per million in quotes, like `clock = \"50 ppm\"`",
                     default "`\"0 ppm\"`";
                 /// *live*: its IPv4 address with prefix length; `"none"` leaves that to others

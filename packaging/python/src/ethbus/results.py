@@ -160,11 +160,10 @@ class EmulatorResults(Record):
     """`trusted`, or what is to be said against the run: what fell behind by more than the tolerance."""
 
     deliveries: int
-    """copies handed to stations: each carried frame goes to every other station, or with a filter to the
-    stations that need it"""
+    """copies handed to stations"""
 
     lateness_p50_ns: int
-    """from the instant at which a copy was due to the end of the call that handed it over: the median"""
+    """how late a copy was, at the end of the call that handed it over: the median"""
 
     lateness_p99_ns: int
     """the 99th percentile of it"""
@@ -173,24 +172,22 @@ class EmulatorResults(Record):
     """the longest of it"""
 
     lateness_histogram_ns: dict[int, int]
-    """copies in each bin of it, under the bin's end in nanoseconds; a bin for each doubling from 1024 ns
-    on, empty ones left out"""
+    """copies under the end of their bin in ns; a bin for each doubling from 1024 on, empty ones left out"""
 
     deliveries_pending: int
-    """copies that are not due yet, at this moment"""
+    """copies that are not due yet"""
 
     arrivals_pending: int
-    """frames that were read and not yet given to the medium, at this moment"""
+    """frames that were read and not yet given to the medium"""
 
     late_arrivals: int
-    """frames whose stamp was before the instant that the medium had reached; they count as offered at that
-    instant"""
+    """frames whose stamp was before the instant that the medium had reached, at which they count as offered"""
 
     late_arrival_max_ns: int
-    """the latest of these: how long before that instant its stamp was"""
+    """the latest of these: how long before"""
 
     slip_ns: int
-    """real time for which ethbus stopped the medium's clock since the machine did not keep up"""
+    """real time for which the medium's clock was stopped, since the machine did not keep up"""
 
     slips: int
     """how often the clock stopped"""
@@ -199,14 +196,14 @@ class EmulatorResults(Record):
     """real time for which `ethbus pause` stopped the medium's clock"""
 
     late_deliveries: int
-    """frames of which copies were handed over more than 1 ms after they were due"""
+    """frames with copies more than 1 ms late"""
 
     steal_ns: Optional[int]
-    """time in which a hypervisor gave the machine's processors to others, all of them together, in steps of
-    the kernel's tick; `null` if the kernel does not say"""
+    """time for which a hypervisor gave the processors, all together, to others, in steps of the kernel's
+    tick; `null` if unknown"""
 
     cpu_wait_ns: Optional[int]
-    """time in which the data plane was ready to run and others had the processor; `null` likewise"""
+    """time for which the data plane was ready to run and others had the processor; `null` likewise"""
 
     clock_steps: int
     """times that the real-time clock was set"""
@@ -221,29 +218,26 @@ class EmulatorResults(Record):
     """copies dropped in place of a stopped clock, with `on_overload = "drop"`"""
 
     deliveries_to_absent: int
-    """copies that a station did not get, because it was detached or its interface down or gone when they
-    were due"""
+    """copies for a station that was detached, or whose interface was down or gone, when they were due"""
 
     delivery_failures: int
     """copies that the kernel refused for other reasons"""
 
     copies_to_detached: int
-    """copies that were not made, because the station was off the medium when the frame was sent"""
+    """copies not made, because the station was off the medium when the frame was sent"""
 
     refused_by_mtu: int
-    """copies that a station's host refused, because the MTU of its interface was lowered"""
+    """copies above the MTU of a station's interface, which was lowered"""
 
     stamped_at_ring: int
-    """frames stamped as they entered the ring, a few microseconds late: those of TCP, because the kernel
-    keeps TCP's departure time in the place of the stamp"""
+    """frames stamped as they entered the ring, a few microseconds late: those of TCP, whose departure time
+    is in the place of the stamp"""
 
     future_stamps: int
-    """frames whose stamp was later than their reading, because the clock was set; the time of reading was
-    used"""
+    """frames whose stamp was later than their reading, since the clock was set; the reading counts"""
 
     stale_stamps: int
-    """frames whose stamp was more than a second before the ring was last empty, because the clock was set;
-    the time of reading was used"""
+    """frames whose stamp was more than a second before the ring was last empty, likewise"""
 
     oversized: int
     """frames longer than the ring's slot, from stations whose offloads are on"""
@@ -261,82 +255,74 @@ class EmulatorResults(Record):
     """frames from no station's interface"""
 
     ports_lost: int
-    """times that a station left the medium because its interface went down or vanished"""
+    """times that a station's interface went down or vanished"""
 
     ports_gone: int
-    """interfaces that vanished, as with `ip netns del`, whether or not they went down first"""
+    """interfaces that vanished, as with `ip netns del`"""
 
     link_changes_missed: int
     """times that the kernel's news of interfaces came faster than ethbus read it"""
 
     changes: list[ChangeResults]
     """the latest change of each kind to each station and to the cable: `station` (empty for the cable),
-    `change` (`plug`, `unplug`, `add`, `remove`, `fault` and the fault's name, like `fault deaf`, `fault
-    none`, `plca`, `cut`, `mend`, `queue`), and `unix_ns`, its instant in nanoseconds since 1970; not
-    there if nothing was changed"""
+    `change` (`plug`, `unplug`, `add`, `remove`, `fault deaf`, `fault none`, `plca`, `cut`, `mend`,
+    `queue` …), and `unix_ns`, in nanoseconds since 1970; not there if nothing was changed"""
 
     fan_out: str
-    """how frames get to several stations: `kernel`, it makes the copies; `batch`, they are sent one by one"""
+    """who makes copies: the `kernel`, or a `batch` of calls"""
 
     kernel_copies: int
-    """of `deliveries`, those that the kernel copied: of frames up to 1514 octets without FCS, for three
-    stations or more that are equally far"""
+    """of `deliveries`, those by the kernel: of frames up to 1514 octets without FCS, for three stations or
+    more that are equally far"""
 
     helped_copies: int
-    """of `kernel_copies`, those that a helper on another processor had made at the same time: with more
-    than 64 stations"""
+    """of `kernel_copies`, those that another processor made at the same time, with more than 64 stations"""
 
     fan_out_failures: int
-    """frames that the kernel should have copied and refused, because the interface at which it copies them
-    was removed; they were sent one by one"""
+    """frames sent one by one, because the interface at which the kernel copies was removed"""
 
     filter: str
     """`none` or `address` (scenario.md)"""
 
     filtered: int
-    """copies left out because they were for another station"""
+    """copies left out by the filter"""
 
     stations_unfiltered: int
-    """stations that hear everything in spite of the filter, at this moment"""
+    """stations that hear everything in spite of the filter"""
 
     reports_skipped: int
     """reports of the data plane that the supervisor did not take in time"""
 
     inputs_skipped: int
-    """inputs not in a trace of inputs, because the disk was full, or the file was written more slowly than
-    the bus went (trace.md)"""
+    """inputs not in a trace, because the disk was full or too slow (trace.md)"""
 
     events_skipped: int
-    """events not in a trace of events, likewise"""
+    """events not in a trace, likewise"""
 
     files_incomplete: int
-    """how many files that were wanted are not whole"""
+    """files that are not whole"""
 
     incomplete_files: list[FileResults]
-    """these files: `file`, what it `holds`, and how much is known to be `missing`; not there if all are
-    whole"""
+    """these: `file`, what it `holds`, and how much is known to be `missing`; not there if all are whole"""
 
     files_kept: int
-    """how many files have the last seconds before a trigger of `--on`, or before `ethbus capture --last`
-    (seeing.md)"""
+    """files with the last seconds before a trigger of `--on`, or before `ethbus capture --last` (seeing.md)"""
 
     kept_files: list[str]
-    """the names of these files; not there if there are none"""
+    """their names; not there if there are none"""
 
     keeps_missed: int
-    """triggers whose last seconds were not written: 20 files were there, or the one before was still being
-    written"""
+    """triggers without a file: 20 were there, or the one before was being written"""
 
     latency: str
-    """the effort for punctuality, in words: `normal`, or `low` and what the machine granted of it (live.md)"""
+    """`normal`, or `low` and what the machine granted of it (live.md)"""
 
     links: list[LinkResults]
-    """what the kernel counts between each `station` and the bus since the lab came up, read a moment after
-    the rest; below"""
+    """what the kernel counts between each `station` and the bus, read a moment after the rest; below"""
 
     priority: str
-    """how the kernel schedules the data plane: `SCHED_FIFO` while it is asleep most of the time, else `nice
-    -20`; `normal` without root"""
+    """of the data plane: `SCHED_FIFO` while it sleeps most of the time, else `nice -20`; `normal` without
+    root"""
 
 
 @dataclass(frozen=True)
@@ -350,7 +336,7 @@ class FileResults(Record):
     """What is in it: `trace`, `capture`, `Perfetto trace`, `VCD`, `table of events` or `last seconds`."""
 
     missing: int
-    """Inputs and events that are known to miss in it, as far as it has such."""
+    """Inputs and events that are known to be missing in it; 0 for a file of another kind."""
 
 
 @dataclass(frozen=True)
@@ -383,15 +369,15 @@ class Intervals(Record):
     """frames discarded after attempt_limit attempts / F"""
 
     attempts_per_episode: Optional[float]
-    """mean number of attempts that collided in an episode and whose stations noticed it: two stations can
-    make many in a long episode; a sender that is too far away to notice, or deaf, is not counted"""
+    """mean number of attempts that collided in an episode and whose stations noticed it; two stations can
+    make many in a long episode"""
 
     same_winner: Optional[float]
     """part of the successful frames whose sender also sent the one before"""
 
     fairness: Optional[float]
-    """Jain's index over successful octets of the stations that had something to send: 1 if all got as much
-    through, 1/n if one of n got everything"""
+    """Jain's index over successful octets of the stations that had something to send: 1 if all have as
+    many, 1/n if one of n has all"""
 
     access_delay: Optional[dict[str, float]]
     """from the head of the queue to the first bit of the successful attempt"""
@@ -406,7 +392,7 @@ class Intervals(Record):
     """G: attempts, a slot or frame time; with `csma` also frames that gave way"""
 
     backlog: Optional[float]
-    """mean number of frames that were sent in vain and are to be sent again, from when their senders know"""
+    """mean number of frames to be sent again, from when their senders know"""
 
     delay: Optional[float]
     """mean time from a frame's arrival to its last bit, in slots or frame times; `null` if no frame got
@@ -422,11 +408,10 @@ class Intervals(Record):
     """attempts in a slot of the sender's own counter: attempts / (attempts + slots drawn)"""
 
     longest_waiting_bt: Optional[float]
-    """the longest that a frame has waited with which the medium is not done at the end, in bit times; not
-    with `csma-ca`"""
+    """the longest wait, in bit times, of a frame that is not over at the end; not with `csma-ca`"""
 
     ran_away_slot: Optional[float]
-    """in CSV, of `ran_away`: the mean of the slots in which infinitely many users ran away, if they did"""
+    """in CSV, of `ran_away`: the mean of the slots in which users ran away, if they did"""
 
     tcp_goodput_mbps: Optional[float]
     """data that receiving programs got, in Mb/s of the medium's time"""
@@ -440,8 +425,7 @@ class LinkResults(Record):
     """The station's name."""
 
     offloads: list[str]
-    """offloads that were switched on again in the station, in words; only if there are any, and checked
-    only after a frame has shown it"""
+    """offloads that were switched on again in the station, in words; only if a frame has shown it"""
 
     from_station: int
     """frames from the station that got to the bus's end of its link"""
@@ -453,23 +437,21 @@ class LinkResults(Record):
     """frames that the kernel dropped in between: its backlog was full, or the other end was down"""
 
     without_carrier: int
-    """frames that the station's host dropped while the station was off the medium and its interface without
-    carrier (live.md)"""
+    """frames that the station's host dropped while its interface had no carrier (live.md)"""
 
     lost_to_station: int
     """copies that it dropped in between, likewise"""
 
     lost_at_tap: int
-    """frames that it dropped at the station's TAP device: the program did not read in time, or none had the
-    device open"""
+    """frames that it dropped at the station's TAP device: no program read it in time"""
 
     lost_outside: int
-    """frames that it dropped at the interface or the end of the tunnel that the station leads outside by
-    (ports.md): for a tunnel, those for which there was no way to the other machine"""
+    """frames that it dropped at the interface or tunnel by which the station leads outside (ports.md): for
+    a tunnel, without a way to the other machine"""
 
     tunnel_round_trip_ns: Optional[int]
-    """of a tunnel, the round trip to the other machine by the network below it, as the tunnel was made
-    (ports.md): the least of three ICMP echoes; only if all were answered"""
+    """round trip of a tunnel by the network below it, as it was made (ports.md): the least of three ICMP
+    echoes, if all were answered"""
 
 
 @dataclass(frozen=True)
@@ -538,15 +520,15 @@ class MediumResults(Record):
     """frames discarded after attempt_limit attempts / F"""
 
     attempts_per_episode: Optional[float]
-    """mean number of attempts that collided in an episode and whose stations noticed it: two stations can
-    make many in a long episode; a sender that is too far away to notice, or deaf, is not counted"""
+    """mean number of attempts that collided in an episode and whose stations noticed it; two stations can
+    make many in a long episode"""
 
     same_winner: Optional[float]
     """part of the successful frames whose sender also sent the one before"""
 
     fairness: Optional[float]
-    """Jain's index over successful octets of the stations that had something to send: 1 if all got as much
-    through, 1/n if one of n got everything"""
+    """Jain's index over successful octets of the stations that had something to send: 1 if all have as
+    many, 1/n if one of n has all"""
 
     access_delay: DelayResults
     """from the head of the queue to the first bit of the successful attempt"""
@@ -561,7 +543,7 @@ class MediumResults(Record):
     """G: attempts, a slot or frame time; with `csma` also frames that gave way"""
 
     backlog: Optional[float]
-    """mean number of frames that were sent in vain and are to be sent again, from when their senders know"""
+    """mean number of frames to be sent again, from when their senders know"""
 
     delay: Optional[float]
     """mean time from a frame's arrival to its last bit, in slots or frame times; `null` if no frame got
@@ -577,8 +559,7 @@ class MediumResults(Record):
     """attempts in a slot of the sender's own counter: attempts / (attempts + slots drawn)"""
 
     longest_waiting_bt: Optional[int]
-    """the longest that a frame has waited with which the medium is not done at the end, in bit times; not
-    with `csma-ca`"""
+    """the longest wait, in bit times, of a frame that is not over at the end; not with `csma-ca`"""
 
 
 @dataclass(frozen=True)
@@ -640,16 +621,16 @@ class PingResults(Record):
     """replies that arrived in time"""
 
     rtt_max_bt: Optional[int]
-    """the longest of these times"""
+    """the longest round trip"""
 
     rtt_mean_bt: Optional[float]
-    """mean time from sending a request until the last frame of its reply arrives, in bit times"""
+    """mean time from sending a request until the last frame of its reply arrives"""
 
     rtt_p50_bt: Optional[int]
-    """the median of these times, as their 99th percentile at most one part in 128 above the exact one"""
+    """median round trip, like the 99th percentile at most one part in 128 above the exact one"""
 
     rtt_p99_bt: Optional[int]
-    """the 99th percentile of these times"""
+    """99th percentile of the round trips"""
 
     sent: int
     """echo requests that programs sent"""
@@ -762,7 +743,7 @@ class PortResults(Record):
     """Frames that arrived here whole, each of which is in one of the next three counts."""
 
     filtered: int
-    """copies left out because they were for another station"""
+    """copies left out by the filter"""
 
 
 @dataclass(frozen=True)
@@ -867,10 +848,10 @@ class StationResults(Record):
     """`too_short`, `too_long` and `detached` together"""
 
     too_short: int
-    """frames of the host that were not sent: without a whole header"""
+    """frames not sent: without a whole header"""
 
     too_long: int
-    """frames of the host that were not sent: above max_frame_size"""
+    """frames not sent: above max_frame_size"""
 
     detached: int
     """frames discarded because the station was off the medium"""
@@ -903,7 +884,7 @@ class StationResults(Record):
     """frames for it that ended below min_frame_size"""
 
     delivered: int
-    """frames of the station that an addressee received whole; a group frame once for each station"""
+    """frames of the station that an addressee received whole, a group frame once for each"""
 
 
 @dataclass(frozen=True)
@@ -914,21 +895,20 @@ class TcpResults(Record):
     """connections that a reset ended"""
 
     retransmissions: int
-    """those of them with data that had been handed over before"""
+    """segments with data that had been handed over before"""
 
     rtt_max_bt: Optional[int]
-    """the longest of these"""
+    """the longest round trip"""
 
     rtt_mean_bt: Optional[float]
-    """mean time from handing a segment over until its acknowledgement arrives, one segment at a time, of
-    those that were sent once; in bit times"""
+    """mean time from handing a segment over until its acknowledgement arrives, one at a time, of those sent
+    once"""
 
     segments: int
-    """segments with data that stacks handed over, those that were sent again included"""
+    """segments with data that stacks handed over"""
 
     transfer_mean_bt: Optional[float]
-    """mean time from the opening of the connection until the receiver knows that this was the last octet,
-    in bit times"""
+    """mean time from the opening of the connection until the receiver knows that this was the last octet"""
 
     transfers: int
     """transfers whose last octet has been read"""
@@ -942,16 +922,16 @@ class UdpResults(Record):
     """What the UDP datagrams of a station, or of all stations, came to."""
 
     delay_max_bt: Optional[int]
-    """the longest of these delays"""
+    """the longest delay"""
 
     delay_mean_bt: Optional[float]
-    """mean time from sending a datagram until its last frame arrives, in bit times"""
+    """mean time from sending a datagram until its last frame arrives"""
 
     delay_p50_bt: Optional[int]
-    """the median of these delays, as their 99th percentile at most one part in 128 above the exact one"""
+    """median delay, like the 99th percentile at most one part in 128 above the exact one"""
 
     delay_p99_bt: Optional[int]
-    """the 99th percentile of these delays"""
+    """99th percentile of the delays"""
 
     lost: int
     """datagrams that had not arrived when a later one did"""

@@ -237,7 +237,7 @@ pub struct FileResults {
     pub file: String,
     /// What is in it: `trace`, `capture`, `Perfetto trace`, `VCD`, `table of events` or `last seconds`.
     pub holds: String,
-    /// Inputs and events that are known to miss in it, as far as it has such.
+    /// Inputs and events that are known to be missing in it; 0 for a file of another kind.
     pub missing: u64,
 }
 
