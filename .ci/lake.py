@@ -65,7 +65,7 @@ with open("runs.csv", "wb") as table:
 
 # The recipes of docs/sweep.md, on the folder of the page's own command, beside answers of pandas from CSV.
 page = open(os.path.join(SOURCE, "docs/sweep.md"), encoding="utf-8").read()
-command = next(part for part in page.split("\n\n") if part.startswith("    ethbus sweep") and "--tables" in part)
+command = page.split("```sh run by .ci/lake.py\n")[1].split("```")[0]
 words = shlex.split(command.replace("\\\n", " "))[1:]
 os.mkdir("page")
 os.chdir("page")

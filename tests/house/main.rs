@@ -12,5 +12,6 @@ mod first_steps;
 mod habits;
 mod help;
 mod launcher;
+mod pages;
 mod python;
 mod tidy;
