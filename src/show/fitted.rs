@@ -11,7 +11,7 @@ use sim::words::units::many;
 /// A part of the page.
 struct Part {
     lines: Vec<String>,
-    /// Parts with a high one go first where there is no room; those with 0 stay.
+    /// The part with the highest number is left out first where there is no room; one with 0 stays.
     spare: u8,
 }
 

@@ -133,9 +133,9 @@ impl<O: Observer> Bus<O> {
         held
     }
 
-    /// Has something done at the first bit instant after `now`, which no kernel has passed, and gives that in nanoseconds.
+    /// Schedules `intervention` at the first bit instant after `now`, and gives that instant in nanoseconds.
     ///
-    /// Whatever ran up to then would have run the same if the intervention had been known from the beginning.
+    /// No kernel has passed it, so a run that knows the intervention from its beginning is the same up to there.
     pub fn do_after(&mut self, now: u64, intervention: Intervention) -> u64 {
         let at = self.bit_before(now).max(self.medium.now()) + BitTimes::new(1);
         let place = self.interventions.partition_point(|(known, _)| *known <= at);

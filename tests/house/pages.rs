@@ -44,9 +44,10 @@ fn anchors(text: &str) -> HashSet<String> {
     anchors
 }
 
-/// The targets of the links in a line: `[text](target)`.
+/// The targets of the links in a line, `[text](target)`, without pages of GitHub's own and of others.
 fn links(line: &str) -> impl Iterator<Item = &str> {
-    line.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter(|target| !target.contains("://"))
+    let is_own = |target: &&str| !target.contains("://") && !target.starts_with("../../actions/");
+    line.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter(is_own)
 }
 
 /// Why a link leads nowhere, if it does.

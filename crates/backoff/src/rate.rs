@@ -37,7 +37,7 @@ impl RateLimits {
         }
     }
 
-    /// The same with another b: by how much one adverse event divides the rate. Below 2: 2.
+    /// The same with another b, by which one adverse event divides the rate: at least 2.
     pub const fn with_base(self, base: u32) -> RateLimits {
         RateLimits { base: if base < 2 { 2 } else { base }, ..self }
     }
@@ -273,7 +273,7 @@ impl Budget {
         Budget { hundredths: limits.most() }
     }
 
-    /// A bucket that holds that much; more than the capacity counts as the capacity.
+    /// A bucket that holds this number of hundredths of a retry, at most its capacity.
     pub const fn holding(limits: &BudgetLimits, hundredths: u64) -> Budget {
         let most = limits.most();
         Budget { hundredths: if hundredths < most { hundredths } else { most } }

@@ -1,5 +1,5 @@
-//! The decorrelated jitter of Polly, version 2: points of a smooth curve, one in each unit of its axis, and the delays are
-//! the distances between them.
+//! The decorrelated jitter of Polly, version 2. A point of a smooth curve is drawn in each unit of its axis. A delay is the
+//! distance between two points.
 //!
 //! ```text
 //! f(t) = 2^t · tanh(2 · √t)       t(n) = n − 1 + u, u uniform in [0, 1)

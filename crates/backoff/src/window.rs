@@ -34,9 +34,9 @@ impl WindowLimits {
 /// In how many slices a window is divided, of which the oldest is forgotten at a time.
 const SLICES: usize = 10;
 
-/// A budget that forgets: retries in proportion to the requests of the last while, and some in any case.
+/// A budget that forgets: a share of the requests of the last seconds may be retries, and some more in any case.
 ///
-/// Plain data for one thread. What a slice has is what its requests gave less what its retries took.
+/// Plain data for one thread. A slice has what its requests gave, less what its retries took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Window {
     /// The number of the slice that was used last.

@@ -27,7 +27,7 @@ pub fn rings(octets: &[u8]) {
     let mut file = File::from(memfd_create(c"fuzz", MFdFlags::MFD_CLOEXEC).expect("memory"));
     file.set_len(MEMORY).expect("memory");
     file.write_all(&content[..content.len().min(MEMORY as usize)]).expect("memory");
-    // Those of a card, or of a console.
+    // The rings of a card, or of a console.
     let mut rings = Rings::new(if place[0] & 0x10 == 0 { BEFORE_FRAMES } else { 0 });
     let region = Region { guest: 0, size: MEMORY, offset: 0 };
     rings.remember(&[region], vec![file.into()]).expect("a region that is there");

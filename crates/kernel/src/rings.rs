@@ -105,7 +105,7 @@ impl Rings {
         Ok(())
     }
 
-    /// The next frame that the kernel sends. A chain that makes no frame is used up, and not given.
+    /// The next frame that the kernel sends. A chain that holds no frame is skipped.
     pub fn next(&mut self) -> Option<Sent> {
         loop {
             let chain = self.queues[SENDS].pop_descriptor_chain(&self.memory)?;

@@ -65,7 +65,7 @@ pub fn with_interval(own: f64, half: Option<f64>, below: Option<f64>) -> (String
     (written(own), sure)
 }
 
-/// A number with `count` digits that say something, and with all before its point.
+/// A number with `count` significant digits, and with all digits before its point.
 pub fn digits(value: f64, count: i32) -> String {
     if value == 0.0 {
         return "0".to_owned();

@@ -49,7 +49,7 @@ pub struct Wanted<'a> {
     pub end: Option<Instant>,
 }
 
-/// Captures what happens on a lab's bus until an interrupt, the end that is wanted, the reader's end or the lab's.
+/// Captures what happens on a lab's bus until an interrupt, the end of `--duration`, of the reader or of the lab.
 ///
 /// # Errors
 /// No such lab, or one that gives no capture; a filter that is none; a file that cannot be written.
@@ -73,7 +73,7 @@ pub fn capture(args: &CaptureArgs) -> Outcome {
     })
 }
 
-/// A filter with the stations that its user means.
+/// The filter with each station under its own name, where the user wrote that of its container.
 fn meant(filter: &str, content: &Content) -> String {
     let term = |term: &str| match term.split_once('=') {
         Some(("station", given)) => format!("station={}", content.station_meant(given)),

@@ -136,7 +136,7 @@ fn is_nothing(file: &str) -> bool {
     device(file).is_none_or(|it| Some(it) == device("/dev/null"))
 }
 
-/// Whether a program's name has in it what a shell reads otherwise: blanks between words, `;`, `|` and the like.
+/// Whether a program's name contains a character that a shell interprets: a blank, `;`, `|` and the like.
 fn is_for_a_shell(name: &OsStr) -> bool {
     name.to_string_lossy().contains([' ', '\t', '\n', ';', '|', '&', '<', '>', '$', '*', '?', '`', '"', '\''])
 }

@@ -155,7 +155,7 @@ pub struct Wanted<'a> {
     pub time_scale: f64,
     /// What is spent on being punctual.
     pub latency: LatencyChoice,
-    /// Which frames are not copied to whom.
+    /// Which copies are left out.
     pub filter: FilterChoice,
     /// Where everything that the medium is given goes, if anywhere.
     pub record: Option<&'a File>,

@@ -81,7 +81,7 @@ impl Method {
         Ok(given)
     }
 
-    /// Whether it has parameters, if only such as may be left out.
+    /// Whether the method has parameters, required or not.
     pub fn has_parameters(&self) -> bool {
         !self.params.is_empty()
     }

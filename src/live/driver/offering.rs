@@ -42,7 +42,7 @@ pub struct Look<'a> {
     pub show: &'a mut dyn FnMut(&Results),
 }
 
-/// Sources that a running bus feeds with what it tells.
+/// Sources whose next frames depend on what the running bus reports.
 pub trait Fed {
     /// What they ask the data plane for every two milliseconds, if they are to be filled.
     fn asks(&self) -> Option<Request>;

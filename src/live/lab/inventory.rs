@@ -242,7 +242,7 @@ impl Inventory {
         Ok(folder_of(name)?.join(LOG))
     }
 
-    /// An empty log, for a lab whose record has been taken.
+    /// An empty log, for a lab whose name has been claimed.
     ///
     /// # Errors
     /// A file that cannot be made.

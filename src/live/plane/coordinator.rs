@@ -131,7 +131,7 @@ struct Frames {
     held: Vec<VecDeque<Held>>,
     /// On their way from the medium.
     deliveries: BinaryHeap<Reverse<Due>>,
-    /// The number of the last one put into either queue.
+    /// The number of entries put into both queues so far: it orders those of one instant.
     order: u64,
 }
 

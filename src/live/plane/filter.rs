@@ -21,7 +21,7 @@ use sim::figures::results::EmulatorResults;
 use sim::words::choices::FilterChoice;
 use std::collections::{BTreeSet, HashMap};
 
-/// The most interfaces on top of a station's that are counted: with more, the station is not filtered any more.
+/// A station with more interfaces than this on top of its own hears everything.
 const UPPERS_MAX: usize = 256;
 
 /// Where a station's interface is watched.

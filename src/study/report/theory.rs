@@ -52,7 +52,7 @@ pub fn theory(run: &Run) -> Vec<Beside> {
     rows
 }
 
-/// The formula with the run's own numbers, and what it is of.
+/// The formula with the run's own numbers, and the stations that it assumes.
 fn metcalfe_boggs(stations: u32, bits: f64, slot: f64) -> String {
     let lost = slots_lost(stations).unwrap_or(0.0);
     format!(

@@ -37,7 +37,7 @@ pub struct Herd {
     pub budget: Option<BucketLimits>,
     /// How often a client may ask at all.
     pub rate: Option<RateLimits>,
-    /// The clients that are not as the others.
+    /// Classes of clients that differ from the others.
     pub classes: Vec<Class>,
     /// How long is looked at.
     pub duration: u64,

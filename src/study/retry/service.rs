@@ -43,7 +43,7 @@ pub enum Crowd {
         /// For how long on average, in nanoseconds; the times are exponential.
         think: u64,
     },
-    /// Each client has one in all, which begins at a random time within a span.
+    /// Each client has one operation, which begins at a random time within a span.
     Once {
         /// The span in nanoseconds; 0: all at once.
         spread: u64,

@@ -38,7 +38,7 @@ impl RetryBudget {
         RetryBudget(Kind::Bucket(limits, Mutex::new(Budget::full(&limits))))
     }
 
-    /// Retries in proportion to the requests of the last while, as in Finagle and tower.
+    /// A share of the requests of the last seconds may be retries, as in Finagle and tower.
     pub fn window(limits: WindowLimits) -> RetryBudget {
         RetryBudget(Kind::Window(limits, Instant::now(), Mutex::new(Window::new())))
     }

@@ -94,7 +94,7 @@ pub struct Memory<'a, V> {
 #[derive(Clone, Debug)]
 pub struct Queue {
     now: u64,
-    /// The first slot of the wheel: not after now, but for a block that was dealt out before now came to it.
+    /// The first slot of the wheel. It is after `now` only while a block waits that was dealt out early.
     near_first: u64,
     /// How many slots the wheel has; no more than it has lists. The next one begins a block that has not been dealt out.
     near_slots: u64,

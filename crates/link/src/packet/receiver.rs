@@ -96,7 +96,7 @@ pub struct Received<'a> {
     pub original_len: usize,
 }
 
-/// The frames that are in one which no wire carries.
+/// What a super-frame holds: several frames that the host has not split yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
     /// What they carry, in words.

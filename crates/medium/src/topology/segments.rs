@@ -61,7 +61,7 @@ struct Step {
 /// The way out of one segment to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Way {
-    /// The place where it leaves the segment. The place where it enters the other is the exit of the way back.
+    /// The place where the way leaves this segment. It enters the other segment at the exit of the way back.
     exit: u32,
     /// From there to the entry of the other, cable and delays.
     between: u32,

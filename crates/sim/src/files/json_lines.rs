@@ -127,7 +127,7 @@ impl LineWriter {
         LineWriter::of(file, place, what, whole_lines)
     }
 
-    /// The same of what is made of something else than lines.
+    /// The same for a file that is not made of lines: `whole` says what of it is whole.
     pub fn of(file: File, place: String, what: &'static str, whole: Whole) -> LineWriter {
         LineWriter::over(Outlet::new(file, place, what, whole))
     }

@@ -57,7 +57,7 @@ impl Column {
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
-    /// Of a column of counts.
+    /// In a column of counts.
     Count(u64),
     /// Of a column of measures; written with as many digits as bring it back exactly.
     Measure(f64),

@@ -45,8 +45,8 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// A medium at instant 0, with the sources of all stations in order of station, the stations' usual addresses, and what is
-    /// done later, in order of time: before the arrivals of its instant.
+    /// A medium at instant 0, with the usual addresses of stations. `sources` are in order of station, `changes` in order of
+    /// time. A change comes before the arrivals of its instant.
     ///
     /// # Errors
     /// A configuration that makes no medium.

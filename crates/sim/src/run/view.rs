@@ -158,7 +158,7 @@ impl View {
         }
     }
 
-    /// The same of a medium where this number of stations are there.
+    /// The view of a medium on which this number of stations are at first.
     #[must_use]
     pub fn with(mut self, stations: usize) -> View {
         self.there = self.there.max(stations);

@@ -200,7 +200,7 @@ fn in_toml(key: &Key, text: &str) -> Result<String, String> {
     }
 }
 
-/// What to write for an option in place of a number that is wrong: as for the key, without its name.
+/// The remedy for a wrong number of an option: that of the key, without the key's name.
 fn right(key: &Key) -> String {
     key.right.replace(&format!("`{} = ", key.name), "`").replace(&LARGEST.to_string(), &u64::MAX.to_string())
 }

@@ -124,7 +124,7 @@ macro_rules! sections {
 super::table::settings!(sections);
 
 impl Scenario {
-    /// Takes all that `other` says in place of its own; `at` is where those values are then, if elsewhere.
+    /// Values of `other` replace those here. `at` is the place that errors name for them, if it is another.
     pub fn take_over(&mut self, other: &Scenario, at: Option<&Range<usize>>) {
         self.overrule(other, at);
     }

@@ -260,7 +260,7 @@ impl Capture {
         }
     }
 
-    /// The frames that the last signal of a frame met where that is for `to`.
+    /// The frames that the last signal of `frame` met at the place of `to`, or, without it, at any place.
     fn met(&self, frame: FrameId, to: Option<StationId>) -> Vec<FrameId> {
         let is_frame = |one: &Signal| !matches!(one.what, Carried::Beacon | Carried::Commit);
         let is_own = |one: &Signal| one.source == frame.station && one.frame == frame && is_frame(one);

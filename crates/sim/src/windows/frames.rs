@@ -172,7 +172,7 @@ impl Frames {
         into.resize(begin + count, 0);
     }
 
-    /// Appends what is made in virtual time, up to the frame's name, and perhaps zeros after it.
+    /// Appends the octets that a frame of virtual time has: header, the frame's name, and zeros.
     fn write_made(&self, id: FrameId, offered: Option<&Offered>, into: &mut Vec<u8>) {
         let (mut made, own) = ([0; MADE], id.station.index());
         made[..6].copy_from_slice(&self.destination(offered));

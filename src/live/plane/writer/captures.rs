@@ -136,7 +136,7 @@ impl Captures {
             }
             let until = *until.get_or_insert_with(|| instant().unwrap_or(run_to));
             if until <= run_to || instant().is_none() {
-                // Without room for it the capture ends all the same, and says what it misses.
+                // The capture ends even if the channel is full, and says what it misses.
                 writer.begin_end(End { run_to: run_to.get(), t: until.get() }, Instant::now());
             }
         }
@@ -230,7 +230,7 @@ impl Job {
     }
 }
 
-/// Writes until the end comes from the coordinator; leaves word for it when the client sends no more.
+/// Writes until the coordinator sends the end. Sets `asked` when the client has closed its direction.
 fn write(
     capture: &mut Capture,
     waiting: &Receiver<Vec<Note>>,

@@ -37,8 +37,8 @@ pub(super) struct Level<'a> {
     shaped_higher: Vec<(&'a Message, Option<u64>)>,
     /// The node has a shaper.
     has_shaper: bool,
-    /// The longest message of which the MAC may have a frame as the backlog begins: one from below. Behind a higher class, a
-    /// shaped one may be behind its own.
+    /// The longest message of a lower priority: the MAC may have a frame of it as the backlog begins. For a shaped class behind
+    /// a higher one it may be a message of the class itself.
     lower: Option<&'a Message>,
 }
 

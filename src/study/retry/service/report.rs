@@ -1,4 +1,4 @@
-//! What runs come to, for people and as JSON.
+//! Results of runs, as a table and as JSON.
 
 use super::figures::{Figures, Oscillation};
 use super::{Crowd, Outcome, Service, Verdict};

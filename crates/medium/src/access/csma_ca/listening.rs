@@ -23,8 +23,8 @@ pub(super) struct Listening {
     /// Signals before this number are all processed.
     next: u64,
     pub gap: Gap,
-    /// The signal that `gap.spoilt` is of: its end here, and its number. With capture, one of several may be decoded, and the
-    /// last to end counts.
+    /// The end here, and the number, of the signal that decides `gap.spoilt`. With capture that is the last of several to
+    /// end.
     last: (BitInstant, u64),
     /// It does not count before this instant.
     not_before: BitInstant,

@@ -54,8 +54,8 @@ pub(super) struct OnePlace {
     from: BitInstant,
     /// Slots that the crowd had counted before this gap.
     counted: u64,
-    /// The crowd, as one number each: the value of `counted` at which the station acts, and below it the station. It
-    /// still contains entries of some stations that have left.
+    /// The crowd, one number a station: in the high bits the value of `counted` at which the station acts, in the low
+    /// bits the station. Entries of some stations that have left are still here.
     crowd: BinaryHeap<Reverse<u64>>,
     /// When the first station of the crowd acts.
     first: Key,

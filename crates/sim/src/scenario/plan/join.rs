@@ -180,7 +180,7 @@ fn check_keys(given: &Map<String, Value>, known: &[&str], wrong: &str) -> Result
 /// The section as a scenario has it.
 fn text(section: &Map<String, Value>) -> Result<String, String> {
     let mut section = section.clone();
-    // Nothing is what a client means by it.
+    // A client's `null` leaves the key out.
     section.retain(|_, value| !value.is_null());
     let added = section.get_mut("add").and_then(Value::as_object_mut);
     added.into_iter().for_each(|added| added.retain(|_, value| !value.is_null()));

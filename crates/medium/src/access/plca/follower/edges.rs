@@ -15,8 +15,8 @@ use crate::timers::NEVER;
 /// Edges of signals at the stations that they concern.
 pub(super) type Notices = Ahead<Notice>;
 
-/// When an edge is at a station, and why that concerns the station: compared as one number. The station is
-/// [`EVERYWHERE`] if all places are one, and the signal is only that of a frame that arrives.
+/// The instant at which an edge is at a station, why it concerns the station, the station and the signal, in one number, so
+/// that a comparison is cheap. The station is [`EVERYWHERE`] if all places are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Notice(u128);
 
