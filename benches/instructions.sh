@@ -66,11 +66,9 @@ decisions() {
         }' "$scratch/table.rows"
 }
 
-# The most memory that a command has.
+# The most memory that a command has, which its output says.
 resident() {
-    python3 -c 'import resource, subprocess, sys
-subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
+    "$@" | awk '/^VmHWM/ { print $2 }'
 }
 
 for number in "${!rows[@]}"; do
