@@ -113,18 +113,12 @@ impl Delays {
         *self = Delays { contention, ..Delays::default() };
     }
 
-    /// Takes out the delays of all stations together since they were last taken out; the rest stays.
-    pub fn take_batch(&mut self) -> Delays {
-        let (access, mac) = (self.access.take(), self.mac.take());
-        Delays { access, mac, ..Delays::default() }
+    /// Moves the delays of all stations together to `whole`, and gives them packed; the rest stays.
+    pub fn move_batch_to(&mut self, whole: &mut Delays) -> PackedDelays {
+        PackedDelays([self.access.move_to(&mut whole.access), self.mac.move_to(&mut whole.mac)])
     }
 
-    /// The figures of access delay, then of MAC delay.
-    pub fn figures(&self) -> [DelayResults; 2] {
-        [self.access.figures(), self.mac.figures()]
-    }
-
-    /// The same with their histograms.
+    /// The figures of access delay, then of MAC delay, with their histograms.
     pub fn results(&self) -> [DelayResults; 2] {
         [self.access.results(), self.mac.results()]
     }
@@ -148,26 +142,9 @@ impl Delays {
         self.longest_frame
     }
 
-    /// Its tails: what intervals of quantiles are worked out from.
-    pub fn tails(&self) -> DelayTails {
-        DelayTails([Packed::from(&self.access.histogram), Packed::from(&self.mac.histogram)])
-    }
-
-    /// Of access delay (0) or MAC delay (1): how many frames there are, and how many had a delay above `bits`, in buckets
-    /// of a part in a thousand.
-    pub fn beyond(&self, which: usize, bits: u64) -> (u64, u64) {
-        let histogram = self.histogram(which);
-        (histogram.total(), histogram.above(bits))
-    }
-
-    /// Likewise, the delay up to which this part of the frames lies; none of no frames.
-    pub fn quantile(&self, which: usize, part: f64) -> Option<u64> {
-        let [found] = self.histogram(which).quantiles([part], u64::MAX);
-        found
-    }
-
-    fn histogram(&self, which: usize) -> &Histogram<FINE> {
-        if which == 0 { &self.access.histogram } else { &self.mac.histogram }
+    /// The delays of all stations together so far.
+    pub fn packed(&self) -> PackedDelays {
+        PackedDelays([self.access.packed(), self.mac.packed()])
     }
 
     /// How stations contended.
@@ -176,37 +153,52 @@ impl Delays {
     }
 }
 
-/// How many delays of all stations were above any number, in little room.
+/// Access delay and MAC delay of all stations together, in little room.
 #[derive(Clone, Debug, Default)]
-pub struct DelayTails([Packed<FINE>; 2]);
+pub struct PackedDelays([PackedDelay<FINE>; 2]);
 
-impl DelayTails {
-    /// As [`Delays::beyond`].
+/// A delay to which nothing is added any more.
+#[derive(Clone, Debug, Default)]
+struct PackedDelay<const BITS: u32> {
+    histogram: Packed<BITS>,
+    sum: u128,
+    max: u64,
+}
+
+impl PackedDelays {
+    /// Those of neighbouring stretches of time together.
+    pub fn joined(all: &[PackedDelays]) -> PackedDelays {
+        PackedDelays([0, 1].map(|which| {
+            let all = || all.iter().map(|delays| &delays.0[which]);
+            PackedDelay {
+                histogram: Packed::joined(all().map(|delay| &delay.histogram)),
+                sum: all().map(|delay| delay.sum).sum(),
+                max: all().map(|delay| delay.max).max().unwrap_or_default(),
+            }
+        }))
+    }
+
+    /// The figures of access delay, then of MAC delay.
+    pub fn figures(&self) -> [DelayResults; 2] {
+        self.0.each_ref().map(PackedDelay::figures)
+    }
+
+    /// Of access delay (0) or MAC delay (1): how many frames there are, and how many had a delay above `bits`, in buckets
+    /// of a part in a thousand.
     pub fn beyond(&self, which: usize, bits: u64) -> (u64, u64) {
-        (self.0[which].total(), self.0[which].above(bits))
+        let histogram = &self.0[which].histogram;
+        (histogram.total(), histogram.above(bits))
+    }
+
+    /// Likewise, the delay up to which this part of the frames lies; none of no frames.
+    pub fn quantile(&self, which: usize, part: f64) -> Option<u64> {
+        let [found] = self.0[which].histogram.quantiles([part], u64::MAX);
+        found
     }
 }
 
-impl<const BITS: u32> Delay<BITS> {
-    fn take(&mut self) -> Delay<BITS> {
-        let Delay { histogram, sum, max } = self;
-        Delay { histogram: histogram.take(), sum: take(sum), max: take(max) }
-    }
-
-    #[inline]
-    pub(super) fn record(&mut self, bits: u64) {
-        self.sum += u128::from(bits);
-        self.max = self.max.max(bits);
-        self.histogram.record(bits.min(LONGEST));
-    }
-
-    pub(super) fn add(&mut self, other: &Delay<BITS>) {
-        self.sum += other.sum;
-        self.max = self.max.max(other.max);
-        self.histogram.add(&other.histogram);
-    }
-
-    pub(super) fn figures(&self) -> DelayResults {
+impl<const BITS: u32> PackedDelay<BITS> {
+    fn figures(&self) -> DelayResults {
         let frames = self.histogram.total();
         if frames == 0 {
             return DelayResults::default();
@@ -227,6 +219,39 @@ impl<const BITS: u32> Delay<BITS> {
 
     fn results(&self) -> DelayResults {
         DelayResults { histogram: self.histogram.bins(), ..self.figures() }
+    }
+}
+
+impl<const BITS: u32> Delay<BITS> {
+    fn move_to(&mut self, whole: &mut Delay<BITS>) -> PackedDelay<BITS> {
+        let (sum, max) = (take(&mut self.sum), take(&mut self.max));
+        (whole.sum, whole.max) = (whole.sum + sum, whole.max.max(max));
+        PackedDelay { histogram: self.histogram.move_to(&mut whole.histogram, max.min(LONGEST)), sum, max }
+    }
+
+    fn packed(&self) -> PackedDelay<BITS> {
+        PackedDelay { histogram: Packed::from(&self.histogram), sum: self.sum, max: self.max }
+    }
+
+    #[inline]
+    pub(super) fn record(&mut self, bits: u64) {
+        self.sum += u128::from(bits);
+        self.max = self.max.max(bits);
+        self.histogram.record(bits.min(LONGEST));
+    }
+
+    pub(super) fn add(&mut self, other: &Delay<BITS>) {
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+        self.histogram.add(&other.histogram);
+    }
+
+    pub(super) fn figures(&self) -> DelayResults {
+        self.packed().figures()
+    }
+
+    fn results(&self) -> DelayResults {
+        self.packed().results()
     }
 }
 

@@ -9,8 +9,8 @@
 //!
 //! One file above 500 lines because every half-width is made here, from samples and from counts.
 
-use crate::figures::delays::{DelayTails, Delays};
-use crate::figures::histogram::Histogram;
+use crate::figures::delays::PackedDelays;
+use crate::figures::histogram::Packed;
 use crate::figures::metrics::Sums;
 use crate::figures::results::{DelayResults, MediumResults};
 use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, MAC_DELAY, NUMBERS, SAME_WINNER, TCP_GOODPUT};
@@ -117,9 +117,9 @@ impl<'a> Samples<'a> {
 #[derive(Clone, Debug)]
 pub struct Tails<'a> {
     /// Of each sample.
-    pub samples: Cow<'a, [DelayTails]>,
+    pub samples: Cow<'a, [PackedDelays]>,
     /// Of all of them.
-    pub whole: &'a Delays,
+    pub whole: PackedDelays,
 }
 
 impl Tails<'_> {
@@ -128,7 +128,7 @@ impl Tails<'_> {
         let both = |(frames, those): (u64, u64)| (frames as f64, those as f64);
         let quantile = |part| self.whole.quantile(which, part);
         half_width_of_quantile(samples, part, quantile, |number| {
-            let samples = self.samples.iter().map(|tails| both(tails.beyond(which, number)));
+            let samples = self.samples.iter().map(|delays| both(delays.beyond(which, number)));
             (both(self.whole.beyond(which, number)), samples.collect())
         })
     }
@@ -165,10 +165,9 @@ fn half_width_of_quantile(
 }
 
 /// The half-width of the quantile of `part` of numbers that came in neighbouring batches of one run.
-pub fn half_width_of_batched_quantile<const BITS: u32>(batches: &[Histogram<BITS>], part: f64) -> Option<f64> {
-    let mut whole = Histogram::default();
-    batches.iter().for_each(|batch| whole.add(batch));
-    let beyond = |numbers: &Histogram<BITS>, number| (numbers.total() as f64, numbers.above(number) as f64);
+pub fn half_width_of_batched_quantile<const BITS: u32>(batches: &[Packed<BITS>], part: f64) -> Option<f64> {
+    let whole = Packed::joined(batches);
+    let beyond = |numbers: &Packed<BITS>, number| (numbers.total() as f64, numbers.above(number) as f64);
     let quantile = |part| whole.quantiles([part], u64::MAX)[0];
     half_width_of_quantile(Samples::Batches(&[]), part, quantile, |number| {
         (beyond(&whole, number), batches.iter().map(|batch| beyond(batch, number)).collect())

@@ -3,7 +3,7 @@
 pub mod piecewise;
 
 use crate::figures::contention;
-use crate::figures::delays::{DelayTails, Delays};
+use crate::figures::delays::{Delays, PackedDelays};
 use crate::figures::intervals::{Samples, Tails, intervals};
 use crate::figures::metrics::Sums;
 use crate::figures::plca::PlcaResults;
@@ -56,7 +56,7 @@ pub struct Measured {
     stations: Vec<StationResults>,
     batches: Vec<MediumResults>,
     /// The delays in each of them; of many runs together those are samples, and these are not kept.
-    tails: Option<Vec<DelayTails>>,
+    batched: Option<Vec<PackedDelays>>,
     /// What the batches were worked out from, where they may be joined.
     joinable: Option<Vec<Batch>>,
     /// Of a slotted medium, the sums of each batch; the last one may be cut short.
@@ -101,7 +101,7 @@ pub fn run<O: Observer>(
     }
     let mut measured = Measured::nothing(begin, plan.medium.rate);
     measured.joinable = plan.run.until_known().map(|_| Vec::new());
-    measured.tails = (plan.run.replications == 1).then(Vec::new);
+    measured.batched = (plan.run.replications == 1).then(Vec::new);
     let warm = running.advance(0, warmup)?;
     if warm == warmup {
         running.simulator.begin_measurement(begin);
@@ -250,7 +250,7 @@ impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
 #[derive(Clone, Debug)]
 struct Batch {
     sums: Sums,
-    delays: Delays,
+    delays: PackedDelays,
     /// Octets that programs read from TCP connections, if there are some.
     read: Option<u64>,
 }
@@ -264,10 +264,9 @@ impl Batch {
 
     /// Neighbours as one.
     fn joined(batches: &[Batch]) -> Batch {
-        let mut delays = Delays::default();
-        batches.iter().for_each(|batch| delays.add(&batch.delays));
+        let delays: Vec<PackedDelays> = batches.iter().map(|batch| batch.delays.clone()).collect();
         let sums = batches.iter().fold(Sums::default(), |sums, batch| sums.and(&batch.sums));
-        Batch { sums, delays, read: batches.iter().map(|batch| batch.read).sum() }
+        Batch { sums, delays: PackedDelays::joined(&delays), read: batches.iter().map(|batch| batch.read).sum() }
     }
 }
 
@@ -306,7 +305,7 @@ impl Measured {
             delays: Delays::default(),
             stations: Vec::new(),
             batches: Vec::new(),
-            tails: None,
+            batched: None,
             joinable: None,
             slots: Vec::new(),
             spent: Vec::new(),
@@ -324,22 +323,21 @@ impl Measured {
     /// Its figures as a sample.
     fn figures(&self) -> MediumResults {
         let tcp = self.tcp.map(|tcp| tcp.results(self.sums.measured(), self.rate));
-        MediumResults { tcp, ..MediumResults::new(&self.sums, self.delays.figures()) }
+        MediumResults { tcp, ..MediumResults::new(&self.sums, self.delays.packed().figures()) }
     }
 
     fn end_batch(&mut self, simulator: &mut Simulator, measured: BitTimes, whole: bool) {
         let sums = simulator.sums(measured);
         let read = |tcp: Option<TcpSums>| tcp.map_or(0, |tcp| tcp.octets);
         let before = read(std::mem::replace(&mut self.tcp, simulator.all_tcp()));
-        let delays = simulator.take_batch();
+        let delays = simulator.move_batch_to(&mut self.delays);
         self.slots.extend(simulator.take_slots(self.end));
         contention::add(&mut self.spent, &simulator.take_spent());
-        self.delays.add(&delays);
         if whole {
             let read = self.tcp.map(|tcp| tcp.octets - before);
             let batch = Batch { sums: sums.since(&self.sums), delays, read };
             self.batches.push(batch.results(self.rate));
-            self.tails.as_mut().into_iter().for_each(|all| all.push(batch.delays.tails()));
+            self.batched.as_mut().into_iter().for_each(|all| all.push(batch.delays.clone()));
             if let Some(all) = &mut self.joinable {
                 all.push(batch);
             }
@@ -351,7 +349,7 @@ impl Measured {
     fn join_batches(&mut self) {
         let Some(joinable) = &mut self.joinable else { return };
         *joinable = joinable.chunks(2).map(Batch::joined).collect();
-        self.tails = Some(joinable.iter().map(|batch| batch.delays.tails()).collect());
+        self.batched = Some(joinable.iter().map(|batch| batch.delays.clone()).collect());
         self.batches = joinable.iter().map(|batch| batch.results(self.rate)).collect();
         self.slots =
             self.slots.chunks(2).map(|pair| pair.iter().copied().fold(SlotSums::default(), SlotSums::and)).collect();
@@ -445,10 +443,10 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         }
     };
     let parts = match runs {
-        [one] => Cow::Borrowed(one.tails.as_deref().unwrap_or_default()),
-        _ => runs.iter().filter(|run| run.whole).map(|run| run.delays.tails()).collect(),
+        [one] => Cow::Borrowed(one.batched.as_deref().unwrap_or_default()),
+        _ => runs.iter().filter(|run| run.whole).map(|run| run.delays.packed()).collect(),
     };
-    let tails = Tails { samples: parts, whole: &delays };
+    let tails = Tails { samples: parts, whole: delays.packed() };
     medium.ci95 = samples.map(|samples| intervals(samples, Some(&tails), &medium, &sums, &plan.medium));
     add_slotted(&mut medium, runs, edge(plan).map(|(edge, _)| edge));
     let mut config = ConfigResults::new(&WrittenConfig::from(&plan.medium), &plan.name);

@@ -96,7 +96,7 @@ impl Series {
             attached: vec![true; stations],
             faults: vec![None; stations],
             cut: None,
-            delays: self.delays.figures(),
+            delays: self.delays.packed().figures(),
             station_delays: Vec::new(),
             longest_frame: 0,
             contention: self.delays.contention().clone(),

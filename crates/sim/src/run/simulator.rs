@@ -1,6 +1,7 @@
 //! The medium in virtual time: hosts instead of ports, and a loop that jumps to the next instant at which something is
 //! due instead of one that sleeps. The engine is the same.
 
+use crate::figures::delays::PackedDelays;
 use crate::figures::metrics::{Delays, Sums};
 use crate::figures::results::{Snapshot, Start};
 use crate::figures::slotted::{Edge, SlotSums, Slots};
@@ -97,12 +98,13 @@ impl Simulator {
         &self.medium
     }
 
-    /// Delays of all stations together since the measurement began or they were last taken.
-    pub fn take_batch(&mut self) -> Delays {
-        self.delays.take_batch()
+    /// Moves the delays of all stations together to `whole`, and gives those since the measurement began or they were last
+    /// moved.
+    pub fn move_batch_to(&mut self, whole: &mut Delays) -> PackedDelays {
+        self.delays.move_batch_to(whole)
     }
 
-    /// What was not taken: each station's delays, and how stations contended.
+    /// What was not moved: each station's delays, and how stations contended.
     pub fn delays(&self) -> &Delays {
         &self.delays
     }

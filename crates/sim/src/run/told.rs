@@ -206,7 +206,7 @@ fn batch(events: &[Event], span: u64, config: &Config) -> MediumResults {
         delays.record(event);
     }
     // Batches have no fairness, which alone asks for queues.
-    MediumResults::new(&Sums::of(&tally, delays.contention(), &[], span), delays.figures())
+    MediumResults::new(&Sums::of(&tally, delays.contention(), &[], span), delays.packed().figures())
 }
 
 /// The state at the end: which stations are attached, which faults they have, where the cable is cut.

@@ -3,7 +3,7 @@
 use super::{Counts, Observe, Run, Service, TooMany};
 use crate::study::retry::{Named, RunError};
 use serde::Serialize;
-use sim::figures::histogram::Histogram;
+use sim::figures::histogram::{Histogram, Packed};
 use sim::figures::intervals::{half_width_of_batched_quantile, half_width_of_batches};
 use sim::figures::metrics;
 
@@ -17,6 +17,8 @@ const WINDOW: usize = 10;
 const RECOVERED: f64 = 0.8;
 /// Delays are exact to 1 part in 128.
 type DelayHistogram = Histogram<8>;
+
+type PackedDelays = Packed<8>;
 
 /// What one policy came to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -172,7 +174,7 @@ impl Stretch {
         Stretch { counts, sum, seconds: seconds(ns) }
     }
 
-    fn figures(&self, delays: &DelayHistogram) -> Figures {
+    fn figures(&self, delays: &PackedDelays) -> Figures {
         let Stretch { counts, sum, seconds: time } = *self;
         let part = |one: u64, of: u64| (of > 0).then(|| one as f64 / of as f64);
         let [p50, p99] = delays.quantiles([0.5, 0.99], u64::MAX);
@@ -190,7 +192,7 @@ impl Stretch {
 
 impl Figures {
     /// The half-widths of figures, from those of the batches and their delays.
-    fn half_widths(batches: &[Figures], delays: &[DelayHistogram]) -> Figures {
+    fn half_widths(batches: &[Figures], delays: &[PackedDelays]) -> Figures {
         let half =
             |of: fn(&Figures) -> Option<f64>| half_width_of_batches(&batches.iter().filter_map(of).collect::<Vec<_>>());
         let quantile = |part| half_width_of_batched_quantile(delays, part).map(|ns| ns / 1e9);
@@ -261,15 +263,14 @@ impl Service {
             let end = if batch == BATCHES { measured } else { end };
             run.until(self.warm_up + end, &mut watch).map_err(too_many)?;
             let now = sum(&run.counts);
-            let delays = watch.delays.take();
+            let delays = watch.delays.move_to(&mut all, u64::MAX);
             batches.push(Stretch::of(&last, &now, watch.sum, end - begin).figures(&delays));
-            all.add(&delays);
             of_batches.push(delays);
             all_sum += watch.sum;
             (last, watch.sum) = (now, 0.0);
         }
         let stretch = Stretch::of(&before, &last, all_sum, measured);
-        let figures = stretch.figures(&all);
+        let figures = stretch.figures(&Packed::from(&all));
         let ci95 = self.dips.is_empty().then(|| Figures::half_widths(&batches, &of_batches));
         Ok(self.outcome(named, &run, watch, figures, ci95))
     }

@@ -39,7 +39,7 @@ impl<'a, O: Observer> Piecewise<'a, O> {
         let (warmup, duration) = spans(plan);
         let simulator = begun(plan, plan.medium.seed, &mut observer)?;
         let mut measured = Measured::nothing(BitInstant::ZERO, plan.medium.rate);
-        measured.tails = (plan.run.replications == 1).then(Vec::new);
+        measured.batched = (plan.run.replications == 1).then(Vec::new);
         let ends: Vec<u64> = (0..=BATCHES).map(|batch| warmup + part(duration, batch, BATCHES)).collect();
         let look = ends.len();
         Ok(Piecewise { plan, simulator, observer, measured, warmup, duration, now: 0, ends, passed: 0, look })
