@@ -398,6 +398,7 @@ impl Source {
 
     /// The next frame of a saturated source or of one with a window. Its instant is the medium's to say: that at which the last one ends or is
     /// discarded.
+    #[inline]
     pub fn next_frame(&mut self) -> Frame {
         Frame::new(self.sizes.draw(), self.destinations.draw())
     }

@@ -4,6 +4,7 @@
 //! A fold of the engine's events.
 
 use medium::{Event, Kind, StationId};
+use std::cmp::Ordering;
 
 /// The latest collisions, which may still get another attempt: far more than can go on at once, since each has two stations
 /// or more.
@@ -22,8 +23,8 @@ pub struct Contention {
     /// The first episode that is counted, and the one after the latest.
     first: u64,
     next: u64,
-    /// Attempts in each of the latest episodes, episode n in place n modulo [`OPEN`]; empty before the first.
-    attempts: Vec<u32>,
+    /// Each of the latest episodes and its attempts, episode n in place n modulo [`OPEN`]; empty before the first.
+    attempts: Vec<(u64, usize)>,
     /// Episodes since the last frame that got through.
     since: usize,
     runs: Vec<u64>,
@@ -85,34 +86,26 @@ impl Contention {
     }
 
     fn collision(&mut self, episode: u64) {
-        // A logical collision of PLCA met no signal on the medium.
-        if episode == 0 {
+        // A logical collision of PLCA met no signal on the medium, and one that began before the counting did is not counted.
+        if episode < self.first.max(1) {
             return;
         }
-        // One that began before the counting did is not counted.
-        if episode < self.first {
-            return;
+        self.next = self.next.max(episode + 1);
+        if self.attempts.is_empty() {
+            self.attempts.resize(OPEN, (0, 0));
         }
-        if episode >= self.next {
-            self.begin_episodes(episode + 1);
+        let (latest, attempts) = &mut self.attempts[episode as usize % OPEN];
+        match episode.cmp(latest) {
+            // A later one has taken its place.
+            Ordering::Less => return,
+            Ordering::Equal => self.multiplicity[*attempts - 1] -= 1,
+            Ordering::Greater => {
+                (*latest, *attempts) = (episode, 0);
+                self.since += 1;
+            }
         }
-        let attempts = &mut self.attempts[episode as usize % OPEN];
+        increment(&mut self.multiplicity, *attempts);
         *attempts += 1;
-        match *attempts {
-            1 => self.since += 1,
-            attempts => self.multiplicity[attempts as usize - 2] -= 1,
-        }
-        increment(&mut self.multiplicity, *attempts as usize - 1);
-    }
-
-    /// The episodes before `next` have begun.
-    fn begin_episodes(&mut self, next: u64) {
-        self.attempts.resize(OPEN, 0);
-        for episode in self.next.max(next.saturating_sub(OPEN as u64))..next {
-            self.attempts[episode as usize % OPEN] = 0;
-        }
-        self.next = next;
-        self.first = self.first.max(next.saturating_sub(OPEN as u64));
     }
 
     /// Counts from zero again. A collision that goes on is not counted a second time.

@@ -94,6 +94,7 @@ impl DestinationDraws {
         }
     }
 
+    #[inline]
     pub fn draw(&mut self) -> Destination {
         match self {
             DestinationDraws::Always(destination) => *destination,

@@ -187,6 +187,7 @@ impl SizeDraws {
         SizeDraws { law, generator }
     }
 
+    #[inline]
     pub fn draw(&mut self) -> Octets {
         Octets::new(match &self.law {
             Law::Fixed(size) => *size,
