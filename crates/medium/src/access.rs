@@ -103,7 +103,7 @@ pub(crate) trait Access: Sized + Debug {
     fn receives<H: Host>(engine: &mut Engine<Self>, place: StationId, id: TransmissionId, host: &mut H) {
         if let Some(kind) = Self::verdict(&engine.core, place, id) {
             let frame = engine.core.line.get(id).frame;
-            engine.core.emit(place, frame, kind, host);
+            engine.core.emit_received(place, frame, kind, host);
         }
     }
 

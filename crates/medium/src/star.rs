@@ -184,7 +184,7 @@ impl<A: OnStar> Engine<A> {
         let sent = &self.method.air().signals[index];
         let frame = sent.frame;
         if let Some(kind) = A::heard(self, place, sent) {
-            self.core.emit(place, frame, kind, host);
+            self.core.emit_received(place, frame, kind, host);
         }
     }
 }

@@ -198,17 +198,23 @@ impl Contenders {
         &mut self.all[index]
     }
 
-    /// The distribution of a wait after this number of failures.
+    /// Draws a wait after this number of failures.
     #[inline]
-    fn law(&mut self, failures: u64) -> Law {
-        if let Some(law) = self.laws.get(failures as usize - 1) {
-            return *law;
+    fn draw(&mut self, failures: u64, generator: &mut Generator) -> u64 {
+        match self.laws.get(failures as usize - 1) {
+            Some(law) => law.draw_ns(generator),
+            None => self.draw_anew(failures, generator),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn draw_anew(&mut self, failures: u64, generator: &mut Generator) -> u64 {
         let law = self.backoff.law(failures).expect("the policy's attempt limit is not used");
         if self.laws.len() < MOST_LAWS && self.laws.len() as u64 + 1 == failures {
             self.laws.push(law);
         }
-        law
+        law.draw_ns(generator)
     }
 
     fn enter(&mut self, contender: Contender) -> usize {
@@ -389,9 +395,8 @@ impl<A: Contends> Engine<A> {
         let contenders = self.method.contenders();
         let contender = &mut contenders.all[index];
         contender.failures += 1;
-        let (frame, failures) = (contender.frame, contender.failures);
-        let law = contenders.law(failures);
-        law.draw_ns(A::generator(&mut self.stations[frame.station.index()].mac))
+        let (station, failures) = (contender.frame.station, contender.failures);
+        contenders.draw(failures, A::generator(&mut self.stations[station.index()].mac))
     }
 
     fn wait(&mut self, index: usize, slots: u64) {

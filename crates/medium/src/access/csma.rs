@@ -200,12 +200,13 @@ impl InOnePlace for CarrierSense {
 
     fn decide<H: Host>(engine: &mut Engine<CarrierSense>, host: &mut H) {
         let now = engine.core.instant;
-        let mut group = std::mem::take(&mut engine.method.group);
-        engine.method.take_group(now, &mut group);
-        for index in group.drain(..) {
-            engine.go_on(index, host);
+        if engine.method.here.acts_together(now) {
+            let mut group = std::mem::take(&mut engine.method.group);
+            engine.method.take_group(now, &mut group);
+            group.iter().for_each(|&index| engine.go_on(index, host));
+            group.clear();
+            engine.method.group = group;
         }
-        engine.method.group = group;
         while let Some(index) = engine.method.contenders.take_due(now) {
             engine.go_on(index, host);
         }
@@ -241,9 +242,6 @@ impl CarrierSense {
     fn take_group(&mut self, now: BitInstant, into: &mut Vec<usize>) {
         let CarrierSense { here: OnePlace { ends, looks, .. }, contenders, .. } = self;
         let (group, beside) = if ends.at == now { (ends, looks) } else { (looks, ends) };
-        if group.at != now {
-            return;
-        }
         group.take(into);
         if contenders.next() == now || beside.at == now {
             into.drain(..).for_each(|index| contenders.expect(now, index, now, contenders.get(index).state));

@@ -2,7 +2,7 @@
 
 use crate::agenda::Agenda;
 use crate::config::Config;
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, ReceiverKind};
 use crate::frame::{FrameId, StationId, TransmissionId};
 use crate::inputs::Host;
 use crate::line::{Carrier, Line, Transmission};
@@ -65,22 +65,39 @@ impl Core {
         }
     }
 
+    /// Reports what the addressee at `place` makes of `frame`, if it would be `kind` without noise.
+    #[inline(always)]
+    pub fn emit_received<H: Host>(&mut self, place: StationId, frame: FrameId, kind: Kind, host: &mut H) {
+        if self.noise.is_on {
+            return self.emit_in_noise(place, frame, kind, host);
+        }
+        self.emit_verdict(place, frame, kind, host);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn emit_in_noise<H: Host>(&mut self, place: StationId, frame: FrameId, kind: Kind, host: &mut H) {
+        if let Some(kind) = self.noise.heard(place, self.instant, kind) {
+            self.emit(place, frame, kind, host);
+        }
+    }
+
+    /// The same for a method that has noise in its verdicts. Each kind has a call of its own: of a kind that is known when this
+    /// is compiled, readers of events take only what concerns them.
+    #[inline(always)]
+    pub fn emit_verdict<H: Host>(&mut self, place: StationId, frame: FrameId, kind: Kind, host: &mut H) {
+        match kind.receiver() {
+            Some(ReceiverKind::Delivered { size }) => self.emit(place, frame, Kind::Delivered { size }, host),
+            Some(ReceiverKind::Fragment { bits }) => self.emit(place, frame, Kind::Fragment { bits }, host),
+            Some(ReceiverKind::Damaged { bits }) => self.emit(place, frame, Kind::Damaged { bits }, host),
+            Some(ReceiverKind::TooLong { size }) => self.emit(place, frame, Kind::TooLong { size }, host),
+            None => self.emit(place, frame, kind, host),
+        }
+    }
+
     /// Reports what happened to `frame` at `station`.
     #[inline(always)]
     pub fn emit<H: Host>(&mut self, station: StationId, frame: FrameId, kind: Kind, host: &mut H) {
-        let mut received = kind;
-        if kind.is_reception() && self.noise.is_on {
-            match self.noise.heard(station, self.instant, kind) {
-                Some(kind) => received = kind,
-                None => return,
-            }
-        }
-        self.emit_as_is(station, frame, received, host);
-    }
-
-    /// The same for a method that has noise in its verdicts already.
-    #[inline(always)]
-    pub fn emit_as_is<H: Host>(&mut self, station: StationId, frame: FrameId, kind: Kind, host: &mut H) {
         let event = Event { at: self.instant, station, frame, kind };
         self.tally.record(&event);
         host.event(&event);

@@ -85,6 +85,12 @@ impl OnePlace {
         }
     }
 
+    /// Gathered contenders act at `now`.
+    #[inline]
+    pub fn acts_together(&self, now: BitInstant) -> bool {
+        self.ends.at == now || self.looks.at == now
+    }
+
     /// A signal was there in the bit time before `now`.
     #[inline]
     pub fn was_busy(&self, now: BitInstant) -> bool {

@@ -282,7 +282,7 @@ impl Engine<Dcf> {
             }
         };
         let kind = Worth::Good.received(size, arrival);
-        self.core.emit_as_is(place, frame, kind, host);
+        self.core.emit_verdict(place, frame, kind, host);
     }
 }
 

@@ -295,7 +295,7 @@ impl Engine<CsmaCd> {
     fn receive_alone<H: Host>(&mut self, sent: &Queued, frame: FrameId, worth: Worth, host: &mut H) {
         for place in sent.destination.places(self.stations.len()) {
             if place != frame.station && self.stations[place.index()].attached {
-                self.core.emit(place, frame, worth.received(sent.size, Arrival::Clear), host);
+                self.core.emit_received(place, frame, worth.received(sent.size, Arrival::Clear), host);
             }
         }
     }

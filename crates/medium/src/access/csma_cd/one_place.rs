@@ -47,10 +47,9 @@ pub(super) struct OnePlace {
     gap_end: BitInstant,
     /// When they collide; `NEVER` if they do not, or have done so.
     collides: BitInstant,
-    /// The first station of `waiting` whose gap ends, and when.
-    begins: Key,
-    /// The first sending station, and when it finishes.
-    ends: Key,
+    /// The first station of `waiting` whose gap ends, and when; if there is none, the first sending station, and when it
+    /// finishes.
+    acts: Key,
 }
 
 /// Stations that begin at the same instant, one after the other in order of number.
@@ -92,11 +91,6 @@ impl Crowd {
     }
 }
 
-#[inline]
-fn first_at(at: BitInstant, first: Option<StationId>) -> Key {
-    first.map_or(NONE, |first| key(at, first.index() as u16))
-}
-
 impl OnePlace {
     /// A medium made from `config` before the first signal.
     pub fn new(config: &Config) -> OnePlace {
@@ -114,8 +108,7 @@ impl OnePlace {
             silent: true,
             gap_end: BitInstant::ZERO,
             collides: NEVER,
-            begins: NONE,
-            ends: NONE,
+            acts: NONE,
         }
     }
 
@@ -127,7 +120,7 @@ impl OnePlace {
     /// The next event other than backoff.
     #[inline]
     pub fn due(&self) -> BitInstant {
-        instant(self.begins.min(self.ends)).min(self.next_signal())
+        instant(self.acts).min(self.next_signal())
     }
 
     /// The next effect of the signals: their collision, or their end.
@@ -142,26 +135,29 @@ impl OnePlace {
         if self.sending.is_empty() { self.silent && now >= self.gap_end } else { self.air.begin == now }
     }
 
+    /// Waiting stations begin at the end of the gap: before the end of a signal that began at the same instant.
     #[inline]
-    fn look_who_begins(&mut self) {
-        self.begins = if self.silent { first_at(self.gap_end, self.waiting.first) } else { NONE };
+    fn gap_ends(&self) -> bool {
+        self.silent && !self.waiting.is_empty()
     }
 
     #[inline]
-    fn look_who_ends(&mut self) {
-        self.ends = first_at(self.air.end, self.sending.get(self.done).copied());
+    fn look_who_acts(&mut self) {
+        let sends = || self.sending.get(self.done).copied();
+        let (at, first) = if self.gap_ends() { (self.gap_end, self.waiting.first) } else { (self.air.end, sends()) };
+        self.acts = first.map_or(NONE, |first| key(at, first.index() as u16));
     }
 
     #[inline]
     fn wait(&mut self, station: StationId) {
         self.waiting.insert(station);
-        self.look_who_begins();
+        self.look_who_acts();
     }
 
     /// `station` stops waiting, if it did wait.
     pub fn leave(&mut self, station: StationId) {
         self.waiting.remove(station);
-        self.look_who_begins();
+        self.look_who_acts();
     }
 
     /// A station begins to send at `now`.
@@ -173,12 +169,12 @@ impl OnePlace {
         if is_first {
             self.cut = false;
             self.sending.push(station);
-            self.ends = first_at(sent.end, Some(station));
         } else {
             self.join(now, station);
         }
         // Others whose gap ends at this instant may follow.
         self.silent &= !self.waiting.is_empty();
+        self.look_who_acts();
     }
 
     /// A station begins at the same instant as others.
@@ -187,7 +183,6 @@ impl OnePlace {
         self.collides = now;
         let place = self.sending.partition_point(|&other| other < station);
         self.sending.insert(place, station);
-        self.look_who_ends();
     }
 
     /// The first sending station finishes.
@@ -198,14 +193,7 @@ impl OnePlace {
             self.sending.clear();
             self.done = 0;
         }
-        self.look_who_ends();
-    }
-
-    /// The first waiting station begins.
-    #[inline]
-    fn begin_first(&mut self) {
-        self.waiting.take_first();
-        self.look_who_begins();
+        self.look_who_acts();
     }
 }
 
@@ -244,28 +232,26 @@ impl OnStar for CsmaCd {
 
 /// The next decision is the first of a gap's end, an attempt's or jam's end, and a backoff's end.
 impl Path<CsmaCd> for OnePlace {
-    type Decision = (Key, Key, Key);
+    type Decision = (Key, Key);
 
     #[inline(always)]
-    fn next(engine: &mut Engine<CsmaCd>) -> Next<(Key, Key, Key)> {
-        let here = &engine.method.here;
-        let (begins, ends, signals) = (here.begins, here.ends, here.next_signal());
-        let backoff = engine.core.agenda.timers.first();
-        let decides = instant(begins).min(instant(ends)).min(instant(backoff));
-        Next { decides, signals, decision: (begins, ends, backoff) }
+    fn next(engine: &mut Engine<CsmaCd>) -> Next<(Key, Key)> {
+        let (here, backoff) = (&engine.method.here, engine.core.agenda.timers.first());
+        let decides = instant(here.acts).min(instant(backoff));
+        Next { decides, signals: here.next_signal(), decision: (here.acts, backoff) }
     }
 
     #[inline(always)]
-    fn decide<H: Host>(engine: &mut Engine<CsmaCd>, (begins, ends, backoff): (Key, Key, Key), host: &mut H) {
-        if backoff < begins.min(ends) {
+    fn decide<H: Host>(engine: &mut Engine<CsmaCd>, (acts, backoff): (Key, Key), host: &mut H) {
+        if backoff < acts {
             let station = StationId::new(engine.core.agenda.timers.take() as u16);
             engine.station(station).would(TransmitAct::Wait, TransmitInput::Timeout);
             engine.wait_in_one_place(station, host);
-        } else if begins < ends {
-            engine.method.here.begin_first();
-            engine.attempt_in_one_place(StationId::new(number(begins)), host);
+        } else if engine.method.here.gap_ends() {
+            engine.method.here.waiting.take_first();
+            engine.attempt_in_one_place(StationId::new(number(acts)), host);
         } else {
-            engine.first_ends(StationId::new(number(ends)), host);
+            engine.first_ends(StationId::new(number(acts)), host);
         }
     }
 
@@ -330,7 +316,7 @@ impl Engine<CsmaCd> {
         let here = &mut self.method.here;
         here.air.cut(parameters.jam_begin(now, now) + parameters.jam_size);
         here.cut = true;
-        here.look_who_ends();
+        here.look_who_acts();
         for index in 0..self.method.here.sending.len() {
             let station = self.method.here.sending[index];
             let this = &mut self.stations[station.index()];
@@ -375,7 +361,7 @@ impl Engine<CsmaCd> {
         let here = &mut self.method.here;
         here.silent = true;
         here.gap_end = self.core.config.parameters.gap_end(now);
-        here.look_who_begins();
+        here.look_who_acts();
         self.receive_what_ends(host);
     }
 

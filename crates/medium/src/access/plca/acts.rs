@@ -68,7 +68,7 @@ impl Below for Reconciliation {
     }
 
     fn jam<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
-        let (now, parameters) = (engine.core.instant, engine.core.config.parameters);
+        let (now, parameters) = (engine.core.instant, &engine.core.config.parameters);
         let this = &mut engine.stations[station.index()];
         let (frame, own) = (this.frame(), &mut this.mac);
         let (begin, attempt) = (own.mac.begin, own.mac.attempt());
@@ -89,8 +89,9 @@ impl Below for Reconciliation {
         };
         let late = parameters.late(now - begin, false);
         own.mac.late |= late;
+        let end = parameters.jam_begin(now, begin) + parameters.jam_size;
         engine.core.emit(station, frame, Kind::Collision { attempt, late, episode }, host);
-        engine.set_mac_timer(station, parameters.jam_begin(now, begin) + parameters.jam_size);
+        engine.set_mac_timer(station, end);
     }
 
     fn finish<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
@@ -183,13 +184,13 @@ impl Engine<Reconciliation> {
         if self.method.follower.leads && self.station(station).mac.apart.at_ease {
             self.renew_watch(station, false);
         }
-        let (now, parameters) = (self.core.instant, self.core.config.parameters);
+        let (now, parameters) = (self.core.instant, &self.core.config.parameters);
         let this = &mut self.stations[station.index()];
         let (frame, own) = (this.frame(), &mut this.mac);
-        own.watch.catch_up(now, &parameters);
+        own.watch.catch_up(now, parameters);
         // The MAC does not yet see the carrier of the bit that begins.
         let before = own.apart.told_at_once(now).map(|mut before| {
-            before.catch_up(now, &parameters);
+            before.catch_up(now, parameters);
             before
         });
         if before.unwrap_or(own.watch).state == Deference::Free {
@@ -198,7 +199,7 @@ impl Engine<Reconciliation> {
         }
         let attempt = own.mac.attempt();
         own.mac.deferred |= attempt == 1;
-        let gap_end = own.watch.gap_end(&parameters).unwrap_or(NEVER);
+        let gap_end = own.watch.gap_end(parameters).unwrap_or(NEVER);
         self.core.emit(station, frame, Kind::Defer { attempt }, host);
         self.set_mac_timer(station, gap_end);
     }

@@ -32,7 +32,6 @@ use super::tables::{Control, Data, Seen};
 use super::watch::Watch;
 use super::wire::{Edge, Sent};
 use super::{Own, Reconciliation};
-use crate::access::csma_cd::Transmit;
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::engine::clock::{Next, Path};
@@ -259,12 +258,18 @@ impl Engine<Reconciliation> {
     }
 
     pub(super) fn look_at(&mut self, station: StationId) {
-        let own = &mut self.stations[station.index()].mac;
+        let own = &self.stations[station.index()].mac;
         let next = own.mac_at.min(own.node.next_by_follower());
-        let waits = own.mac.transmit == Transmit::WaitingToSend && !own.handing_over && own.node.data == Data::Idle;
-        let changes = own.apart.waits != waits;
         self.next_is(station, next);
-        if changes {
+        self.look_whether_waits(station);
+    }
+
+    /// Whether `station` waits with the carrier that all see may have changed.
+    #[inline]
+    pub(super) fn look_whether_waits(&mut self, station: StationId) {
+        let own = &self.stations[station.index()].mac;
+        let waits = own.defers() && own.node.data == Data::Idle;
+        if own.apart.waits != waits {
             self.waits_is(station, waits);
         }
     }

@@ -223,7 +223,7 @@ impl Engine<Reconciliation> {
         } else {
             sent.worth.received(sent.size, Arrival::met(piece.is_spoilt_at(place)))
         };
-        self.core.emit(place, sent.id, kind, host);
+        self.core.emit_received(place, sent.id, kind, host);
     }
 
     /// Reports the deliveries of a frame if they can no longer change.

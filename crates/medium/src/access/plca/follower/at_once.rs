@@ -24,7 +24,7 @@ use crate::timers::NEVER;
 impl Own {
     /// Its MAC has a frame that the host has handed over, and defers.
     #[inline]
-    fn defers(&self) -> bool {
+    pub(super) fn defers(&self) -> bool {
         self.mac.transmit == Transmit::WaitingToSend && !self.handing_over
     }
 

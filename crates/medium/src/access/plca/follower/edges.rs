@@ -144,10 +144,10 @@ impl Engine<Reconciliation> {
         let sent = self.method.follower.signals.get(signal).frame.expect("only frames have addressees");
         let kind = sent.worth.received(sent.size, Arrival::Clear);
         if place != EVERYWHERE {
-            return self.core.emit(StationId::new(place), sent.id, kind, host);
+            return self.core.emit_received(StationId::new(place), sent.id, kind, host);
         }
         for place in sent.places(self.stations.len()) {
-            self.core.emit(place, sent.id, kind, host);
+            self.core.emit_received(place, sent.id, kind, host);
         }
     }
 

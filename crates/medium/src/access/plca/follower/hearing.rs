@@ -170,7 +170,9 @@ impl Engine<Reconciliation> {
 impl Engine<Reconciliation> {
     /// The carrier changes that a signal of `source` makes, from `at` on at its own place.
     pub(super) fn carrier_changes(&mut self, source: StationId, at: BitInstant, on: bool) {
-        self.look_at_touched();
+        if let Some(touched) = self.method.follower.touched {
+            self.look_whether_waits(touched);
+        }
         let carriers = &mut self.method.follower.carriers;
         let next = carriers.count as usize % carriers.last.len();
         carriers.last[next] = Change { source, at, on };
