@@ -8,7 +8,7 @@
 
 use crate::frame::{StationId, TransmissionId};
 use crate::time::{BitInstant, BitTimes};
-use crate::timers::{NEVER, Timers};
+use crate::timers::{Key, NEVER, Timers, instant, key, number};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -50,13 +50,12 @@ impl Agenda {
         self.ends.next.min(self.silences.next).min(self.begins.next).min(self.settled.next)
     }
 
-    /// The part of its instant to which the next event that is no timer belongs.
+    /// The part of the instant `now` to which the next event belongs, which is no timer.
     #[inline(always)]
-    pub fn phase(&self) -> Phase {
-        let next = self.next_signal();
-        if self.ends.next.min(self.silences.next) == next {
+    pub fn phase(&self, now: BitInstant) -> Phase {
+        if self.ends.next == now || self.silences.next == now {
             Phase::SignalsEnd
-        } else if self.begins.next == next {
+        } else if self.begins.next == now {
             Phase::SignalsBegin
         } else {
             Phase::Settled
@@ -152,7 +151,7 @@ impl Signals {
 /// Places that may fall silent.
 #[derive(Debug)]
 pub(crate) struct Silences {
-    heap: BinaryHeap<Reverse<(BitInstant, StationId)>>,
+    heap: BinaryHeap<Reverse<Key>>,
     next: BitInstant,
 }
 
@@ -162,7 +161,7 @@ impl Silences {
     }
 
     pub fn push(&mut self, at: BitInstant, place: StationId) {
-        self.heap.push(Reverse((at, place)));
+        self.heap.push(Reverse(key(at, place.index() as u16)));
         self.next = self.next.min(at);
     }
 
@@ -172,8 +171,8 @@ impl Silences {
         if self.next != at {
             return None;
         }
-        let first = self.heap.pop().map(|Reverse((_, place))| place);
-        self.next = self.heap.peek().map_or(NEVER, |Reverse((at, _))| *at);
+        let first = self.heap.pop().map(|Reverse(first)| StationId::new(number(first)));
+        self.next = self.heap.peek().map_or(NEVER, |Reverse(next)| instant(*next));
         first
     }
 }
@@ -181,8 +180,35 @@ impl Silences {
 /// Stations with an event, each with its transmission.
 #[derive(Debug)]
 pub(crate) struct Places {
-    heap: BinaryHeap<Reverse<(BitInstant, StationId, TransmissionId)>>,
+    heap: BinaryHeap<Reverse<Event>>,
     next: BitInstant,
+}
+
+/// When it is, the station, and the transmission: compared as one number. There are less than 2^48 transmissions: at 10 Mb/s
+/// they take longer than 500 years.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event(u128);
+
+impl Event {
+    #[inline]
+    fn new(at: BitInstant, place: StationId, transmission: TransmissionId) -> Event {
+        Event(u128::from(at.get()) << 64 | (place.index() as u128) << 48 | u128::from(transmission.get()))
+    }
+
+    #[inline]
+    fn at(self) -> BitInstant {
+        BitInstant::new((self.0 >> 64) as u64)
+    }
+
+    #[inline]
+    fn place(self) -> StationId {
+        StationId::new((self.0 >> 48) as u16)
+    }
+
+    #[inline]
+    fn transmission(self) -> TransmissionId {
+        TransmissionId::new(self.0 as u64 & ((1 << 48) - 1))
+    }
 }
 
 impl Places {
@@ -191,13 +217,13 @@ impl Places {
     }
 
     pub fn push(&mut self, at: BitInstant, place: StationId, transmission: TransmissionId) {
-        self.heap.push(Reverse((at, place, transmission)));
+        self.heap.push(Reverse(Event::new(at, place, transmission)));
         self.next = self.next.min(at);
     }
 
     fn forget(&mut self, place: StationId) {
-        self.heap.retain(|Reverse((_, station, _))| *station != place);
-        self.next = self.heap.peek().map_or(NEVER, |Reverse((at, ..))| *at);
+        self.heap.retain(|Reverse(event)| event.place() != place);
+        self.next = self.heap.peek().map_or(NEVER, |Reverse(next)| next.at());
     }
 
     /// The first place with an event at `at`.
@@ -206,8 +232,8 @@ impl Places {
         if self.next != at {
             return None;
         }
-        let first = self.heap.pop().map(|Reverse((_, place, transmission))| (place, transmission));
-        self.next = self.heap.peek().map_or(NEVER, |Reverse((at, ..))| *at);
+        let first = self.heap.pop().map(|Reverse(first)| (first.place(), first.transmission()));
+        self.next = self.heap.peek().map_or(NEVER, |Reverse(next)| next.at());
         first
     }
 }

@@ -226,7 +226,7 @@ impl<A: FastPath> Path<A> for Agenda {
     /// Runs the first signal phase of this instant.
     #[inline(always)]
     fn signals_change<H: Host>(engine: &mut Engine<A>, host: &mut H) {
-        match engine.core.agenda.phase() {
+        match engine.core.agenda.phase(engine.core.instant) {
             Phase::SignalsEnd => engine.signals_end(host),
             Phase::SignalsBegin => engine.signals_begin(host),
             Phase::Settled => {

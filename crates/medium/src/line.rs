@@ -76,7 +76,7 @@ pub(crate) struct Line {
     episodes: u64,
     reached: Reached,
     /// Transmissions that have taken part in no collision yet.
-    untouched: Vec<TransmissionId>,
+    untouched: VecDeque<TransmissionId>,
     /// Each station's last transmission, and when it began.
     last_of: Box<[Option<(TransmissionId, BitInstant)>]>,
     /// For each station whose last transmission is retired: the end of the carrier at its place that has not paused
@@ -138,7 +138,7 @@ impl Line {
             ways,
             episodes: 0,
             reached: Reached::default(),
-            untouched: Vec::new(),
+            untouched: VecDeque::new(),
             last_of: vec![None; stations].into(),
             spoke: vec![None; stations].into(),
             speakers: Vec::new(),
@@ -236,7 +236,7 @@ impl Line {
         self.stretches.begin(now, self.on_air == 0);
         let previous = self.last_of[source.index()].replace((id, now));
         transmission.previous = previous.map(|(previous, _)| previous);
-        self.untouched.push(id);
+        self.untouched.push_back(id);
         self.on_air += 1;
         self.push(transmission);
         id

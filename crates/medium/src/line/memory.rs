@@ -18,7 +18,9 @@ impl Line {
             (begin < now && self.senses(place, number, transmission) && transmission.reaches(place))
                 .then_some(Carrier { begin, end, own: transmission.source() == place })
         }));
-        into.sort_unstable();
+        if !into.is_sorted() {
+            into.sort_unstable();
+        }
     }
 
     /// The station at `place` hears this transmission when it arrives.
@@ -131,10 +133,9 @@ impl Line {
             return;
         }
         self.remember_who_spoke(now, gone);
-        self.transmissions.drain(..gone);
         self.first += gone as u64;
-        let first = self.first;
-        self.untouched.retain(|id| id.get() >= first);
+        (0..gone).for_each(|_| _ = self.transmissions.pop_front());
+        while self.untouched.pop_front_if(|id| id.get() < self.first).is_some() {}
         if self.any_deaf {
             self.forget_deafness();
         }
