@@ -209,6 +209,7 @@ impl Slots {
     }
 
     /// The medium is given an input at `at`; its events come next.
+    #[inline]
     pub fn input(&mut self, at: BitInstant, input: &Input) {
         if let Some((station, false)) = input.plugs() {
             self.unplugged = Some((at, station));
@@ -219,8 +220,13 @@ impl Slots {
     #[inline(always)]
     pub fn record(&mut self, event: &Event) {
         let Some(kind) = event.kind.mac() else { return };
-        if self.drawing.is_some() {
-            self.draw(event, kind);
+        let waits = match kind {
+            MacKind::Collision { .. } => Some(true),
+            MacKind::Transmitted { .. } | MacKind::Discarded { .. } => Some(false),
+            MacKind::Attempt { .. } | MacKind::Defer { .. } | MacKind::Backoff { .. } | MacKind::JamEnd { .. } => None,
+        };
+        if let (Some(waits), true) = (waits, self.drawing.is_some()) {
+            self.draw(event.at, event.frame, waits);
         }
         match kind {
             MacKind::Attempt { .. } => self.sums.attempts += 1,
@@ -256,18 +262,14 @@ impl Slots {
         }
     }
 
-    /// Counts the backlog where frames draw for each slot.
+    /// Counts the backlog where frames draw for each slot: `frame` waits for that from now on, or no longer.
     #[cold]
-    fn draw(&mut self, event: &Event, kind: MacKind) {
+    fn draw(&mut self, at: BitInstant, frame: FrameId, waits: bool) {
         let Some(drawing) = &mut self.drawing else { return };
-        let changed = match kind {
-            MacKind::Collision { .. } => drawing.insert(event.frame),
-            MacKind::Transmitted { .. } | MacKind::Discarded { .. } => drawing.remove(&event.frame),
-            MacKind::Attempt { .. } | MacKind::Defer { .. } | MacKind::Backoff { .. } | MacKind::JamEnd { .. } => false,
-        };
+        let changed = if waits { drawing.insert(frame) } else { drawing.remove(&frame) };
         if changed {
             let backlogged = drawing.len() as u64;
-            self.pass(event.at);
+            self.pass(at);
             self.backlogged = backlogged;
         }
     }

@@ -263,7 +263,7 @@ impl Hosts {
         if matches!(event.kind, Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop) {
             return self.follows_finished && self.done_with(event.at, event.frame, limit);
         } else if matches!(event.kind, Kind::Delivered { .. }) && self.follows_arrivals {
-            return self.delivered(event, limit);
+            return self.delivered(*event, limit);
         }
         false
     }
@@ -279,12 +279,13 @@ impl Hosts {
         self.acts_before(limit)
     }
 
+    // By value: an event that no window and no stack follows is then never put together.
     #[inline(never)]
-    fn delivered(&mut self, event: &Event, limit: BitInstant) -> bool {
+    fn delivered(&mut self, event: Event, limit: BitInstant) -> bool {
         if let Some(stacks) = &mut self.stacks {
             stacks.arrived(event.at, event.station, event.frame, &mut self.agenda);
         }
-        self.windows.delivered(event, &mut self.sources, &mut self.agenda);
+        self.windows.delivered(&event, &mut self.sources, &mut self.agenda);
         self.acts_before(limit)
     }
 
