@@ -12,7 +12,8 @@ mod in_one_place;
 mod slots;
 mod unheard;
 
-use self::due::{Due, Entry, Key, key};
+use self::due::{Due, Entry, Key};
+pub(in crate::access) use self::due::{after, key};
 pub(crate) use self::in_one_place::InOnePlace;
 use super::Access;
 use crate::config::{Clock, Config, Population};
@@ -254,14 +255,14 @@ impl Contenders {
         !self.infinite && queued >= config.queue_limit
     }
 
-    /// Takes the first contender that acts at `now`.
+    /// Takes the first contender that acts before `limit`.
     #[inline(always)]
-    pub fn take_due(&mut self, now: BitInstant) -> Option<usize> {
-        if self.due.next() == now { self.take_first_due(now) } else { None }
+    pub fn take_before(&mut self, limit: Key) -> Option<usize> {
+        if self.due.is_before(limit) { self.take_first_due(limit) } else { None }
     }
 
-    fn take_first_due(&mut self, now: BitInstant) -> Option<usize> {
-        while let Some(Entry { key, index }) = self.due.take(now) {
+    fn take_first_due(&mut self, limit: Key) -> Option<usize> {
+        while let Some(Entry { key, index }) = self.due.take(limit) {
             let index = index as usize;
             let contender = &mut self.all[index];
             if contender.due == key {

@@ -207,7 +207,7 @@ impl InOnePlace for CarrierSense {
             group.clear();
             engine.method.group = group;
         }
-        while let Some(index) = engine.method.contenders.take_due(now) {
+        while let Some(index) = engine.method.contenders.take_before(contenders::after(now)) {
             engine.go_on(index, host);
         }
     }

@@ -15,7 +15,7 @@
 mod control;
 
 use self::control::Controlled;
-use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Known, State};
+use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Known, State, key};
 use super::{Access, Admitted, FastPath};
 use crate::config::{Config, SlottedAloha};
 use crate::engine::Engine;
@@ -274,20 +274,18 @@ impl Engine<Contention> {
         Fate { arrived: self.arrives(number), begin, end, episode }
     }
 
-    /// No other contender acts at the end of a slot, so senders learn at once, in the order in which contenders act.
+    /// Senders learn as their slot ends, each at its turn among the contenders that act then.
     fn learn_of_slot<H: Host>(&mut self, begin: BitInstant, way: BitTimes, episode: Option<u64>, host: &mut H) {
-        self.method.now = self.core.instant;
-        if let [Sent { index, .. }] = self.method.air.signals[..] {
-            let fate = self.fate_on_star(0, begin, way, episode);
-            return self.learn(index, fate, host);
-        }
+        let now = self.core.instant;
+        self.method.now = now;
         let mut learning = std::mem::take(&mut self.method.learning);
         for number in 0..self.method.air.signals.len() {
             let Sent { index, frame, .. } = self.method.air.signals[number];
             learning.push((frame, index, self.fate_on_star(number, begin, way, episode)));
         }
         learning.sort_unstable_by_key(|(frame, ..)| *frame);
-        for (_, index, fate) in learning.drain(..) {
+        for (frame, index, fate) in learning.drain(..) {
+            self.act_before(key(now, frame), host);
             self.learn(index, fate, host);
         }
         self.method.learning = learning;
@@ -300,7 +298,7 @@ impl Engine<Contention> {
         self.method.contenders.episodes += u64::from(met);
         let episode = met.then_some(self.method.contenders.episodes);
         self.method.sending.clear();
-        if known.after(now, false) == now && self.method.contenders.next() > now {
+        if known.after(now, false) == now {
             return self.learn_of_slot(begin, way, episode, host);
         }
         for number in 0..self.method.air.signals.len() {

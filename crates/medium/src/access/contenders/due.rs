@@ -19,8 +19,14 @@ pub(crate) type Key = u128;
 
 /// The key of an action of this frame at `at`.
 #[inline]
-pub(super) fn key(at: BitInstant, frame: FrameId) -> Key {
+pub(in crate::access) fn key(at: BitInstant, frame: FrameId) -> Key {
     (at.get() as Key) << 64 | (frame.station.index() as Key) << 48 | (frame.serial & ((1 << 48) - 1)) as Key
+}
+
+/// Later than all actions at `at`.
+#[inline]
+pub(in crate::access) fn after(at: BitInstant) -> Key {
+    (at.get() as Key + 1) << 64
 }
 
 #[inline]
@@ -128,10 +134,16 @@ impl Due {
         self.filled.set(place);
     }
 
-    /// Takes out the first entry, if its instant is `now`.
+    /// Whether an action comes before `limit`.
     #[inline]
-    pub fn take(&mut self, now: BitInstant) -> Option<Entry> {
-        if instant(self.next) != now {
+    pub fn is_before(&self, limit: Key) -> bool {
+        self.next < limit
+    }
+
+    /// Takes out the first entry, if it is before `limit`.
+    #[inline]
+    pub fn take(&mut self, limit: Key) -> Option<Entry> {
+        if !self.is_before(limit) {
             return None;
         }
         let is_far = self.far.peek().is_some_and(|&Reverse(far)| far.key == self.next);
@@ -182,7 +194,7 @@ mod tests {
                     plain.push(Reverse(entry));
                 } else if due.next() != NEVER {
                     now = due.next();
-                    assert_eq!(due.take(now), plain.pop().map(|Reverse(entry)| entry), "seed 1, up to {most}");
+                    assert_eq!(due.take(after(now)), plain.pop().map(|Reverse(entry)| entry), "seed 1, up to {most}");
                 }
                 let first = plain.peek().map_or(NEVER, |Reverse(entry)| entry.at());
                 assert_eq!(due.next(), first, "seed 1, up to {most}");

@@ -1,7 +1,8 @@
 //! Slots, of slotted ALOHA and TDMA: actions at the begin of a slot, and the fate of a transmission that lasts for a slot
 //! at most.
 
-use super::{Contends, Fate, Known, State, addressee};
+use super::due::Key;
+use super::{Contends, Fate, Known, State, addressee, after};
 use crate::engine::Engine;
 use crate::event::Kind;
 use crate::frame::TransmissionId;
@@ -12,8 +13,12 @@ impl<A: Contends> Engine<A> {
     /// A slot begins: its senders begin, and others learn the fates of earlier frames.
     #[inline(always)]
     pub(in crate::access) fn act_in_slot<H: Host>(&mut self, host: &mut H) {
-        let now = self.core.instant;
-        while let Some(index) = self.method.contenders().take_due(now) {
+        self.act_before(after(self.core.instant), host);
+    }
+
+    /// The same of those whose turn comes before `limit`.
+    pub(in crate::access) fn act_before<H: Host>(&mut self, limit: Key, host: &mut H) {
+        while let Some(index) = self.method.contenders().take_before(limit) {
             match self.contender(index).state {
                 State::Waiting => A::ready(self, index, host),
                 State::Unknown(fate) => self.learn(index, fate, host),

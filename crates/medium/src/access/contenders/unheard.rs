@@ -1,6 +1,6 @@
 //! Contenders of a method in which no station listens before it sends.
 
-use super::{Contends, State};
+use super::{Contends, State, after};
 use crate::engine::Engine;
 use crate::frame::TransmissionId;
 use crate::inputs::Host;
@@ -13,7 +13,7 @@ impl<A: Contends> Engine<A> {
         host: &mut H,
     ) {
         let now = self.core.instant;
-        while let Some(index) = self.method.contenders().take_due(now) {
+        while let Some(index) = self.method.contenders().take_before(after(now)) {
             match self.contender(index).state {
                 State::Waiting => A::ready(self, index, host),
                 State::Passing(id) => passed(self, index, id, host),
