@@ -6,6 +6,7 @@ use crate::config::{Config, Method, Parameters, Population};
 pub(crate) use crate::frame::packet;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
 use crate::time::{BitInstant, BitTimes, Octets};
+use std::num::NonZeroU32;
 
 /// What a signal on the medium is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +55,32 @@ impl Config {
                 Carried::Rts | Carried::Cts | Carried::Ack | Carried::Beacon | Carried::Commit | Carried::Jam,
             ) => BitTimes::ZERO,
         }
+    }
+
+    /// How long a frame lasts at least, from the begin of its last attempt to its end: before that, no station receives it
+    /// and its sender does not have it transmitted. It may be without extension, and its sender's clock fast.
+    pub fn lasts_at_least(&self, size: Octets) -> BitTimes {
+        let Parameters { min_frame_size, max_frame_size, .. } = self.parameters;
+        let whole = self.preamble() + size.max(min_frame_size).min(max_frame_size).bit_times();
+        let fastest = self.clocks_ppm.iter().copied().max().unwrap_or(0).max(0).unsigned_abs();
+        BitTimes::new(whole.get() * 1_000_000 / u64::from(1_000_000 + fastest))
+    }
+
+    /// Whether a frame on the medium may be discarded with this attempt, from 1, while its station is on the medium.
+    pub fn may_be_last(&self, attempt: u32) -> bool {
+        let least = match &self.method {
+            // The attempts of requests and those of frames have a limit each.
+            Method::CsmaCa(own) => Some(own.short_retry_limit.min(own.long_retry_limit)),
+            // A late collision discards a frame that is extended.
+            Method::CsmaCd if self.parameters.extend_size > Octets::new(0) => Some(NonZeroU32::MIN),
+            Method::CsmaCd
+            | Method::Plca(_)
+            | Method::SlottedAloha(_)
+            | Method::Tdma(_)
+            | Method::Aloha(_)
+            | Method::Csma(_) => self.attempt_limit(),
+        };
+        least.is_some_and(|least| attempt >= least.get())
     }
 
     /// How much of a frame's signal is preamble and SFD. CSMA/CA counts its preamble into the frame.

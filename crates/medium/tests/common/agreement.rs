@@ -3,7 +3,7 @@
 
 use crate::common::{run, trace};
 use crate::scenario::{Scenario, runner};
-use medium::{Config, Event, Input};
+use medium::{Cause, Config, Event, Input, Kind};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ pub fn agreed_events(Scenario { config, inputs }: &Scenario, until: u64, model: 
     if without != engine {
         return Err(format!("with outputs:\n{}without:\n{}", trace(&engine), trace(&without)));
     }
+    no_frame_ends_early(config, &engine)?;
     let model = model(config, inputs, until);
     let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
     if same == engine.len() && same == model.len() {
@@ -28,6 +29,39 @@ pub fn agreed_events(Scenario { config, inputs }: &Scenario, until: u64, model: 
     let before = trace(&engine[same.saturating_sub(30)..same]);
     let method = &config.method;
     Err(format!("{method:?}\nboth:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
+}
+
+/// Rules of the medium that no frame breaks: how long it lasts at least, and which attempt may be its last.
+fn no_frame_ends_early(config: &Config, events: &[Event]) -> Result<(), String> {
+    let (mut sizes, mut begun, mut attempts) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for event in events {
+        if let Kind::Offered { size } = event.kind {
+            sizes.insert(event.frame, size);
+        }
+        if let Kind::Attempt { attempt, .. } = event.kind {
+            attempts.insert(event.frame, attempt);
+        }
+        let attempts = attempts.get(&event.frame).copied().unwrap_or(0);
+        let is_right = match event.kind {
+            Kind::Attempt { .. } | Kind::Data { .. } => {
+                begun.insert(event.frame, event.at);
+                true
+            }
+            Kind::Delivered { .. } | Kind::Transmitted { .. } => {
+                event.at >= begun[&event.frame] + config.lasts_at_least(sizes[&event.frame])
+            }
+            Kind::Discarded { cause, .. } => match cause {
+                Cause::ExcessiveCollisions | Cause::LateCollision => config.may_be_last(attempts),
+                Cause::TooShort | Cause::TooLong => attempts == 0,
+                Cause::Detached => true,
+            },
+            _ => true,
+        };
+        if !is_right {
+            return Err(format!("{:?}\n{event} comes too early:\n{}", config.method, trace(events)));
+        }
+    }
+    Ok(())
 }
 
 /// Draws scenarios, and checks that the two agree on each, and that each of `kinds` occurred in some.
