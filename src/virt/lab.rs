@@ -2,21 +2,20 @@
 
 use super::bus::{Bus, Due, Intervention};
 use super::init;
+pub use super::outcome::{KernelEnd, Outcome};
 use super::setup::{Folder, check_root, stations};
-use kernel::{Kernels, RunError, StartError, Wire};
+use kernel::{Kernels, RunError, StartError, Stretch};
 use medium::{BitInstant, ConfigError, Deed, StationId};
 use sim::figures::results::{ConfigResults, ProgramResults, Results, Snapshot, Start};
 use sim::files::observer::End;
 use sim::files::programs::Call;
 use sim::run::observer::Observer;
-use sim::scenario::plan::Plan;
+use sim::scenario::plan::{Plan, StationPlan};
 use sim::words::configuration::WrittenConfig;
 use std::collections::VecDeque;
-use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -111,41 +110,25 @@ fn begun(programs: &[String]) -> String {
     if programs.is_empty() { String::new() } else { format!(" (it has begun: {})", programs.join("; ")) }
 }
 
-/// The end of a station's kernel before the run's.
-#[derive(Debug)]
-pub struct KernelEnd {
-    station: String,
-    at_ns: u64,
-    status: Option<ExitStatus>,
+/// What happens next, and when, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+enum Turn {
+    /// The medium has an event, or a card something to do.
+    Step(u64),
+    /// The medium gets what a station has sent.
+    Sent(u64, usize),
+    /// The kernel of a station runs.
+    Run(u64, usize),
 }
 
-impl KernelEnd {
-    /// Whether the kernel did not end as one does that a program in it switches off.
-    pub fn is_failure(&self) -> bool {
-        self.status.is_none_or(|status| !status.success())
+impl Turn {
+    /// Its place in the order of turns: at one instant the medium comes first, and then station after station.
+    fn place(self) -> (u64, usize) {
+        match self {
+            Turn::Step(at) => (at, 0),
+            Turn::Sent(at, station) | Turn::Run(at, station) => (at, station + 1),
+        }
     }
-}
-
-impl Display for KernelEnd {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let how = self.status.map_or_else(String::new, |status| format!(" ({status})"));
-        write!(f, "the kernel of {} ended at {:.6} s{how}", self.station, self.at_ns as f64 / 1e9)
-    }
-}
-
-/// What a run gave.
-#[derive(Debug)]
-pub struct Outcome {
-    /// Kernels that ended before the run.
-    pub ended: Vec<KernelEnd>,
-    /// The last instant, in nanoseconds.
-    pub end: u64,
-    /// How often kernels ran.
-    pub runs: u64,
-    /// The user wanted the end.
-    pub interrupted: bool,
-    /// Counters and metrics, and how its programs ended.
-    pub results: Results,
 }
 
 /// A lab that runs.
@@ -156,8 +139,8 @@ pub(super) struct Lab<'a, O: Observer> {
     pub bus: Bus<O>,
     /// The instant, in nanoseconds: everything before it has happened.
     now: u64,
-    /// Whether each station's programs have ended, or there are none to wait for.
-    is_done: Vec<bool>,
+    /// When each station's programs were seen to have ended; 0 if there are none to wait for.
+    done: Vec<Option<u64>>,
     /// Whether it is known that a kernel has ended.
     has_ended: Vec<bool>,
     ended: Vec<KernelEnd>,
@@ -212,12 +195,13 @@ where
         let bus = Bus::new(&plan.medium, macs, interventions.into(), observer, wishes.interrupted.clone())?;
         let clock_cost = plan.clock_cost.as_nanos() as u64;
         let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
-        let is_done = plan.stations.iter().map(|it| it.kernel.programs.iter().all(|it| it.is_service)).collect();
+        let is_awaited = |station: &StationPlan| station.kernel.programs.iter().any(|it| !it.is_service);
+        let done = plan.stations.iter().map(|station| (!is_awaited(station)).then_some(0)).collect();
         let has_ended = vec![false; plan.stations.len()];
         let (commands, unheard) = (vec![0; plan.stations.len()], vec![VecDeque::new(); plan.stations.len()]);
         let pieces = commands.clone();
         let ended = Vec::new();
-        Ok(Lab { plan, folder, kernels, bus, now: 0, is_done, has_ended, ended, commands, pieces, unheard })
+        Ok(Lab { plan, folder, kernels, bus, now: 0, done, has_ended, ended, commands, pieces, unheard })
     }
 
     /// Runs to the end; gives whether the user wanted it.
@@ -225,7 +209,11 @@ where
         let until = wishes.until.map_or(u64::MAX, |until| until.as_nanos() as u64);
         let (begin, mut look) = (Instant::now(), LOOK);
         loop {
-            if self.is_done.iter().all(|done| *done) && wishes.until.is_none() {
+            if wishes.until.is_none()
+                && let Some((end, last)) = self.end()
+                && self.turn().is_none_or(|turn| turn.place() > (end, last + 1))
+            {
+                self.now = end;
                 return Ok(false);
             }
             let Some(next) = self.next() else { return Ok(false) };
@@ -254,8 +242,22 @@ where
 
     /// When something happens next: not before now.
     pub fn next(&self) -> Option<u64> {
-        let kernel = self.kernels.next().map(|(at, _)| at);
-        self.bus.next().into_iter().chain(kernel).min().map(|at| at.max(self.now))
+        self.turn().map(|turn| turn.place().0.max(self.now))
+    }
+
+    /// What happens next.
+    fn turn(&self) -> Option<Turn> {
+        let step = self.bus.next().map(Turn::Step);
+        let sent = self.bus.next_sent().map(|(at, station)| Turn::Sent(at, station));
+        let run = self.kernels.next().map(|(at, station)| Turn::Run(at, station));
+        // The first of those that have the same place.
+        step.into_iter().chain(sent).chain(run).min_by_key(|turn| turn.place())
+    }
+
+    /// When the last of all programs ended, and where; nothing if some still run.
+    fn end(&self) -> Option<(u64, usize)> {
+        let ends: Option<Vec<_>> = self.done.iter().zip(0..).map(|(done, station)| Some(((*done)?, station))).collect();
+        ends?.into_iter().max()
     }
 
     /// It becomes `instant`, before which nothing happens.
@@ -274,39 +276,57 @@ where
     /// # Errors
     /// A program that never yields, files that cannot be written.
     pub fn go_on(&mut self, limit: u64) -> Result<bool, LabError<O::Error>> {
-        let (device, kernel) = (self.bus.next(), self.kernels.next());
+        let turn = self.turn();
         self.now = self.next().unwrap_or(self.now);
-        match kernel {
-            Some((at, station)) if device.is_none_or(|device| at < device) => {
-                match self.kernels.run(station, self.now, limit, &mut self.bus) {
-                    Err(RunError::Interrupted) => {
-                        self.now = self.kernels.now();
-                        return Ok(false);
-                    }
-                    other => other.map_err(|error| self.explained(error))?,
-                }
-                self.now = self.now.max(self.kernels.now());
-                self.look_at(station);
+        let could = match turn {
+            Some(Turn::Run(_, first)) => self.run_kernels(first, limit)?,
+            Some(Turn::Sent(..)) => {
+                self.bus.take_sent();
+                true
             }
-            _ => self.step(self.now)?,
-        }
+            Some(Turn::Step(_)) => {
+                self.step(self.now)?;
+                true
+            }
+            None => true,
+        };
         self.bus.check().map_err(LabError::Observer)?;
+        Ok(could)
+    }
+
+    /// Runs the kernel that comes first, and with it all that nothing else reaches before; whether they could.
+    fn run_kernels(&mut self, first: usize, limit: u64) -> Result<bool, LabError<O::Error>> {
+        let requests: Vec<u64> = self.kernels.requests().map(|it| it.unwrap_or(u64::MAX)).collect();
+        let reaches = self.bus.reaches(&requests);
+        let stretch = |station: usize| {
+            // What happens at the first instant happens in one run.
+            let least = if station == first { self.now + 1 } else { 0 };
+            let (from, limit) = (requests[station].max(self.now), reaches[station].max(least).min(limit));
+            (station == first || from < limit).then_some(Stretch { station, from, limit })
+        };
+        let stretches: Vec<Stretch> = (0..requests.len()).filter_map(stretch).collect();
+        match self.kernels.run(&stretches, &mut self.bus) {
+            Err(RunError::Interrupted) => return Ok(false),
+            other => other.map_err(|error| self.explained(error))?,
+        }
+        for Stretch { station, from, .. } in stretches {
+            self.look_at(station, from.max(self.kernels.told(station)));
+        }
         Ok(true)
     }
 
-    /// What the medium has to do at `now`; all kernels wait.
+    /// What the medium has to do at `now`; no kernel has got further.
     fn step(&mut self, now: u64) -> Result<(), LabError<O::Error>> {
-        self.kernels.stop(now);
         self.bus.run_to(now);
         while let Some(due) = self.bus.take_due(now) {
             match due {
                 Due::Receive { station, octets } => {
-                    self.kernels.receive(station, &octets).map_err(LabError::Run)?;
+                    self.kernels.receive(station, now, &octets).map_err(LabError::Run)?;
                 }
                 Due::Done { station, head } => {
-                    self.kernels.done(station, head).map_err(LabError::Run)?;
+                    self.kernels.done(station, now, head).map_err(LabError::Run)?;
                     // Frames that wait in the station's ring have room now.
-                    self.kernels.send(station, &mut self.bus);
+                    self.bus.offer(station, now);
                 }
                 Due::Call { station, call } => self.call(station, call)?,
                 Due::CallAgain { station } => self.talk(station)?,
@@ -341,7 +361,7 @@ where
     /// Has a station's listener read what it has not read yet, as far as its console has room.
     fn talk(&mut self, station: usize) -> Result<(), LabError<O::Error>> {
         while let Some(line) = self.unheard[station].front() {
-            if !self.kernels.tell(station, line).map_err(LabError::Run)? {
+            if !self.kernels.tell(station, self.now, line).map_err(LabError::Run)? {
                 if self.kernels.is_alive(station) {
                     // It boots, and its console is not there yet; or the console is full.
                     self.bus.put_off(self.now + BOOTING, Due::CallAgain { station });
@@ -371,19 +391,19 @@ where
     /// Notes kernels that were killed while they waited.
     pub fn look_for_ended(&mut self) {
         self.kernels.look_for_ended();
-        (0..self.has_ended.len()).for_each(|station| self.look_at(station));
+        (0..self.has_ended.len()).for_each(|station| self.look_at(station, self.now));
     }
 
-    /// Notes that a station's programs or its kernel have ended.
-    fn look_at(&mut self, station: usize) {
+    /// Notes that a station's programs or its kernel have ended, at `now` if so.
+    fn look_at(&mut self, station: usize, now: u64) {
         if !self.kernels.is_alive(station) && !self.has_ended[station] {
             let status = self.kernels.end_of(station);
             self.has_ended[station] = true;
-            self.is_done[station] = true;
-            self.ended.push(KernelEnd { station: self.plan.stations[station].name.clone(), at_ns: self.now, status });
+            self.done[station].get_or_insert(now);
+            self.ended.push(KernelEnd { station: self.plan.stations[station].name.clone(), at_ns: now, status });
         }
-        if !self.is_done[station] {
-            self.is_done[station] = self.file(station, init::DONE).exists();
+        if self.done[station].is_none() && self.file(station, init::DONE).exists() {
+            self.done[station] = Some(now);
         }
     }
 

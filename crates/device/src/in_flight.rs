@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 /// Octets, or anything else that the medium does not know of its frames.
 #[derive(Clone, Debug)]
 pub struct InFlight<T> {
-    /// A frame's last bit is at all stations this long after its sender has finished with it.
+    /// See [`InFlight::longest`].
     longest: BitTimes,
     frames: HashMap<FrameId, T>,
     /// Frames that their senders have finished with, until all stations have them.
@@ -18,6 +18,11 @@ impl<T> InFlight<T> {
     pub fn new(config: &Config) -> InFlight<T> {
         let longest = config.topology.longest_distance() + delayed(config);
         InFlight { longest, frames: HashMap::new(), ending: VecDeque::new() }
+    }
+
+    /// How long after its sender has finished with it a frame's last bit is at all stations.
+    pub fn longest(&self) -> BitTimes {
+        self.longest
     }
 
     /// The frame that is offered next has this.

@@ -1,7 +1,9 @@
-//! The page that all kernels share with the calendar: what time it is, who runs, until when, and who wants to run next.
+//! The page that a kernel shares with the calendar: what time it is, whether the kernel runs, until when, and when it wants
+//! to run next.
 //!
 //! Fields and their owners are those of `um_timetravel.h`, version 2. A kernel that runs moves `NOW` up to
-//! `FREE_UNTIL` by itself, and writes its own request; so a run needs no messages but RUN and WAIT.
+//! `FREE_UNTIL` by itself, and writes its own request; so a run needs no messages but RUN and WAIT. Each kernel has a page
+//! of its own, so kernels can be at different instants.
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fs::File;
@@ -23,7 +25,13 @@ const CAPABILITIES: usize = 0;
 const FLAGS: usize = 4;
 const REQUEST: usize = 8;
 
-/// The page. Client 0 is the calendar itself; the kernel of station number n is client n + 1.
+/// The clients of a page: the calendar itself, and the kernel.
+const ALL: usize = 2;
+/// The number of the kernel among them, which its START is answered with.
+pub const KERNEL: u64 = 1;
+const OWN: usize = CLIENTS + CLIENT * KERNEL as usize;
+
+/// The page of one kernel.
 #[derive(Debug)]
 pub struct Page {
     file: File,
@@ -31,19 +39,19 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page for this number of kernels, at instant 0.
+    /// A page at instant 0.
     ///
     /// # Errors
     /// The system has no memory for it.
-    pub fn new(kernels: usize) -> io::Result<Page> {
-        let length = CLIENTS + CLIENT * (kernels + 1);
+    pub fn new() -> io::Result<Page> {
+        let length = CLIENTS + CLIENT * ALL;
         let file = File::from(memfd_create(c"calendar", MFdFlags::MFD_CLOEXEC)?);
         file.set_len(length as u64)?;
         let page = MmapRegion::from_file(FileOffset::new(file.try_clone()?, 0), length).map_err(io::Error::other)?;
         let page = Page { file, page };
         page.store(VERSION, 2_u32);
         page.store(LENGTH, length as u32);
-        page.store(MOST, (kernels + 1) as u16);
+        page.store(MOST, ALL as u16);
         page.store(CLIENTS + CAPABILITIES, 1_u32);
         Ok(page)
     }
@@ -52,18 +60,18 @@ impl Page {
         self.load(NOW)
     }
 
-    /// All kernels wait at `now`.
+    /// The kernel waits, and it is `now`.
     pub fn stop(&self, now: u64) {
         self.store(RUNNING, 0_u16);
         self.store(NOW, now);
     }
 
-    /// The kernel of `station` is about to run from `now` on, alone until `limit`.
-    pub fn run(&self, station: usize, now: u64, limit: u64) {
+    /// The kernel is about to run from `now` on, alone until `limit`.
+    pub fn run(&self, now: u64, limit: u64) {
         self.store(NOW, now);
         self.store(FREE_UNTIL, limit);
-        self.forget(station);
-        self.store(RUNNING, (station + 1) as u16);
+        self.forget();
+        self.store(RUNNING, KERNEL as u16);
     }
 
     /// The running kernel must not pass `limit`.
@@ -73,25 +81,20 @@ impl Page {
         }
     }
 
-    /// No kernel has got as far as this.
+    /// The kernel has not got as far as this; 0 before its first run.
     pub fn free_until(&self) -> u64 {
         self.load(FREE_UNTIL)
     }
 
-    /// When the kernel of `station` wants to run next.
-    pub fn request(&self, station: usize) -> Option<u64> {
-        let client = Page::client(station);
-        let wants = self.load::<u32>(client + FLAGS) & 1 == 1;
-        wants.then(|| self.load(client + REQUEST))
+    /// When the kernel wants to run next.
+    pub fn request(&self) -> Option<u64> {
+        let wants = self.load::<u32>(OWN + FLAGS) & 1 == 1;
+        wants.then(|| self.load(OWN + REQUEST))
     }
 
-    /// The kernel of `station` has no request.
-    pub fn forget(&self, station: usize) {
-        self.store(Page::client(station) + FLAGS, 0_u32);
-    }
-
-    fn client(station: usize) -> usize {
-        CLIENTS + CLIENT * (station + 1)
+    /// The kernel has no request.
+    pub fn forget(&self) {
+        self.store(OWN + FLAGS, 0_u32);
     }
 
     fn load<T: vm_memory::AtomicAccess>(&self, at: usize) -> T {
@@ -115,12 +118,12 @@ mod tests {
 
     #[test]
     fn a_run_takes_the_request_and_a_limit_only_comes_nearer() {
-        let page = Page::new(2).expect("memory");
-        page.store(Page::client(1) + REQUEST, 70_u64);
-        page.store(Page::client(1) + FLAGS, 1_u32);
-        assert_eq!((page.request(0), page.request(1)), (None, Some(70)));
-        page.run(1, 70, 100);
-        assert_eq!((page.now(), page.request(1)), (70, None));
+        let page = Page::new().expect("memory");
+        page.store(OWN + REQUEST, 70_u64);
+        page.store(OWN + FLAGS, 1_u32);
+        assert_eq!(page.request(), Some(70));
+        page.run(70, 100);
+        assert_eq!((page.now(), page.request()), (70, None));
         page.limit(120);
         assert_eq!(page.load::<u64>(FREE_UNTIL), 100);
         page.limit(90);

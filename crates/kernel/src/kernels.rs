@@ -1,13 +1,15 @@
-//! All kernels of a lab: one runs at a time, for as long as the calendar lets it.
+//! All kernels of a lab: some run at once, each for as long as the caller lets it.
 
-use crate::calendar::Page;
+mod started;
+
+use crate::calendar::{KERNEL, Page};
 use crate::card::{Card, CardError, Wants};
 use crate::message::{CALENDAR, Calendar, Operation};
 use crate::process::{self, Common, Station};
+use crate::rings::Sent;
 use crate::sys;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use started::{Started, end};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -16,8 +18,6 @@ use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How long a kernel may take from its start to its first message.
-const FIRST_MESSAGE: Duration = Duration::from_secs(20);
 /// How often a run that takes long is looked at.
 const LOOK: u16 = 200;
 /// The lab's time of day at instant 0: 2001-09-09 01:46:40, a round number of nanoseconds.
@@ -25,12 +25,9 @@ pub const EPOCH: u64 = 1_000_000_000_000_000_000;
 
 /// What the stations' cards lead to.
 pub trait Wire {
-    /// How many more frames of `station` it takes now.
-    fn room(&self, station: usize) -> usize;
-    /// Takes a frame at `now`, whose descriptor has number `head`.
-    fn frame(&mut self, station: usize, now: u64, octets: Vec<u8>, head: u16);
-    /// The next instant at which it has something for a kernel.
-    fn next(&self) -> Option<u64>;
+    /// Takes what `station` sends at `now`, which may be later than what other stations send next. Gives an instant before
+    /// which nothing that comes of it reaches the station.
+    fn send(&mut self, station: usize, now: u64, frames: Vec<Sent>) -> u64;
     /// Whether the lab is to end at once, asked now and then while a kernel runs.
     fn is_interrupted(&self) -> bool;
 }
@@ -103,6 +100,7 @@ pub enum RunError {
 struct Kernel {
     name: String,
     process: Child,
+    page: Page,
     calendar: UnixStream,
     card: Card,
     /// Where commands reach it.
@@ -112,17 +110,41 @@ struct Kernel {
     /// Its START, until then.
     start: Option<Calendar>,
     is_alive: bool,
+    /// The real time in which it ran.
+    took: Duration,
 }
 
-/// All kernels of a lab, and their page.
+/// A stretch of virtual time, in nanoseconds, in which a kernel may run: nothing else reaches it there.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// The station.
+    pub station: usize,
+    /// When it wants to run.
+    pub from: u64,
+    /// It does not get to this.
+    pub limit: u64,
+}
+
+/// A kernel that runs.
+#[derive(Debug)]
+struct Running {
+    station: usize,
+    begun: Instant,
+    /// Virtual time got to `at` then.
+    since: Instant,
+    at: u64,
+}
+
+/// All kernels of a lab.
 #[derive(Debug)]
 pub struct Kernels {
-    page: Page,
     kernels: Vec<Kernel>,
     /// What the kernels would log about the page.
     nowhere: File,
     /// How long a kernel may run without yielding.
     patience: Duration,
+    /// How many kernels run at once at most.
+    at_once: usize,
     /// How many times a kernel has run.
     runs: u64,
 }
@@ -140,7 +162,6 @@ impl Kernels {
         stations: Vec<Station>,
     ) -> Result<Kernels, StartError> {
         let system = |call| move |source| StartError::System { call, source };
-        let page = Page::new(stations.len()).map_err(system("make the kernels' calendar"))?;
         let listener = UnixListener::bind(folder.join("calendar")).map_err(system("make a socket"))?;
         let common = Common { kernel, folder, clock_cost };
         let mut started = Started(Vec::new());
@@ -166,20 +187,28 @@ impl Kernels {
         let all = stations.into_iter().zip(std::mem::take(&mut started.0)).zip(starts);
         for ((station, (process, card, console)), start) in all {
             let (calendar, start) = start.expect("each has started");
-            let (name, begins, start) = (station.name, station.begins, Some(start));
-            kernels.push(Kernel { name, process, calendar, card, console, begins, start, is_alive: true });
+            let page = Page::new().map_err(system("make a kernel's calendar"))?;
+            let (name, begins, start, took) = (station.name, station.begins, Some(start), Duration::ZERO);
+            kernels.push(Kernel { name, process, page, calendar, card, console, begins, start, is_alive: true, took });
         }
-        Ok(Kernels { page, kernels, nowhere, patience, runs: 0 })
+        let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Kernels { kernels, nowhere, patience, at_once, runs: 0 })
     }
 
-    /// The instant, in nanoseconds.
-    pub fn now(&self) -> u64 {
-        self.page.now()
+    /// The last instant, in nanoseconds, that a station's kernel has told: it passes time on its own, and tells of it only
+    /// when it sends.
+    pub fn told(&self, station: usize) -> u64 {
+        self.kernels[station].page.now()
     }
 
     /// How many times a kernel has run.
     pub fn runs(&self) -> u64 {
         self.runs
+    }
+
+    /// The real time in which a station's kernel has run.
+    pub fn took(&self, station: usize) -> Duration {
+        self.kernels[station].took
     }
 
     /// Whether a station's kernel is there.
@@ -207,113 +236,154 @@ impl Kernels {
         (0..self.kernels.len()).filter_map(|station| Some((self.request(station)?, station))).min()
     }
 
+    /// When the kernel of each station wants to run next, if it has a wish.
+    pub fn requests(&self) -> impl Iterator<Item = Option<u64>> {
+        (0..self.kernels.len()).map(|station| self.request(station))
+    }
+
     fn request(&self, station: usize) -> Option<u64> {
         let kernel = &self.kernels[station];
-        let asked = || self.page.request(station);
-        kernel.start.map(|_| kernel.begins).or_else(asked).filter(|_| kernel.is_alive)
+        kernel.start.map(|_| kernel.begins).or_else(|| kernel.page.request()).filter(|_| kernel.is_alive)
     }
 
-    /// An instant that no kernel has got to. A kernel passes time on its own, and tells [`Kernels::now`] of it only when it
-    /// sends.
+    /// An instant that no kernel has got to.
     pub fn free_until(&self) -> u64 {
-        if self.runs == 0 { 0 } else { self.page.free_until() }
+        self.kernels.iter().map(|kernel| kernel.page.free_until()).max().unwrap_or(0)
     }
 
-    /// Runs the kernel of `station` from `now` until it waits, ends or has to let others run, before `limit` at the latest.
+    /// Runs kernels until each waits or ends, before its limit at the latest; some at once. What they send comes to the wire in
+    /// no order.
     ///
     /// # Errors
-    /// It does not yield, or says what no kernel says.
-    pub fn run(&mut self, station: usize, now: u64, limit: u64, wire: &mut impl Wire) -> Result<(), RunError> {
-        self.runs += 1;
-        let others = (0..self.kernels.len()).filter(|other| *other != station);
-        let others = others.filter_map(|other| self.request(other)).min();
-        // Kernels take instants for signed numbers.
-        let limit = others.into_iter().chain(wire.next()).chain([limit, i64::MAX as u64]).min().expect("two");
-        self.page.run(station, now, limit);
+    /// One does not yield, or says what no kernel says.
+    pub fn run(&mut self, stretches: &[Stretch], wire: &mut impl Wire) -> Result<(), RunError> {
+        self.runs += stretches.len() as u64;
+        let (mut stretches, mut running) = (stretches.iter(), Vec::new());
+        loop {
+            while running.len() < self.at_once
+                && let Some(stretch) = stretches.next()
+            {
+                running.extend(self.begin(stretch)?);
+            }
+            if running.is_empty() {
+                return Ok(());
+            }
+            self.serve(&mut running, wire)?;
+        }
+    }
+
+    /// Has a kernel run; nothing if it has ended.
+    fn begin(&mut self, stretch: &Stretch) -> Result<Option<Running>, RunError> {
+        let Stretch { station, from, limit } = *stretch;
         let kernel = &mut self.kernels[station];
+        // Kernels take instants for signed numbers.
+        kernel.page.run(from, limit.min(i64::MAX as u64));
         // Instants on the page are the lab's, and those in messages the kernel's own.
-        let first = Calendar { operation: Operation::Run, sequence: 0, time: now - kernel.begins };
+        let first = Calendar { operation: Operation::Run, sequence: 0, time: from - kernel.begins };
         let sent = match kernel.start.take() {
             None => sys::send(&kernel.calendar, &first.written(), &[]),
             Some(start) => {
-                let own = station as u64 + 1;
-                let answer = Calendar { operation: Operation::Acknowledge, time: own, ..start };
-                sys::send(&kernel.calendar, &answer.written(), &[self.page.as_fd(), self.nowhere.as_fd()])
+                let answer = Calendar { operation: Operation::Acknowledge, time: KERNEL, ..start };
+                sys::send(&kernel.calendar, &answer.written(), &[kernel.page.as_fd(), self.nowhere.as_fd()])
             }
         };
+        let now = Instant::now();
         match sent {
-            Ok(true) => self.serve(station, wire),
+            Ok(true) => Ok(Some(Running { station, begun: now, since: now, at: from })),
             Ok(false) => {
                 self.ended(station);
-                Ok(())
+                Ok(None)
             }
             Err(source) => Err(RunError::System { station: kernel.name.clone(), source }),
         }
     }
 
-    /// Serves the running kernel until it waits.
-    fn serve(&mut self, station: usize, wire: &mut impl Wire) -> Result<(), RunError> {
-        let (mut since, mut at) = (Instant::now(), self.page.now());
-        loop {
-            let kernel = &mut self.kernels[station];
-            let system = |source: io::Error| RunError::System { station: kernel.name.clone(), source };
-            let source = |fd| PollFd::new(fd, PollFlags::POLLIN);
-            let (card, console) = (source(kernel.card.source()), source(kernel.console.source()));
-            let mut sources = [card, console, source(kernel.calendar.as_fd())];
-            match poll(&mut sources, PollTimeout::from(LOOK)) {
-                Ok(0) | Err(nix::Error::EINTR) => {
-                    if wire.is_interrupted() {
-                        return Err(RunError::Interrupted);
-                    }
-                    let now = self.page.now();
-                    if now > at {
-                        (since, at) = (Instant::now(), now);
-                    }
-                    if since.elapsed() > self.patience {
-                        let station = self.kernels[station].name.clone();
-                        return Err(RunError::NeverYields { station, at: now, wall: since.elapsed() });
-                    }
-                    continue;
+    /// Serves those of the running kernels that say something next. Those that wait then run no longer.
+    fn serve(&mut self, running: &mut Vec<Running>, wire: &mut impl Wire) -> Result<(), RunError> {
+        let source = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let kernels = running.iter().map(|it| &self.kernels[it.station]);
+        let mut sources: Vec<PollFd<'_>> = kernels
+            .flat_map(|it| [source(it.card.source()), source(it.console.source()), source(it.calendar.as_fd())])
+            .collect();
+        match poll(&mut sources, PollTimeout::from(LOOK)) {
+            Ok(0) | Err(nix::Error::EINTR) => {
+                if wire.is_interrupted() {
+                    return Err(RunError::Interrupted);
                 }
-                Err(error) => return Err(system(error.into())),
-                Ok(_) => {}
+                return running.iter_mut().try_for_each(|it| self.look_at(it));
             }
-            let [from_card, from_console, _] = sources.map(|source| source.any().unwrap_or(true));
-            if from_card {
-                self.serve_card(station, wire)?;
-                continue;
+            Err(error) => {
+                let station = self.kernels[running[0].station].name.clone();
+                return Err(RunError::System { station, source: error.into() });
             }
-            if from_console {
-                self.serve_console(station)?;
-                continue;
-            }
-            let mut octets = [0; CALENDAR];
-            if !sys::receive(&kernel.calendar, &mut octets, &mut Vec::new()).map_err(system)? {
-                self.ended(station);
-                return Ok(());
-            }
-            let message = Calendar::read(octets);
-            let time = match message.operation {
-                Operation::Acknowledge => continue,
-                Operation::Wait => return Ok(()),
-                Operation::TimeOfDay => EPOCH + kernel.begins,
-                Operation::Get => self.page.now() - kernel.begins,
-                Operation::Start | Operation::Run | Operation::Other(_) => message.time,
-            };
-            let answer = Calendar { operation: Operation::Acknowledge, time, ..message };
-            sys::send(&kernel.calendar, &answer.written(), &[]).map_err(system)?;
+            Ok(_) => {}
         }
+        let says: Vec<bool> = sources.iter().map(|source| source.any().unwrap_or(true)).collect();
+        let mut says = says.chunks_exact(3);
+        let mut failed = Ok(());
+        running.retain(|it| {
+            let says = says.next().expect("one for each");
+            let served = match says {
+                [true, ..] => self.serve_card(it.station, wire).map(|()| true),
+                [_, true, _] => self.serve_console(it.station).map(|()| true),
+                [_, _, true] => self.serve_calendar(it.station),
+                _ => Ok(true),
+            };
+            if !matches!(served, Ok(true)) {
+                self.kernels[it.station].took += it.begun.elapsed();
+            }
+            served.unwrap_or_else(|error| {
+                failed = Err(error);
+                false
+            })
+        });
+        failed
+    }
+
+    /// Looks whether virtual time passes.
+    fn look_at(&self, running: &mut Running) -> Result<(), RunError> {
+        let Kernel { page, name, .. } = &self.kernels[running.station];
+        let now = page.now();
+        if now > running.at {
+            (running.since, running.at) = (Instant::now(), now);
+        }
+        let wall = running.since.elapsed();
+        if wall <= self.patience { Ok(()) } else { Err(RunError::NeverYields { station: name.clone(), at: now, wall }) }
+    }
+
+    /// Takes one message of the calendar: whether the kernel runs on.
+    fn serve_calendar(&mut self, station: usize) -> Result<bool, RunError> {
+        let kernel = &self.kernels[station];
+        let system = |source: io::Error| RunError::System { station: kernel.name.clone(), source };
+        let mut octets = [0; CALENDAR];
+        if !sys::receive(&kernel.calendar, &mut octets, &mut Vec::new()).map_err(system)? {
+            self.ended(station);
+            return Ok(false);
+        }
+        let message = Calendar::read(octets);
+        let time = match message.operation {
+            Operation::Acknowledge => return Ok(true),
+            Operation::Wait => return Ok(false),
+            Operation::TimeOfDay => EPOCH + kernel.begins,
+            Operation::Get => kernel.page.now() - kernel.begins,
+            Operation::Start | Operation::Run | Operation::Other(_) => message.time,
+        };
+        let answer = Calendar { operation: Operation::Acknowledge, time, ..message };
+        sys::send(&kernel.calendar, &answer.written(), &[]).map_err(system)?;
+        Ok(true)
     }
 
     fn serve_card(&mut self, station: usize, wire: &mut impl Wire) -> Result<(), RunError> {
-        let wants = self.kernels[station].card.serve().map_err(|error| self.wrong(station, error))?;
-        if let Wants::Send(answer) = wants {
-            self.send(station, wire);
-            // What the wire now does is for this kernel too.
-            wire.next().into_iter().for_each(|next| self.page.limit(next));
-            self.kernels[station].card.acknowledge(answer).map_err(|error| self.wrong(station, error.into()))?;
-        }
-        Ok(())
+        let kernel = &mut self.kernels[station];
+        let served = kernel.card.serve().and_then(|wants| {
+            if let Wants::Send(answer) = wants {
+                let frames = std::iter::from_fn(|| kernel.card.next()).collect();
+                kernel.page.limit(wire.send(station, kernel.page.now(), frames));
+                kernel.card.acknowledge(answer)?;
+            }
+            Ok(())
+        });
+        served.map_err(|error| self.wrong(station, error))
     }
 
     /// What a kernel writes to its console is the echo of what it was told.
@@ -329,51 +399,45 @@ impl Kernels {
         served.map_err(|error| self.wrong(station, error))
     }
 
-    /// Has a station read a line from its console, while all kernels wait: whether it had room for it.
+    /// Something is about to happen to a kernel that waits at `now`. Whether it is there.
+    fn interrupt(&self, station: usize, now: u64) -> bool {
+        let Kernel { page, name, is_alive, .. } = &self.kernels[station];
+        assert!(now >= page.free_until(), "{name} may have got to {}, and is interrupted at {now}", page.free_until());
+        page.stop(now);
+        *is_alive
+    }
+
+    /// Has a station read a line from its console at `now`: whether it had room for it.
     ///
     /// # Errors
     /// Its socket fails.
-    pub fn tell(&mut self, station: usize, line: &str) -> Result<bool, RunError> {
-        if !self.kernels[station].is_alive {
+    pub fn tell(&mut self, station: usize, now: u64, line: &str) -> Result<bool, RunError> {
+        if !self.interrupt(station, now) {
             return Ok(false);
         }
         let received = self.kernels[station].console.receive(line.as_bytes());
         self.received(station, received)
     }
 
-    /// Gives the wire the frames in a station's ring that it has room for.
-    pub fn send(&mut self, station: usize, wire: &mut impl Wire) {
-        let now = self.page.now();
-        while wire.room(station) > 0 {
-            let Some(sent) = self.kernels[station].card.next() else { return };
-            wire.frame(station, now, sent.octets, sent.head);
-        }
-    }
-
-    /// All kernels wait, and it is `now`.
-    pub fn stop(&self, now: u64) {
-        self.page.stop(now);
-    }
-
-    /// The wire is done with the frame of a station whose descriptor is `head`.
+    /// The wire is done at `now` with the frame of a station whose descriptor is `head`.
     ///
     /// # Errors
     /// Its socket fails.
-    pub fn done(&mut self, station: usize, head: u16) -> Result<(), RunError> {
-        if self.kernels[station].is_alive {
+    pub fn done(&mut self, station: usize, now: u64, head: u16) -> Result<(), RunError> {
+        if self.interrupt(station, now) {
             let done = self.kernels[station].card.done(head);
             self.answered(station, done)?;
         }
         Ok(())
     }
 
-    /// A frame arrives at a station: whether it had a buffer for it.
+    /// A frame arrives at a station at `now`: whether it had a buffer for it.
     ///
     /// # Errors
     /// Its socket fails.
-    pub fn receive(&mut self, station: usize, frame: &[u8]) -> Result<bool, RunError> {
+    pub fn receive(&mut self, station: usize, now: u64, frame: &[u8]) -> Result<bool, RunError> {
         // One that is not switched on has no buffers.
-        if !self.kernels[station].is_alive {
+        if !self.interrupt(station, now) {
             return Ok(false);
         }
         let received = self.kernels[station].card.receive(frame);
@@ -407,7 +471,7 @@ impl Kernels {
 
     fn ended(&mut self, station: usize) {
         self.kernels[station].is_alive = false;
-        self.page.forget(station);
+        self.kernels[station].page.forget();
     }
 }
 
@@ -415,61 +479,4 @@ impl Drop for Kernels {
     fn drop(&mut self) {
         self.kernels.iter_mut().for_each(|kernel| end(&mut kernel.process));
     }
-}
-
-/// Kernels that have been started; they end with it.
-struct Started(Vec<(Child, Card, Card)>);
-
-impl Started {
-    /// The next kernel that asks for the calendar.
-    fn next(
-        &mut self,
-        listener: &UnixListener,
-        stations: &[Station],
-        starts: &[Option<(UnixStream, Calendar)>],
-    ) -> Result<(UnixStream, Calendar), StartError> {
-        let system = |source| StartError::System { call: "wait for a kernel", source };
-        let begin = Instant::now();
-        loop {
-            let mut sources = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
-            if poll(&mut sources, PollTimeout::from(LOOK)).map_err(|error| system(error.into()))? > 0 {
-                let (socket, _) = listener.accept().map_err(system)?;
-                let mut octets = [0; CALENDAR];
-                if sys::receive(&socket, &mut octets, &mut Vec::new()).map_err(system)? {
-                    return Ok((socket, Calendar::read(octets)));
-                }
-            }
-            for (number, station) in stations.iter().enumerate().filter(|(number, _)| starts[*number].is_none()) {
-                let ended = self.0[number].0.try_wait().map_err(system)?;
-                let how = match ended {
-                    Some(status) => status.to_string(),
-                    None if begin.elapsed() > FIRST_MESSAGE => format!("silent for {} s", FIRST_MESSAGE.as_secs()),
-                    None => continue,
-                };
-                return Err(StartError::Silent { station: station.name.clone(), how, said: last_line(&station.log) });
-            }
-        }
-    }
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        self.0.iter_mut().for_each(|(process, ..)| end(process));
-    }
-}
-
-fn end(process: &mut Child) {
-    // The whole group: while a kernel begins, it tries ptrace on children of its own. Both fail only if it has ended already.
-    let _ = killpg(Pid::from_raw(process.id() as i32), Signal::SIGKILL);
-    let _ = process.wait();
-}
-
-/// The last line of what was written to a file.
-fn last_line(log: &File) -> String {
-    use std::os::unix::fs::FileExt;
-    let mut octets = vec![0; 4096];
-    let length = log.metadata().map_or(0, |it| it.len());
-    let read = log.read_at(&mut octets, length.saturating_sub(4096)).unwrap_or(0);
-    let text = String::from_utf8_lossy(&octets[..read]).into_owned();
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
 }

@@ -31,10 +31,12 @@ pub struct Rings {
     before: usize,
 }
 
-/// A frame that a kernel sends, and the number of its descriptor.
+/// A frame that a kernel sends.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sent {
+    /// The number of its descriptor, which the kernel gets back when the wire is done with the frame.
     pub head: u16,
+    /// From its destination address on, without FCS.
     pub octets: Vec<u8>,
 }
 
