@@ -18,5 +18,6 @@ pub mod lab;
 pub mod machine;
 mod outcome;
 pub mod plane;
+mod progress;
 mod reach;
 mod setup;

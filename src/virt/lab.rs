@@ -3,7 +3,9 @@
 use super::bus::{Bus, Due, Intervention};
 use super::init;
 pub use super::outcome::{KernelEnd, Outcome};
+use super::progress::Progress;
 use super::setup::{Folder, check_root, stations};
+use crate::show::show;
 use kernel::{Kernels, RunError, StartError, Stretch};
 use medium::{BitInstant, ConfigError, Deed, StationId};
 use sim::figures::results::{ConfigResults, ProgramResults, Results, Snapshot, Start};
@@ -161,8 +163,9 @@ where
     O::Error: std::error::Error + 'static,
 {
     let mut lab = Lab::start(plan, wishes, observer)?;
-    let interrupted = lab.until_its_end(wishes)?;
-    lab.outcome(interrupted)
+    let interrupted = lab.until_its_end(wishes);
+    show("");
+    lab.outcome(interrupted?)
 }
 
 /// What a scenario does to the medium, in order of time.
@@ -208,6 +211,7 @@ where
     fn until_its_end(&mut self, wishes: &Wishes) -> Result<bool, LabError<O::Error>> {
         let until = wishes.until.map_or(u64::MAX, |until| until.as_nanos() as u64);
         let (begin, mut look) = (Instant::now(), LOOK);
+        let mut progress = Progress::new(self.plan.stations.len());
         loop {
             if wishes.until.is_none()
                 && let Some((end, last)) = self.end()
@@ -227,6 +231,9 @@ where
             if begin.elapsed() >= look {
                 look = begin.elapsed() + LOOK;
                 self.look_for_ended();
+                let name = |station: usize| self.plan.stations[station].name.as_str();
+                let line = progress.line(self.now, |station| self.kernels.took(station), name);
+                line.into_iter().for_each(|line| show(&line));
             }
             wishes.pace.into_iter().for_each(|pace| keep_pace(begin, next, pace));
             if !self.go_on(u64::MAX)? {
