@@ -128,6 +128,7 @@ fn topics(quick: bool) -> Vec<Topic> {
         access::aloha(),
         access::csma(),
         csma_ca::topic(),
+        published::of_one_sender(),
         plca::topic(),
         published::topic(),
     ]

@@ -18,6 +18,7 @@ use std::sync::Mutex;
 const SCENARIOS: &[(&str, &str)] = &[
     ("examples/first-ethernet.toml", include_str!("../../../examples/first-ethernet.toml")),
     ("examples/hidden.toml", include_str!("../../../examples/hidden.toml")),
+    ("examples/one-sender.toml", include_str!("../../../examples/one-sender.toml")),
     ("examples/capture.toml", include_str!("../../../examples/capture.toml")),
     ("examples/slotted.toml", include_str!("../../../examples/slotted.toml")),
 ];
