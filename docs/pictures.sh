@@ -3,15 +3,14 @@
 #
 #     docs/pictures.sh [PROGRAM]           the program of the release build if none is named
 #
-# Needs root (two of the runs are live), python3, chromium, and for the windows of other programs xvfb, xdotool,
-# imagemagick, wireshark and gtkwave. What it makes stands in docs/pictures.
+# Needs python3, chromium, and for the windows of other programs xvfb, xdotool, imagemagick, wireshark and gtkwave. What it
+# makes is in docs/pictures.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ethbus=$(realpath "${1:-target/release/ethbus}")
 out=docs/pictures
 scratch=$(mktemp -d)
-lab=pictures-$$
-trap '"$ethbus" down "$lab" > "$scratch/down" 2>&1 || true; rm -rf "$scratch"' EXIT
+trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$out"
 
 # A drawing names the command that made it, so it is made where no path of this machine is in the command: draw NAME COMMAND…
@@ -48,23 +47,6 @@ for file in examples/plca/[01]*.toml; do
     "$ethbus" sim "$file" --events "$scratch/plca.events" > "$scratch/table" 2> "$scratch/warnings"
     draw "plca-${scenario%%-*}.svg" explain plca.events --segment --svg
 done
-
-# Utilisation over stations.
-"$ethbus" sweep --set stations=2..256*2 --set traffic.frame_size=64,512,1518 --seeds 3 --duration 300ms --warmup 50ms \
-    --out "$scratch/runs.csv" 2> "$scratch/sweep"
-draw utilization.svg plot runs.csv --x stations --y utilization_total --by traffic.frame_size --log x \
-    --title "Saturated stations on 10 Mb/s" --out
-
-# The demonstration, as a terminal shows it: of a run that its own verdict trusts, which a busy machine may not give at once.
-for _ in 1 2 3 4 5; do
-    "$ethbus" --duration 3s --seed 1 > "$scratch/demonstration" 2> "$scratch/said"
-    grep -q '^  verdict  *trusted$' "$scratch/demonstration" && break
-done
-grep -q '^  verdict  *trusted$' "$scratch/demonstration" || { echo "docs/pictures.sh: this machine is too busy" >&2; exit 1; }
-
-# What a lab is made of, from what a lab tells of itself.
-"$ethbus" up --name "$lab" --stations 3 --background 2> "$scratch/up"
-"$ethbus" list --format json > "$scratch/list.json"
 
 # The bus in a browser, and a report, which has its engine from there.
 packaging/page.sh "$(dirname "$ethbus")/../page.html" > "$scratch/page"
@@ -109,5 +91,4 @@ gtkwave::/Time/Zoom/Zoom_Full
 END
 (out=$(realpath "$out") && cd "$scratch" && window gtkwave GTKWave gtkwave --rcvar "hier_max_level 2" --script all.tcl run.vcd)
 
-docs/pictures.py "$scratch" "$out" "$lab"
 ls -l "$out"
