@@ -17,6 +17,7 @@ pub mod join;
 mod kernel;
 mod medium;
 pub mod offered;
+mod planner;
 mod plca;
 mod ports;
 mod run;
@@ -31,17 +32,17 @@ pub use kernel::KernelPlan;
 pub use medium::usual_speed;
 pub use stations::{default_address, default_mac};
 
-use self::bridged::Planned;
 use self::csma_ca::range_warnings;
 use self::endless::Endless;
 use self::offered::overload_warning;
+use self::planner::Planner;
 use self::plca::plca_warnings;
 use crate::figures::stacks::Protocol;
 use crate::figures::until::Until;
 use crate::scenario::file::{
     Network, Reading, Scenario, ScenarioError, SourceText, StationSection, file_text, span, value,
 };
-use crate::settings::overrides::{Written, option_at};
+use crate::settings::overrides::Written;
 use crate::settings::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Capture, FurtherTraffic, Recorded, TrafficSpec};
 use crate::words::MacAddr;
@@ -51,14 +52,11 @@ use crate::words::interface::Address;
 use crate::words::units::many;
 use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Method, Place};
 use host::Host;
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use toml::Spanned;
 
 /// Sections that say where stations are.
 const PLACED: [&str; 5] = ["", "medium", "station", "segment", "repeater"];
@@ -228,18 +226,6 @@ pub enum ReadError {
     Plan(#[from] PlanError),
 }
 
-/// A scenario with the place of each value, so that an error can name it.
-struct Planner<'a> {
-    /// What the file says, and the command line over it.
-    scenario: Scenario,
-    source: Option<&'a SourceText>,
-    overrides: &'a Overrides,
-    /// Sections from which wrong values were taken out, so that nothing can be said about what depends on them.
-    broken: &'a [&'static str],
-    /// All that was found to be wrong.
-    found: RefCell<Vec<Wrong>>,
-}
-
 impl Plan {
     /// The stations' names, in order of station number, and those of stations that join by the timetable.
     pub fn all_names(&self) -> Vec<String> {
@@ -290,25 +276,6 @@ impl Plan {
         drawn_seed: u64,
     ) -> Result<Plan, PlanError> {
         Planner::new(scenario, source, overrides, &[]).plan(drawn_seed)
-    }
-
-    /// The bus called `bus` of a scenario file of several, as a lab of its own.
-    ///
-    /// # Errors
-    /// As [`Plan::read`]; no such bus.
-    pub fn read_bus(
-        scenario: Option<&Path>,
-        bus: &str,
-        overrides: &Overrides,
-        drawn_seed: u64,
-    ) -> Result<Plan, ReadError> {
-        match Planned::read(scenario, overrides, drawn_seed)? {
-            Planned::One(_) => {
-                let what = "the scenario has one bus, and no `[bus.NAME]`: leave it out".to_owned();
-                Err(PlanError::option("--bus", what).into())
-            }
-            Planned::Several(bridged) => Ok(bridged.lab(bus)?),
-        }
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.
@@ -495,16 +462,7 @@ fn replay_warnings(replay: &Capture, medium: &Config) -> Vec<String> {
     counts.into_iter().filter(|(count, _)| *count > 0).map(warning).chain(left_out).collect()
 }
 
-impl<'a> Planner<'a> {
-    fn new(
-        scenario: &Scenario,
-        source: Option<&'a SourceText>,
-        overrides: &'a Overrides,
-        broken: &'a [&'static str],
-    ) -> Planner<'a> {
-        Planner { scenario: overrides.over(scenario), source, overrides, broken, found: RefCell::default() }
-    }
-
+impl Planner<'_> {
     /// The plan, or all that is wrong.
     fn plan(self, drawn_seed: u64) -> Result<Plan, PlanError> {
         self.one_bus()?;
@@ -592,49 +550,5 @@ impl<'a> Planner<'a> {
         let common = self.scenario.traffic.arrivals.is_some();
         let own = |section: &StationSection| section.arrivals.is_some() || !section.source.is_empty();
         sections.iter().map(|section| common || own(section)).collect()
-    }
-
-    /// The value; an error is kept for the end.
-    fn keep<T>(&self, part: Result<T, PlanError>) -> Option<T> {
-        part.map_err(|PlanError(wrongs)| self.found.borrow_mut().extend(wrongs.into_vec())).ok()
-    }
-
-    /// Nothing, if something was taken out of one of these sections.
-    fn if_sound(&self, sections: &[&str]) -> Option<()> {
-        (!self.broken.iter().any(|broken| sections.contains(broken))).then_some(())
-    }
-
-    /// All of them, or all that is wrong with any.
-    fn all<T>(parts: impl Iterator<Item = Result<T, PlanError>>) -> Result<Vec<T>, PlanError> {
-        let (mut right, mut wrongs) = (Vec::new(), Vec::new());
-        for part in parts {
-            match part {
-                Ok(part) => right.push(part),
-                Err(PlanError(more)) => wrongs.extend(more.into_vec()),
-            }
-        }
-        if wrongs.is_empty() { Ok(right) } else { Err(PlanError(Wrongs::new(wrongs))) }
-    }
-
-    /// The place in the file; none for an option.
-    fn place(&self, span: Option<Range<usize>>) -> Option<FilePlace> {
-        Some(self.source?.place(span.filter(|span| option_at(span).is_none())?))
-    }
-
-    /// An error at `span` of the scenario, which may be an option's place, or else at the option or key `name`.
-    fn wrong(&self, name: &str, span: Option<Range<usize>>, what: String) -> PlanError {
-        if let Some(option) = span.as_ref().and_then(option_at) {
-            return PlanError::option(&format!("--{}", option.long), what);
-        }
-        Wrong { place: self.place(span), name: name.to_owned(), what }.into()
-    }
-
-    /// Where the section of station number `index` begins, if it has one.
-    fn section_at(&self, index: usize) -> Option<Range<usize>> {
-        self.scenario.station.get(index).map(Spanned::span)
-    }
-
-    fn at<T>(&self, key: &str, value: &Spanned<T>, what: String) -> PlanError {
-        self.wrong(key, Some(value.span()), what)
     }
 }

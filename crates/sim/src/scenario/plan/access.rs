@@ -1,10 +1,10 @@
 //! The access method of a plan, and what belongs to it alone.
 
-use super::{PlanError, Planner};
+use super::planner::Planner;
 use crate::scenario::file::{AccessMethod, CaptureText, PopulationChoice, StationSection, value};
 use crate::settings::keys::{ACCESS, MEDIUM, PLCA};
 use crate::settings::overrides::option_at;
-use crate::settings::wrong::Wrongs;
+use crate::settings::wrong::{PlanError, Wrongs};
 use crate::traffic::{Arrivals, Sizes};
 use backoff::Policy;
 use medium::{Aloha, Capture, Control, Csma, Method, Octets, Parameters, Population, SlottedAloha, Topology};

@@ -3,9 +3,10 @@
 
 use super::deed::{Course, LabDeed};
 use super::join::Joiner;
-use super::{CutPlan, PlanError, Planner, RunPlan, StationPlan};
+use super::planner::Planner;
+use super::{CutPlan, RunPlan, StationPlan};
 use crate::scenario::file::{AtSection, StationSection};
-use crate::settings::wrong::Wrongs;
+use crate::settings::wrong::{PlanError, Wrongs};
 use crate::traffic::{FurtherTraffic, TrafficSpec};
 use medium::{BitInstant, BitRate, BitTimes, Config, Place};
 use std::ops::Range;

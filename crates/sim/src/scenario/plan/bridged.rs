@@ -4,12 +4,15 @@
 //! all of them share, and that bridges close no loop.
 
 use super::host::Host;
-use super::{Plan, PlanError, Planner, ReadError, RunPlan, file_text};
-use crate::scenario::file::{BridgeSection, Reading, Scenario, ScenarioError, SourceText, StationSection, span, value};
+use super::planner::Planner;
+use super::{Plan, ReadError, RunPlan};
+use crate::scenario::file::{
+    BridgeSection, Reading, Scenario, ScenarioError, SourceText, StationSection, file_text, span, value,
+};
 use crate::settings::of_bus::{OfBus, PortSection};
 use crate::settings::overrides::Overrides;
 use crate::settings::values::RunTimeText;
-use crate::settings::wrong::{Wrong, Wrongs, meant};
+use crate::settings::wrong::{PlanError, Wrong, Wrongs, meant};
 use crate::words::interface::station_name;
 use crate::words::units::{RunTime, lab_name, many};
 use backoff::Generator;
@@ -59,6 +62,27 @@ pub struct PortPlan {
     pub bus: usize,
     /// Its station there.
     pub station: StationId,
+}
+
+impl Plan {
+    /// The bus called `bus` of a scenario file of several, as a lab of its own.
+    ///
+    /// # Errors
+    /// As [`Plan::read`]; no such bus.
+    pub fn read_bus(
+        scenario: Option<&Path>,
+        bus: &str,
+        overrides: &Overrides,
+        drawn_seed: u64,
+    ) -> Result<Plan, ReadError> {
+        match Planned::read(scenario, overrides, drawn_seed)? {
+            Planned::One(_) => {
+                let what = "the scenario has one bus, and no `[bus.NAME]`: leave it out".to_owned();
+                Err(PlanError::option("--bus", what).into())
+            }
+            Planned::Several(bridged) => Ok(bridged.lab(bus)?),
+        }
+    }
 }
 
 impl Bridged {

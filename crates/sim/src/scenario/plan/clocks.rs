@@ -1,7 +1,8 @@
 //! The clocks of a plan's stations.
 
-use super::{PlanError, Planner};
+use super::planner::Planner;
 use crate::scenario::file::StationSection;
+use crate::settings::wrong::PlanError;
 use medium::Method;
 
 impl Planner<'_> {

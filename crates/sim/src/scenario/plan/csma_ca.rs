@@ -1,7 +1,8 @@
 //! What belongs to CSMA/CA alone: physical layer, RTS, window, retry limits, and who is hidden from whom.
 
-use super::{PlanError, Planner};
+use super::planner::Planner;
 use crate::scenario::file::{RetryLimitsText, StationSection, TopologyText, WindowText, value};
+use crate::settings::wrong::PlanError;
 use crate::traffic::{Arrivals, FurtherTraffic, TrafficSpec};
 use crate::words::units::{Length, group};
 use medium::{BitRate, Config, CsmaCa, Destination, Method, Octets, Phy, Reach, StationId, Topology};

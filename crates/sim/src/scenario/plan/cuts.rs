@@ -1,7 +1,9 @@
 //! When the cable is cut in a scenario, and where.
 
-use super::{CutPlan, PlanError, Planner};
+use super::CutPlan;
+use super::planner::Planner;
 use crate::scenario::file::{CutSection, DurationText};
+use crate::settings::wrong::PlanError;
 use medium::{BitInstant, BitTimes, Config};
 use std::ops::Range;
 use toml::Spanned;

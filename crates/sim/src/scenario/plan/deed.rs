@@ -1,11 +1,13 @@
 //! What can be done to a lab or a run while its medium runs: by a timetable, or by a command to a lab that is up. Both are
 //! read here, so that they are written alike.
 
+use super::StationPlan;
 use super::at::Written;
 use super::cuts::some_names;
-use super::{PlanError, Planner, StationPlan};
+use super::planner::Planner;
 use crate::scenario::file::{AtSection, SourceSection, StationSection, value};
 use crate::settings::values::FaultText;
+use crate::settings::wrong::PlanError;
 use crate::traffic::{Arrivals, LaterTraffic, TrafficError, TrafficSpec};
 use crate::words::cable;
 use crate::words::choices::{FilterChoice, LinkChoice};

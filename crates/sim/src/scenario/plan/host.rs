@@ -1,7 +1,8 @@
 //! What each station's host will be in a live lab, and whether the keys of its section fit that.
 
-use super::{PlanError, Planner};
+use super::planner::Planner;
 use crate::scenario::file::{PortKind, StationSection, span, value};
+use crate::settings::wrong::PlanError;
 use crate::words::interface::interface_name;
 use std::collections::HashMap;
 use std::fmt;

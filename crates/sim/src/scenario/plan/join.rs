@@ -4,9 +4,10 @@
 //! until a station joins there.
 
 use super::medium::evenly;
-use super::{Course, LabDeed, Overrides, Plan, PlanError, Planner};
+use super::planner::Planner;
+use super::{Course, LabDeed, Overrides, Plan};
 use crate::scenario::file::{Scenario, ScenarioError, StationSection};
-use crate::settings::wrong::{Wrong, Wrongs};
+use crate::settings::wrong::{PlanError, Wrong, Wrongs};
 use crate::words::units::many;
 use medium::{BitInstant, BitRate, BitTimes, Config, Method, Place, Segments, StationId, Topology};
 use serde_json::{Map, Value, json};

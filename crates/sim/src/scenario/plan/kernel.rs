@@ -1,7 +1,8 @@
 //! The kernels of a virtual lab: the root file system, memory and programs of each station.
 
-use super::{PlanError, Planner};
+use super::planner::Planner;
 use crate::scenario::file::{StationSection, span, value};
+use crate::settings::wrong::PlanError;
 use crate::words::program::Program;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,11 +1,12 @@
 //! The medium of a plan: rate, parameters, places.
 
-use super::{PlanError, Planner};
+use super::planner::Planner;
 use crate::scenario::file::{
     AccessMethod, LengthText, PlaceText, RepeaterSection, Scenario, StationSection, TopologyText, span, value,
 };
 use crate::settings::keys::MEDIUM;
 use crate::settings::overrides::option_at;
+use crate::settings::wrong::PlanError;
 use crate::words::units::Length;
 use medium::{BitRate, BitTimes, ConfigError, Octets, Parameters, Place, Repeater, Segments, Topology, TopologyError};
 use std::ops::Range;

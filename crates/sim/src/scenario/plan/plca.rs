@@ -1,9 +1,10 @@
 //! PLCA of a plan: the nodes' settings, what belongs to PLCA alone, and what is legal but unwise, with its cost.
 
-use super::{PlanError, Planner};
+use super::planner::Planner;
 use crate::scenario::file::{BitTimesText, Given, PlcaSection, StationSection, span, value};
 use crate::settings::keys::PLCA;
 use crate::settings::overrides::option_at;
+use crate::settings::wrong::PlanError;
 use crate::words::macphy::{self, FURTHER, NO_CLOCK, Written};
 use crate::words::plca::{Segment, number, unwise};
 use medium::{BitTimes, Config, Deed, Dplca, MacPhy, Method, Plca, PlcaNode, PlcaSettings, StationId};

@@ -1,9 +1,11 @@
 //! One bus of several while it is planned: the bridges that are stations of it, and the stations of other buses.
 
-use super::{Plan, PlanError, Planner};
+use super::Plan;
+use super::planner::Planner;
 use crate::scenario::file::{StationSection, span};
 use crate::settings::of_bus::PortSection;
 use crate::settings::values::ArrivalsText;
+use crate::settings::wrong::PlanError;
 use crate::traffic::{Arrivals, To};
 use medium::Method;
 use toml::Spanned;

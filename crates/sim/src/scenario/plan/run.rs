@@ -1,11 +1,12 @@
 //! A run in virtual time: how long, how often, and what each station offers.
 
 use super::cuts::some_names;
-use super::{LabDeed, Plan, PlanError, Planner, RunPlan, StationPlan, protocols};
+use super::planner::Planner;
+use super::{LabDeed, Plan, RunPlan, StationPlan, protocols};
 use crate::figures::stacks::Protocol;
 use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
 use crate::settings::overrides::option_at;
-use crate::settings::wrong::Wrong;
+use crate::settings::wrong::{PlanError, Wrong};
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
 use crate::words::prose::with_causes;

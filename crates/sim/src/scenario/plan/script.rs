@@ -1,8 +1,9 @@
 //! Frames whose instants a scenario writes down.
 
 use super::cuts::some_names;
-use super::{PlanError, Planner};
+use super::planner::Planner;
 use crate::scenario::file::{FrameSection, StationSection};
+use crate::settings::wrong::PlanError;
 use crate::traffic::{ScriptedFrame, To};
 use medium::{Config, Destination, Fault, Frame, Octets, StationId};
 use toml::Spanned;

@@ -1,9 +1,11 @@
 //! The stations of a plan: how many, their names, MAC addresses, IP addresses, and what their hosts are.
 
+use super::StationPlan;
 use super::host::{self, Hosts};
-use super::{PlanError, Planner, StationPlan};
+use super::planner::Planner;
 use crate::scenario::file::{Network, OwnAddress, StationSection, value};
 use crate::settings::overrides::option_at;
+use crate::settings::wrong::PlanError;
 use crate::words::MacAddr;
 use crate::words::interface::{Address, station_name};
 use crate::words::units::many;

@@ -1,9 +1,10 @@
 //! TDMA of a plan: slots, guard time, and which station each slot belongs to.
 
 use super::cuts::some_names;
-use super::{PlanError, Planner};
+use super::planner::Planner;
 use crate::scenario::file::{StationSection, span, value};
 use crate::scenario::plan::Plan;
+use crate::settings::wrong::PlanError;
 use medium::{BitTimes, Carried, Method, Octets, StationId, Tdma, Topology};
 use std::num::NonZeroU32;
 
