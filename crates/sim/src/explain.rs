@@ -30,7 +30,7 @@ use serde::Serialize;
 pub use find::find;
 pub use story::Story;
 pub use words::findings::tell as tell_segment;
-pub use words::{data, draw, fit, tell};
+pub use words::{data, draw, tell};
 
 /// The frame to explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

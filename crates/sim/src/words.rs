@@ -5,6 +5,7 @@ pub mod choices;
 pub mod configuration;
 pub mod contention;
 pub mod interface;
+pub mod lines;
 pub mod macphy;
 pub mod places;
 pub mod plca;

@@ -1,7 +1,7 @@
 //! What the emulator did to a frame of a live bus: how late it was, and whether the medium's time stood still meanwhile.
 
-use super::words::{list, wrap};
 use crate::files::event_log::{Container, EmulatorEvent, EmulatorKind, Entry, EventLogReader};
+use crate::words::lines::{list, wrap};
 use crate::words::sentences::nanos;
 use crate::words::units::group;
 use medium::{BitInstant, BitTimes, Deed, FrameId};

@@ -14,14 +14,11 @@ use super::plca::draw_life;
 use super::story::{Step, Story};
 use super::{ToldLife, ToldStep, diagram};
 use crate::words::configuration::kind;
+use crate::words::lines::wrap;
 use crate::words::sentences::{self, TIED};
 use crate::words::units::group;
 use medium::{BitInstant, BitTimes, Destination, Method, StationId};
-use std::sync::OnceLock;
 
-/// Columns that a line has at most, and those that it may have on the narrowest terminal.
-const WIDTH: usize = 110;
-const LEAST_WIDTH: usize = 48;
 /// Columns that instant, time since the first step, and the same in seconds have at least.
 const COLUMNS: [usize; 3] = [16, 12, 8];
 
@@ -205,44 +202,4 @@ impl Story {
 /// `1 attempt`, `2 attempts`.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-pub(super) fn list(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-/// How wide lines are, once it is known.
-static COLUMNS_OF_LINES: OnceLock<usize> = OnceLock::new();
-
-/// Sets the width of lines, once in a process: as many columns as the terminal has, where these can hold a sentence.
-pub fn fit(columns: usize) {
-    let _ = COLUMNS_OF_LINES.set(columns.clamp(LEAST_WIDTH, WIDTH));
-}
-
-fn width() -> usize {
-    COLUMNS_OF_LINES.get().copied().unwrap_or(WIDTH)
-}
-
-/// Text broken into lines beside `head`, from column `edge` on.
-pub(super) fn wrap(head: &str, edge: usize, text: &str) -> String {
-    let (mut lines, mut line) = (String::new(), format!("{head:<edge$}"));
-    let width = width();
-    let mut empty = true;
-    for word in text.split(' ') {
-        if !empty && line.chars().count() + 1 + word.chars().count() > width {
-            lines += line.trim_end();
-            lines.push('\n');
-            (line, empty) = (" ".repeat(edge), true);
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line += word;
-        empty = false;
-    }
-    lines + line.trim_end() + "\n"
 }

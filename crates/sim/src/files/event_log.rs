@@ -12,7 +12,7 @@
 
 pub mod binary;
 mod check;
-mod emulator;
+pub mod emulator;
 mod header;
 mod joined;
 mod level;

@@ -205,7 +205,7 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     found.extend(segment.resets.iter().filter(|reset| !told.contains(&reset.at.get())).map(reset));
     found.extend(cold_start(segment));
     found.extend(super::dynamic::finding(segment));
-    found.extend(super::noise::findings(segment));
+    found.extend(of_noise(segment));
     // With D-PLCA the coordinator may have left by itself.
     found.extend(status_fell(segment).filter(|_| !segment.plca.has_dynamic()));
     let delays = found.iter().any(|finding| matches!(finding.cause, Cause::PhyDelay { .. } | Cause::LongCable { .. }));
@@ -485,4 +485,13 @@ fn unexplained(segment: &Segment) -> Option<Finding> {
     let first = all.iter().map(|(_, met)| met.first).min()?;
     let cause = Cause::Unexplained { nodes: nodes.to_vec(), times: sum(&all), first };
     Some(Finding { cause, since: first, until: None, window: window(first, 500, 1_500) })
+}
+
+/// One finding for each noise.
+fn of_noise(segment: &Segment) -> impl Iterator<Item = Finding> {
+    segment.noises.iter().map(|noise| {
+        let at = noise.first.unwrap_or(noise.from).get();
+        let window = (at.saturating_sub(2_000), at + 2_000);
+        Finding { cause: Cause::Noise { noise: noise.clone() }, since: noise.from, until: noise.to, window }
+    })
 }

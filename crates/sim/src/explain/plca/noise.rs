@@ -1,7 +1,5 @@
 //! Noise at the places of nodes: from when to when, and the harm that the log shows.
 
-use super::causes::{Cause, Finding};
-use super::segment::Segment;
 use medium::{BitInstant, Fault, StationId};
 
 /// A time in which a node received badly.
@@ -69,17 +67,13 @@ impl Noises {
         noise.map(|noise| noise.harm(at).fell.get_or_insert(at)).is_some()
     }
 
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Noise> {
+        self.0.iter()
+    }
+
     /// Frames met because of it.
     pub fn made_meet(&self) -> bool {
         self.0.iter().any(|noise| noise.met > 0)
     }
-}
-
-/// One finding for each noise.
-pub fn findings(segment: &Segment) -> impl Iterator<Item = Finding> {
-    segment.noises.0.iter().map(|noise| {
-        let at = noise.first.unwrap_or(noise.from).get();
-        let window = (at.saturating_sub(2_000), at + 2_000);
-        Finding { cause: Cause::Noise { noise: noise.clone() }, since: noise.from, until: noise.to, window }
-    })
 }

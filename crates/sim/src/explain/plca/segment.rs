@@ -3,7 +3,7 @@
 
 use super::super::scene::Scene;
 use super::noise::Noises;
-use super::setup::{Counts, Met, Node, Setup};
+use super::setup::{Counts, Met, Node, Setup, Without};
 use super::statistics::Statistics;
 use crate::figures::cycle::{BURST_TIMER, Bus};
 use crate::files::event_log::Header;
@@ -15,13 +15,6 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// Collisions whose parties may still become more.
 const OPEN: usize = 8;
-
-/// A time in which nodes send with plain CSMA/CD: before the first BEACON, or without a coordinator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Without {
-    Cold,
-    Spell(usize),
-}
 
 /// Frames that collided with plain CSMA/CD and were still there when BEACONs came: their MACs went on with the attempts,
 /// and the backoff, that they had.

@@ -1,8 +1,14 @@
 //! The settings of all nodes between two changes, what the nodes did meanwhile, and which of them met on the line, and why.
 
-use super::segment::Without;
 use medium::{BitInstant, BitTimes, PlcaNode, PlcaSettings, StationId};
 use std::collections::BTreeMap;
+
+/// A time in which nodes send with plain CSMA/CD: before the first BEACON, or without a coordinator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Without {
+    Cold,
+    Spell(usize),
+}
 
 /// What one node did in a stretch of time.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,8 @@ use super::super::attempts::addressee;
 use super::super::hearing::{heard, there};
 use super::super::story::{Sent, Setting, Step, Story, What};
 use super::super::timeline::rows;
-use super::{list, wrap};
 use crate::words::contention;
+use crate::words::lines::{list, wrap};
 use crate::words::sentences;
 use crate::words::units::group;
 use medium::{

@@ -2,8 +2,9 @@
 
 use super::super::story::{Each, Sent, Setting, Step, Story, Try, What};
 use super::super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, life};
-use super::{counted, list, wrap};
+use super::counted;
 use crate::scene::Signal;
+use crate::words::lines::{list, wrap};
 use crate::words::sentences::{self, Noticed, Party, TIED};
 use crate::words::units::group;
 use medium::{BitInstant, BitTimes, Cause, Deed, Event, Fault, FrameId, Input, Kind, Place, StationId, Tally};

@@ -7,7 +7,7 @@ use super::super::plca::dynamic::Found;
 use super::super::plca::segment::{Away, Carried, Cold, Reset, Segment, Spell};
 use super::super::plca::setup::{Counts, Meetings};
 use super::super::plca::{Diagnosis, Told};
-use super::{list, wrap};
+use crate::words::lines::{list, wrap};
 use crate::words::sentences::TIED;
 use crate::words::units::group;
 use medium::{BitInstant, PlcaSettings, StationId};

@@ -2,7 +2,7 @@
 
 use super::super::story::{Sent, Setting, Step, Unheard};
 use super::csma_cd::{NAMED, Words};
-use super::list;
+use crate::words::lines::list;
 use crate::words::units::group;
 use medium::{Fault, Kind, StationId};
 

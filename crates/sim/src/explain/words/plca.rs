@@ -5,7 +5,7 @@ use super::super::plca::rows::rows;
 use super::super::plca::turns;
 use super::super::story::{Setting, Step, Story, What};
 use super::findings::{sentences as finding, times};
-use super::wrap;
+use crate::words::lines::wrap;
 use crate::words::sentences::{self, TOLD_TO_WAIT};
 use crate::words::units::group;
 use medium::{BitInstant, BitTimes, Deed, Event, Input, Kind, PREAMBLE_AND_SFD};

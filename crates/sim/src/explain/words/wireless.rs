@@ -3,8 +3,8 @@
 use super::super::hearing::{Stopped, heard, there};
 use super::super::story::{Other, Sent, Setting, Step, Try, Wait};
 use super::contention::{NAMED, Words, around, often};
-use super::list;
 use crate::scene::Signal;
+use crate::words::lines::list;
 use crate::words::units::group;
 use medium::{BitTimes, Carried, CsmaCa, Destination, Event, Kind, Spans};
 
