@@ -2,8 +2,8 @@
 
 use medium::Method;
 use sim::figures::plca::PlcaResults;
+use sim::figures::results::RanAway;
 use sim::figures::results::{Results, StationResults};
-use sim::figures::slotted::RanAway;
 use sim::words::units::group;
 
 /// A sentence for a user who does not read tables.

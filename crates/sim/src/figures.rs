@@ -18,6 +18,7 @@ pub mod registers;
 pub mod results;
 pub mod row;
 pub mod slotted;
+pub mod snapshot;
 pub mod stacks;
 pub mod table;
 pub mod tcp;

@@ -5,7 +5,7 @@ mod common;
 use common::{plan, run};
 use medium::{Method, Phy, Reach};
 use sim::figures::results::Results;
-use sim::figures::slotted::SlottedResults;
+use sim::figures::results::SlottedResults;
 
 fn figures(results: &Results) -> &SlottedResults {
     results.medium.slotted.as_ref().expect("it counts frame times")

@@ -37,7 +37,7 @@ use link::packet::Receiver;
 use link::wait::Waiter;
 use medium::{BitInstant, BitTimes, Frame, FrameId, Medium, Output, PREAMBLE_AND_SFD, Parameters};
 use sim::figures::metrics::Delays;
-use sim::figures::results::Start;
+use sim::figures::snapshot::Start;
 use sim::files::event_log::{EmulatorEvent, EmulatorKind};
 use sim::files::observer::{Both, Observer};
 use std::cmp::Reverse;

@@ -9,7 +9,7 @@ use crate::study::theory::contention::acquisition;
 use crate::study::theory::csma::{Csma, Persistence};
 use crate::study::theory::lam::control::Procedure;
 use crate::study::theory::lam::{Channel, Population};
-use sim::figures::slotted::SlottedResults;
+use sim::figures::results::SlottedResults;
 
 /// Bit times of a frame of 64 octets with its preamble: what all frames here take.
 const FRAME: f64 = 576.0;

@@ -3,7 +3,7 @@
 use super::row::Row;
 use super::{Bench, Check, Topic, ValidateError};
 use crate::study::theory::bianchi::{Dcf, Phy};
-use sim::figures::slotted::SlottedResults;
+use sim::figures::results::SlottedResults;
 
 /// His payload of 8184 bit, and a frame of Ethernet with it.
 const PAYLOAD: u32 = 1023;

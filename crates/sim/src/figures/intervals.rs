@@ -12,10 +12,9 @@
 use crate::figures::delays::PackedDelays;
 use crate::figures::histogram::Packed;
 use crate::figures::metrics::Sums;
-use crate::figures::results::{DelayResults, MediumResults};
+use crate::figures::results::{DelayResults, HalfWidth, Intervals, MediumResults};
 use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, MAC_DELAY, NUMBERS, SAME_WINNER, TCP_GOODPUT};
 use medium::{Aloha, Config, Csma, Method, Parameters, SlottedAloha};
-use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,41 +23,6 @@ use std::collections::BTreeMap;
 const RARE: usize = 3;
 /// The part of the distribution that an interval leaves out at either side.
 const TAIL: f64 = 0.025;
-
-/// Half-widths of 95 % confidence intervals, each under the name of its metric.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Intervals {
-    /// Where the samples come from: `batch_means` over the run, or `replications`.
-    pub method: String,
-    /// How many samples there are.
-    pub samples: usize,
-    /// The half-widths: a number, or for a delay an object of numbers.
-    #[serde(flatten)]
-    pub half_widths: BTreeMap<String, HalfWidth>,
-}
-
-impl Intervals {
-    /// The half-width of a metric or, of a delay, of one of its figures; none where there is none.
-    pub fn half_width(&self, metric: &str, figure: Option<&str>) -> Option<f64> {
-        match (self.half_widths.get(metric)?, figure) {
-            (HalfWidth::Number(half), None) => Some(*half),
-            (HalfWidth::Delay(figures), Some(figure)) => figures.get(figure).copied(),
-            (HalfWidth::Number(_), Some(_)) | (HalfWidth::Delay(_), None) => None,
-        }
-    }
-}
-
-/// How far a figure can be off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum HalfWidth {
-    /// In the metric's own unit.
-    Number(f64),
-    /// For each figure of a delay.
-    Delay(BTreeMap<String, f64>),
-}
 
 /// What intervals are made from.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use crate::figures::delays::DelayResults;
 use crate::figures::intervals::BELOW;
 use crate::figures::metrics::places;
-use crate::figures::results::{Results, StationResults};
-use crate::figures::slotted::{self, SlottedResults};
+use crate::figures::results::{Results, SlottedResults, StationResults};
+use crate::figures::slotted;
 use crate::figures::stacks::Protocol;
 use crate::figures::table::{
     ACCESS_DELAY, DELAYS, FIGURES, LONGEST, MAC_DELAY, Metric, NUMBERS, Number, SlottedFigure, TCP_GOODPUT, of_protocol,

@@ -7,8 +7,7 @@ mod stacks;
 
 pub use stacks::{TCP_GOODPUT, of_protocol, of_stacks};
 
-use crate::figures::results::{DelayResults, MediumResults};
-use crate::figures::slotted::{RanAway, SlottedResults};
+use crate::figures::results::{DelayResults, MediumResults, RanAway, SlottedResults};
 use crate::figures::{counters, emulator};
 use stacks::{PING, TCP, UDP};
 

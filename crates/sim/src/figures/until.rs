@@ -1,12 +1,11 @@
 //! When a run has been long enough: one metric is known to within a part of itself.
 
 use crate::figures::intervals::{BELOW, half_width};
-use crate::figures::results::Results;
+use crate::figures::results::{Results, UntilResults};
 use crate::figures::row::columns;
 use crate::figures::slotted;
 use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, NUMBERS, TCP_GOODPUT};
 use crate::words::units;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -118,20 +117,6 @@ impl Until {
         let reached = half_width.is_some_and(|part| part <= self.part);
         UntilResults { metric: self.metric.clone(), asked: self.part, half_width, reached }
     }
-}
-
-/// What a run was to know of a metric, and what it knows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct UntilResults {
-    /// The metric, under the name of its column.
-    pub metric: String,
-    /// The half-width of its 95 % interval that was asked for, as a part of the metric.
-    pub asked: f64,
-    /// The half-width that it has, likewise; none where the metric is 0 or has no interval.
-    pub half_width: Option<f64>,
-    /// Whether that is what was asked for, so that the run ended; or `duration` ended it.
-    pub reached: bool,
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
 
 use crate::figures::metrics::Delays;
-use crate::figures::results::{Snapshot, Start};
-use crate::figures::slotted::{Slots, SlottedResults};
+use crate::figures::results::SlottedResults;
+use crate::figures::slotted::Slots;
+use crate::figures::snapshot::{Snapshot, Start};
 use crate::files::event_log::{Digest, EventLog, EventLogReader, Given};
 use crate::files::json_lines::{ReadError, WriteError};
 use crate::files::observer::Observer;

@@ -1,9 +1,10 @@
 //! Metrics over time: one row for each interval of the measured time. See docs/results.md.
 
 use crate::figures::metrics::Delays;
-use crate::figures::results::{ConfigResults, Results, Snapshot};
+use crate::figures::results::{ConfigResults, Results};
 use crate::figures::row::{Columns, Value, columns_of};
 use crate::figures::slotted::Slots;
+use crate::figures::snapshot::Snapshot;
 use crate::files::json_lines::WriteError;
 use crate::files::observer::End;
 use crate::files::table::{Cell, Column, ColumnKind, TableWriter};

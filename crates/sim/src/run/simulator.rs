@@ -3,8 +3,8 @@
 
 use crate::figures::delays::PackedDelays;
 use crate::figures::metrics::{Delays, Sums};
-use crate::figures::results::{Snapshot, Start};
 use crate::figures::slotted::{Edge, SlotSums, Slots};
+use crate::figures::snapshot::{Snapshot, Start};
 use crate::figures::stacks::StackSums;
 use crate::figures::tcp::TcpSums;
 use crate::run::hosts::Hosts;

@@ -3,7 +3,8 @@
 use crate::figures::delays::Delays;
 use crate::figures::intervals::{Samples, intervals};
 use crate::figures::metrics::Sums;
-use crate::figures::results::{ConfigResults, EmulatorResults, MediumResults, Results, Snapshot};
+use crate::figures::results::{ConfigResults, EmulatorResults, MediumResults, Results};
+use crate::figures::snapshot::Snapshot;
 use crate::files::event_log::{EmulatorEvent, EmulatorKind, EventLog, EventLogReader, Header};
 use crate::files::json_lines::{ReadError, WriteError};
 use crate::files::observer::{End, Observer};
