@@ -3,6 +3,7 @@
 pub(crate) mod beside;
 pub(crate) mod columns;
 mod damage;
+pub mod emulated;
 pub mod event_log;
 pub(crate) mod inputs;
 pub mod json_lines;

@@ -12,7 +12,7 @@
 
 pub mod binary;
 mod check;
-pub mod emulator;
+mod emulator;
 mod header;
 mod joined;
 mod level;
@@ -25,8 +25,8 @@ mod row;
 mod sheet;
 mod text;
 
+pub use crate::files::emulated::{Container, EMULATOR_KINDS, EmulatorEvent, EmulatorKind};
 pub(crate) use emulator::write as write_emulator;
-pub use emulator::{Container, EMULATOR_KINDS, EmulatorEvent, EmulatorKind};
 pub use header::{Header, VERSION};
 pub use level::Level;
 pub use names::Names;

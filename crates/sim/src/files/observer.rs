@@ -5,7 +5,7 @@
 //! ```
 //! A run is compiled once for all observers, and once without one: a run that nothing observes pays nothing.
 
-use crate::files::event_log::emulator::EmulatorEvent;
+use crate::files::emulated::EmulatorEvent;
 use crate::files::programs::Call;
 use medium::{BitInstant, Event, Input, StationId};
 use serde::{Deserialize, Serialize};

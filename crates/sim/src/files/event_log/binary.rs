@@ -10,8 +10,8 @@
 //! The header names the kinds and their fields, so that a kind needs no code here. What is rare is a line of text.
 
 use super::check;
-use super::emulator::{self, EmulatorEvent};
 use super::names::Names;
+use super::{EmulatorEvent, emulator};
 use crate::files::inputs::{self, Given};
 use crate::files::json_lines::PIECE;
 use medium::{BitInstant, Deed, Destination, Event, Frame, FrameId, Kind, Octets, Shape, StationId, Value, Visitor};

@@ -1,8 +1,8 @@
 //! Puts events and inputs in the order in which a trace has them, and writes lines, blocks, or only their digest.
 
+use super::EmulatorEvent;
 use super::binary::Blocks;
 use super::check::Check;
-use super::emulator::EmulatorEvent;
 use super::row::{Entry, Row};
 use super::sheet::Sheet;
 use super::{Digest, Level, Names};

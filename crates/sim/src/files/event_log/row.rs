@@ -1,7 +1,7 @@
 //! The rows of a trace, and what an event's row says.
 
+use super::EmulatorEvent;
 use super::Names;
-use super::emulator::EmulatorEvent;
 use super::text::{Line, no_frame};
 use crate::files::inputs::Given;
 use medium::{BitInstant, Deed, Destination, Event};

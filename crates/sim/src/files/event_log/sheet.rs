@@ -8,9 +8,9 @@
 //! A piece of many lines is summed up in one go: the places that the digest leaves out are remembered while it grows.
 
 use super::check::{self, Check};
-use super::emulator::{self, EmulatorEvent};
 use super::line::{Line, Piece};
 use super::{Digest, Names};
+use super::{EmulatorEvent, emulator};
 use crate::files::columns::{Sink, number, string, truth};
 use crate::files::inputs::{self, Given};
 use crate::files::json_lines::PIECE;
