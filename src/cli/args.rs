@@ -156,7 +156,7 @@ pub enum Command {
     /// programs. Only the user who brought a lab up reaches it: root's lab with sudo, a user's lab without.
     #[command(after_help = "Examples:\n  ethbus up lab.toml --background\n  ethbus up --topology bus:500m --name coax")]
     Up(UpArgs),
-    /// Run programs in stations that are kernels, in virtual time (experimental)
+    /// Run programs in stations that are kernels (experimental)
     ///
     /// Each station of the scenario is a kernel of its own, whose clock is the lab's: the same scenario and seed give the
     /// same run each time, however busy the machine is. It needs no root. The run ends when all programs of `run = [...]` have
