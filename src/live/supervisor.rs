@@ -180,12 +180,12 @@ impl DataPlane {
         self.ask_with(request, None)
     }
 
-    /// Has it write a capture to `stream`, until the other end sends no more or the bus ends.
+    /// Has it write `answer` and a capture to `stream`, until the other end sends no more or the bus ends.
     ///
     /// # Errors
     /// The data plane is gone, or this process has no descriptor to spare.
-    pub fn capture(&mut self, wish: Wish, stream: &UnixStream) -> Result<(), SupervisorError> {
-        self.ask_with(Request::Capture(wish), Some(stream))
+    pub fn capture(&mut self, wish: Wish, answer: String, stream: &UnixStream) -> Result<(), SupervisorError> {
+        self.ask_with(Request::Capture(wish, answer), Some(stream))
     }
 
     /// Has a station of a virtual lab begin a command, whose output goes to `stream`, and whose input may come from there.

@@ -245,7 +245,7 @@ where
         match request {
             Request::Report => self.tell(Told::Results(Box::new(self.lab.results()))),
             Request::Watch(watched) => self.lab.bus.parts().1.seen.watch(watched),
-            Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
+            Request::Capture(wish, answer) => self.begin_capture(stream, wish, &answer),
             Request::Deed(deed) => self.act(deed)?,
             Request::Command(station, command, has_input) => {
                 self.command(station, Call::Begin { command, has_input }, stream, has_input)?;
@@ -343,12 +343,18 @@ where
         Ok(())
     }
 
-    fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
+    fn begin_capture(&mut self, stream: Option<OwnedFd>, wish: Wish, answer: &str) {
+        let Some(stream) = stream else { return };
         let held = self.lab.bus.held();
         let now = self.lab.bus.end_at(self.lab.now());
         let (medium, observed) = self.lab.bus.parts();
         let joiners = (0..self.plan.stations.len() as u16).map(|number| (StationId::new(number), None)).collect();
-        observed.captures.begin(stream, wish, medium, Beginning { now, held, joiners, containers: Vec::new() });
+        observed.captures.begin(
+            (stream, answer),
+            wish,
+            medium,
+            Beginning { now, held, joiners, containers: Vec::new() },
+        );
     }
 
     fn keep_house(&mut self) -> Result<(), LabError<F::Error>> {

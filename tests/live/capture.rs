@@ -8,7 +8,7 @@ use crate::common::user::{User, users_may_have_labs};
 use crate::common::{ETHBUS, PATIENCE, Turn, note, skipped, wait_until};
 use std::fs;
 use std::io::{Read, Write};
-use std::net::Shutdown;
+use std::net::{Shutdown, UdpSocket};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
@@ -125,7 +125,8 @@ fn a_capture_begun_late_has_the_packets_of_one_from_the_beginning() {
     }
 }
 
-/// A capture over the control socket begins, `ping` ends, and the client closes at once: the answer to `ping` is in it.
+/// A capture over the control socket has what its client does from the answer on until it closes: a datagram at once, and the
+/// answer to a `ping` that has just ended.
 #[test]
 fn a_capture_has_what_happened_before_its_client_closed() {
     if skipped(&["ping"]) {
@@ -134,6 +135,9 @@ fn a_capture_has_what_happened_before_its_client_closed() {
     let _turn = Turn::shared();
     let mut lab = Lab::up(&["--stations", "2"]);
     let is_answer = |frame: &[u8]| frame.len() > 34 && frame[12..14] == [8, 0] && frame[23] == 1 && frame[34] == 0;
+    let is_datagram = |frame: &[u8]| frame.starts_with(&[0xff; 6]) && frame[12..14] == [8, 0] && frame[23] == 17;
+    let from_st1 = lab.namespace("st1").run(|| UdpSocket::bind("10.77.0.1:0")).expect("entered").expect("its address");
+    from_st1.set_broadcast(true).expect("a socket");
     for round in 0..4 {
         let mut stream = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
         let request = r#"{"jsonrpc":"2.0","id":1,"method":"capture","params":{"framing":"plain","filter":""}}"#;
@@ -142,12 +146,14 @@ fn a_capture_has_what_happened_before_its_client_closed() {
         while octet != *b"\n" {
             stream.read_exact(&mut octet).expect("an answer");
         }
+        from_st1.send_to(&[7; 64], "255.255.255.255:9").expect("a link that is up");
         lab.ping("st1", &lab.ipv4("st2"));
         stream.shutdown(Shutdown::Write).expect("connected");
         let mut octets = Vec::new();
         stream.read_to_end(&mut octets).expect("a capture");
-        let answers = packets(&octets).into_iter().filter(|packet| is_answer(&packet[28..])).count();
-        assert_eq!(answers, 1, "round {round}: {} octets", octets.len());
+        let count = |is: &dyn Fn(&[u8]) -> bool| packets(&octets).iter().filter(|packet| is(&packet[28..])).count();
+        let counts = (count(&is_datagram), count(&is_answer));
+        assert_eq!(counts, (1, 1), "round {round}: {} octets", octets.len());
     }
     // Of a lab whose clock has stopped, a capture ends too.
     run(lab.ethbus("pause", &[])).succeeded();

@@ -125,6 +125,12 @@ impl Answer {
         Ok(self.stream)
     }
 
+    /// The stream, and the answer, which the next to write there gives first.
+    pub fn hand_over(self, result: &impl Serialize) -> (UnixStream, String) {
+        let line = String::from_utf8(self.result(result)).expect("JSON is UTF-8");
+        (self.stream, line)
+    }
+
     /// Answers with an empty result, which brings descriptors.
     ///
     /// # Errors

@@ -187,8 +187,8 @@ pub enum Request {
     Watch(bool),
     /// Whether programs of a station listen for its discards.
     Discards(u16, bool),
-    /// Begin a capture. The stream that it goes to comes with the request.
-    Capture(Wish),
+    /// Begin a capture. The stream that it goes to comes with the request, and the answer, which says there that it has begun.
+    Capture(Wish, String),
     /// Begin a command in a station of a virtual lab: its number, a line of a shell, and whether the client sends its input.
     /// The stream that gets what it prints comes with the request.
     Command(u16, String, bool),

@@ -82,7 +82,7 @@ fn read_requests(mut input: BufReader<Arriving>, requests: &Sender<(Request, Opt
     while input.read_line(&mut line).is_ok() {
         let Ok(request) = serde_json::from_str(&line) else { break };
         line.clear();
-        let stream = if matches!(request, Request::Capture(_)) { input.get_mut().next_descriptor() } else { None };
+        let stream = if matches!(request, Request::Capture(..)) { input.get_mut().next_descriptor() } else { None };
         if requests.send((request, stream)).is_err() {
             return;
         }

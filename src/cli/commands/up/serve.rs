@@ -312,10 +312,13 @@ impl Serving<'_> {
         let filter = if filter.is_empty() { Ok(Filter::ALL) } else { Filter::read(filter, &self.stations.names()) };
         match filter.and_then(|filter| framing.filtered(filter)) {
             // The data plane has a thread that waits for the reader of this stream alone. A client may be gone.
-            Ok(wish) => match answer.give_stream(&json!({})) {
-                Ok(stream) if stream.set_write_timeout(None).is_ok() => self.plane.capture(wish, &stream),
-                Ok(_) | Err(_) => Ok(()),
-            },
+            Ok(wish) => {
+                let (stream, answer) = answer.hand_over(&json!({}));
+                match stream.set_write_timeout(None) {
+                    Ok(()) => self.plane.capture(wish, answer, &stream),
+                    Err(_) => Ok(()),
+                }
+            }
             Err(why) => {
                 answer.refuse(&RpcError::invalid_params(&format!("capture: {why}")));
                 Ok(())

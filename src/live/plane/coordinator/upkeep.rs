@@ -241,7 +241,8 @@ impl Coordinator {
     }
 
     /// Begins a capture on `stream`, with the frames that the medium has and what has been done to it.
-    fn begin_capture(&mut self, stream: OwnedFd, wish: Wish) {
+    fn begin_capture(&mut self, stream: Option<OwnedFd>, wish: Wish, answer: &str) {
+        let Some(stream) = stream else { return };
         let Coordinator { medium, frames, wires, files: Both(_, captures), run_to, clocks, .. } = self;
         let stations = || wires.ports.stations();
         let held = stations().flat_map(|station| {
@@ -257,7 +258,7 @@ impl Coordinator {
         let containers = containers.map(|(station, container)| EmulatorKind::Container { station, container });
         let containers = containers.map(|kind| EmulatorEvent { at, real_ns, kind }).collect();
         let beginning = Beginning { now: at, held: held.collect(), joiners, containers };
-        captures.begin(stream, wish, medium, beginning);
+        captures.begin((stream, answer), wish, medium, beginning);
     }
 
     fn restart(&mut self, now: BitInstant) -> Result<(), BusError> {
@@ -314,7 +315,7 @@ impl Coordinator {
                 // An empty batch says from when on the stream has discards.
                 self.tell(Report::Discards(station, Batch::default()));
             }
-            Request::Capture(wish) => stream.into_iter().for_each(|stream| self.begin_capture(stream, wish)),
+            Request::Capture(wish, answer) => self.begin_capture(stream, wish, &answer),
             Request::Keep => {
                 if !self.files.0.keep(self.run_to) {
                     let why = "the files are written more slowly than the bus goes: try again".to_owned();

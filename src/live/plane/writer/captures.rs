@@ -10,6 +10,7 @@ use super::notes::{Note, tell};
 use super::{Ends, Files, PAUSE, StartError, Wanted, Writer, threads, waiting};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use link::channel::is_over;
+use link::clock::monotonic_nanos;
 use medium::{BitInstant, Deed, Event, Frame, FrameId, Input, Joiner, Kind, Medium, Method, StationId};
 use sim::files::event_log::{Container, EmulatorEvent, EmulatorKind};
 use sim::files::json_lines::WriteError;
@@ -18,6 +19,7 @@ use sim::windows::capture::{Capture, Wish};
 use sim::windows::{Known, WindowKind};
 use std::convert::Infallible;
 use std::fs::File;
+use std::io::Write as _;
 use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -26,6 +28,8 @@ use std::time::{Duration, Instant};
 
 /// The most captures at a time.
 pub const MOST: usize = 4;
+/// How long a client waits at most to hear that its capture has begun: a medium may be slow, or stand still.
+const LONGEST_WAIT: u64 = 200_000_000;
 /// How long captures may take to be finished as the bus ends.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -60,12 +64,25 @@ struct Present {
     asked: Arc<AtomicBool>,
     /// How far the medium is to run before the capture ends.
     until: Option<BitInstant>,
+    /// What is not begun yet.
+    waiting: Option<Waiting>,
+}
+
+/// A capture before its client has the answer.
+#[derive(Debug)]
+struct Waiting {
+    job: Job,
+    answer: String,
+    /// The medium is to run up to here first: from then on the capture has everything.
+    first: BitInstant,
+    /// In nanoseconds of the monotonic clock.
+    until: u64,
 }
 
 /// What a thread is to do.
 #[derive(Debug)]
 struct Job {
-    stream: OwnedFd,
+    stream: File,
     wish: Wish,
     now: BitInstant,
     known: Arc<Known>,
@@ -89,11 +106,17 @@ impl Captures {
         Ok(Captures { known, idle, present: Vec::new() })
     }
 
-    /// Begins a capture on `stream` with what was done to the medium before, and which states its stations are in. Without an
-    /// idle thread, the stream just ends.
-    pub fn begin(&mut self, stream: OwnedFd, wish: Wish, medium: &Medium, beginning: Beginning) {
-        let Beginning { now, held, joiners, containers } = beginning;
+    /// Begins a capture with what was done to the medium before, and which states its stations are in. The client gets
+    /// `answer` when it has begun: what it does from then on is captured. Without an idle thread, the stream just ends.
+    pub fn begin(
+        &mut self,
+        (stream, answer): (OwnedFd, &str),
+        wish: Wish,
+        medium: &Medium,
+        Beginning { now, held, joiners, containers }: Beginning,
+    ) {
         let Some(thread) = self.idle.pop() else { return };
+        let stream = File::from(stream);
         let wanted = Wanted::new("the capture", WindowKind::Pcapng(wish).holds());
         let files = Arc::new(Files { windows: vec![wanted], ..Files::default() });
         let (mut writer, ends) = Writer::of(files.clone(), waiting(self.known.header.configuration.rate()));
@@ -105,9 +128,8 @@ impl Captures {
             }
         };
         let job = Job { stream, wish, now, known, ends, files, asked: asked.clone() };
-        if thread.try_send(job).is_err() {
-            return;
-        }
+        let until = monotonic_nanos() + LONGEST_WAIT;
+        let waiting = Some(Waiting { job, answer: answer.to_owned(), first: Capture::first(now), until });
         writer.note(Note::Held(now, held));
         let cut = medium.cut().map(|cut| Input::Deed(Deed::Cut(Some(cut))));
         let done = joiners.iter().flat_map(|(station, joiner)| done_to(medium, *station, *joiner)).chain(cut);
@@ -123,12 +145,13 @@ impl Captures {
                 let Ok(()) = writer.event(&Event { at: now, station, frame, kind: Kind::PlcaStatus { ok } });
             }
         }
-        self.present.push(Present { thread, writer, asked, until: None });
+        self.present.push(Present { thread, writer, asked, until: None, waiting });
     }
 
     /// Hands over at `now` what has waited long enough. Ends captures whose clients have asked for it: once the medium has
     /// run up to the bit time at which that was noticed (`instant`), or if its clock has stopped (`None`).
     pub fn look(&mut self, now: u64, run_to: BitInstant, instant: impl Fn() -> Option<BitInstant>) {
+        self.begin_those(|waiting| waiting.first <= run_to || waiting.until <= now || instant().is_none());
         for Present { writer, asked, until, .. } in &mut self.present {
             writer.look(now);
             if !asked.load(Ordering::Relaxed) {
@@ -138,6 +161,19 @@ impl Captures {
             if until <= run_to || instant().is_none() {
                 // The capture ends even if the channel is full, and says what it misses.
                 writer.begin_end(End { run_to: run_to.get(), t: until.get() }, Instant::now());
+            }
+        }
+    }
+
+    /// Gives the answer to the clients of those that are ready, and has their threads write.
+    fn begin_those(&mut self, is_ready: impl Fn(&Waiting) -> bool) {
+        for Present { thread, waiting, .. } in &mut self.present {
+            if let Some(Waiting { job, answer, .. }) = waiting.take_if(|waiting| is_ready(waiting))
+                // The first octets on a stream find room there.
+                && (&job.stream).write_all(answer.as_bytes()).is_ok()
+            {
+                // An idle thread takes it.
+                let _ = thread.try_send(job);
             }
         }
     }
@@ -204,6 +240,7 @@ impl Observer for Captures {
     /// Ends all captures, and waits for that, though not for ever.
     fn end(&mut self, end: End) -> Result<(), Infallible> {
         let deadline = Instant::now() + PATIENCE;
+        self.begin_those(|_| true);
         self.present.iter_mut().for_each(|present| present.writer.begin_end(end, deadline));
         self.present.iter_mut().for_each(|present| present.writer.wait_for_end(deadline));
         Ok(())
@@ -220,7 +257,7 @@ impl Job {
     fn capture(self) -> Result<(), WriteError> {
         let Job { stream, wish, now, known, ends, files, asked } = self;
         let Ends { waiting, give_back, ended, trouble: _ } = ends;
-        let mut capture = Capture::begin_late(File::from(stream), "the capture".to_owned(), &known, wish, now)?;
+        let mut capture = Capture::begin_late(stream, "the capture".to_owned(), &known, wish, now)?;
         let written = write(&mut capture, &waiting, &give_back, &asked);
         let missing = files.all().map(Wanted::missing).sum();
         let finished = written.and_then(|()| capture.finish(missing));

@@ -28,8 +28,13 @@ impl Capture {
     ) -> Result<Capture, WriteError> {
         let mut capture =
             Capture::on(LineWriter::on_stream(stream, place, "blocks", pcapng::whole_blocks), known, wish)?;
-        (capture.now, capture.from) = (now, now + BitTimes::new(PATIENCE));
+        (capture.now, capture.from) = (now, Capture::first(now));
         Ok(capture)
+    }
+
+    /// From when on a capture that begins at `now` has everything.
+    pub fn first(now: BitInstant) -> BitInstant {
+        now + BitTimes::new(PATIENCE)
     }
 
     /// Whether a transmission is in the capture.
