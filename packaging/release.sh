@@ -33,7 +33,7 @@ libbackoff_source() {
     sed -i '/^\[dev-dependencies\]/,$d' "$tree/crates/backoff/Cargo.toml"
     {
         printf '[workspace]\nresolver = "3"\nmembers = ["crates/backoff", "crates/backoff-c"]\n\n'
-        awk '/^\[/ { inside = /^\[(workspace\.(package|lints)|profile\.release)/ } inside' Cargo.toml | sed 's/^lto = .*/lto = "thin"/'
+        awk '/^\[/ { inside = /^\[(workspace\.(package|lints)|profile\.release)/ } inside' Cargo.toml
     } > "$tree/Cargo.toml"
     cp Cargo.lock "$tree/"
     (
