@@ -8,7 +8,7 @@
 
 use crate::frame::{StationId, TransmissionId};
 use crate::time::{BitInstant, BitTimes};
-use crate::timers::{Key, NEVER, Timers, instant, key, number};
+use crate::timers::{Key, NEVER, Timers, event_instant, event_key, instant, key, number};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -184,20 +184,19 @@ pub(crate) struct Places {
     next: BitInstant,
 }
 
-/// When it is, the station, and the transmission: compared as one number. There are less than 2^48 transmissions: at 10 Mb/s
-/// they take longer than 500 years.
+/// When it is, the station, and the transmission: compared as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event(u128);
 
 impl Event {
     #[inline]
     fn new(at: BitInstant, place: StationId, transmission: TransmissionId) -> Event {
-        Event(u128::from(at.get()) << 64 | (place.index() as u128) << 48 | u128::from(transmission.get()))
+        Event(event_key(at, place, transmission.get()))
     }
 
     #[inline]
     fn at(self) -> BitInstant {
-        BitInstant::new((self.0 >> 64) as u64)
+        event_instant(self.0)
     }
 
     #[inline]

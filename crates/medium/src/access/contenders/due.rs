@@ -9,29 +9,23 @@
 use crate::frame::FrameId;
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::ring::{Filled, RING, place};
+use crate::timers::{event_instant, event_key};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The instant of an action, and below it station and serial number of the frame: compared as one number.
-///
-/// A station offers less than 2^48 frames: at 10 Mb/s those take longer than 500 years.
 pub(crate) type Key = u128;
 
 /// The key of an action of this frame at `at`.
 #[inline]
 pub(in crate::access) fn key(at: BitInstant, frame: FrameId) -> Key {
-    (at.get() as Key) << 64 | (frame.station.index() as Key) << 48 | (frame.serial & ((1 << 48) - 1)) as Key
+    event_key(at, frame.station, frame.serial)
 }
 
 /// Later than all actions at `at`.
 #[inline]
 pub(in crate::access) fn after(at: BitInstant) -> Key {
     (at.get() as Key + 1) << 64
-}
-
-#[inline]
-fn instant(key: Key) -> BitInstant {
-    BitInstant::new((key >> 64) as u64)
 }
 
 /// The next action of the contender at this index.
@@ -44,7 +38,7 @@ pub(crate) struct Entry {
 impl Entry {
     #[inline]
     fn at(&self) -> BitInstant {
-        instant(self.key)
+        event_instant(self.key)
     }
 }
 
@@ -89,7 +83,7 @@ impl Due {
     /// The instant of the next action; `NEVER` without one.
     #[inline]
     pub fn next(&self) -> BitInstant {
-        instant(self.next)
+        event_instant(self.next)
     }
 
     /// Adds an entry. No entry is before `now`.
