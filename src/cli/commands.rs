@@ -52,6 +52,7 @@ use crate::study::plot::PlotError;
 use crate::study::retry::{NamedError, RunError};
 use crate::study::sweep::output::TableError;
 use crate::study::theory::Refusal;
+use crate::virt::lab::{ImageError, LabError};
 use ::sim::explain::ExplainError;
 use ::sim::files::json_lines::{ReadError, WriteError};
 use ::sim::files::output::{OutputError, STDOUT_PLACE, is_stdout, is_stdout_taken};
@@ -334,6 +335,9 @@ impl CommandError {
 
     /// An interrupt ended the command before it had begun its work.
     pub fn is_interrupt(&self) -> bool {
+        if let CommandError::Virtual(run::VirtualError::Lab(error)) = self {
+            return matches!(**error, LabError::Image { why: ImageError::Interrupted, .. });
+        }
         matches!(
             self,
             CommandError::Make(MakeError::Interrupted)

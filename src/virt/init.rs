@@ -1,5 +1,6 @@
 //! A station's first program: a shell that sets the station up and starts its programs at their instants.
 
+use super::image::within;
 use sim::scenario::plan::{Plan, StationPlan};
 use std::fmt::Write as _;
 use std::fs;
@@ -9,15 +10,15 @@ use std::path::Path;
 /// Where a station finds the folder that this program writes for it.
 const INSIDE: &str = "/tmp/.ethbus";
 /// Programs that the set-up needs.
-pub const NEEDED: [&str; 5] = ["sh", "mount", "ip", "date", "sleep"];
+pub const NEEDED: [&str; 6] = ["sh", "mount", "mkdir", "ip", "date", "sleep"];
 
 /// Folders of programs, within a root.
 const PROGRAMS: [&str; 6] = ["usr/local/sbin", "usr/local/bin", "usr/sbin", "usr/bin", "sbin", "bin"];
 
 /// The file of a program of this name within `root`. A link counts by itself: its target is in the root, and may be missing outside.
 pub fn program(root: &Path, name: &str) -> Option<String> {
-    let files = PROGRAMS.iter().map(|folder| format!("{folder}/{name}"));
-    files.into_iter().find(|file| root.join(file).symlink_metadata().is_ok())
+    let has = |folder: &str| within(root, Path::new(folder)).is_ok_and(|it| it.join(name).symlink_metadata().is_ok());
+    PROGRAMS.into_iter().find(|folder| has(folder)).map(|folder| format!("{folder}/{name}"))
 }
 
 /// What leads to the files that the station reads, in its folder; the station has them in `/tmp/in`.

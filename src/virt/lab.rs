@@ -1,10 +1,11 @@
 //! A virtual lab from its first instant to its last.
 
 use super::bus::{Bus, Due, Intervention};
+pub use super::image::ImageError;
 use super::init;
 pub use super::outcome::{KernelEnd, Outcome};
 use super::progress::Progress;
-use super::setup::{Folder, check_root, stations};
+use super::setup::{Folder, roots, stations};
 use crate::show::show;
 use kernel::{Kernels, RunError, StartError, Stretch};
 use medium::{BitInstant, ConfigError, Deed, StationId};
@@ -81,12 +82,22 @@ pub enum LabError<E: std::error::Error + 'static> {
     /// A root file system lacks something.
     #[error("the root file system {} of {station} {what}", root.display())]
     Root {
-        /// The folder.
+        /// The folder or image.
         root: PathBuf,
         /// The station.
         station: String,
         /// What is wrong, and what would be right.
         what: String,
+    },
+    /// The image of a container gives no root file system.
+    #[error("the root file system {} of {station} {why}", root.display())]
+    Image {
+        /// The image's file.
+        root: PathBuf,
+        /// The station.
+        station: String,
+        /// What is wrong, and what would be right.
+        why: ImageError,
     },
     /// What a station is to have in its `/tmp/in` is no folder.
     #[error("the files of {station}: {} is no folder: write one, like `files = \"data\"`", files.display())]
@@ -187,10 +198,10 @@ where
     /// # Errors
     /// A root file system that lacks something, kernels that do not start.
     pub fn start(plan: &'a Plan, wishes: &Wishes, observer: O) -> Result<Lab<'a, O>, LabError<O::Error>> {
-        plan.stations.iter().try_for_each(check_root)?;
         let temporary = |source| LabError::Write { path: std::env::temp_dir(), source };
         let folder = Folder::new().map_err(temporary)?;
-        let stations = stations(plan, wishes, &folder.0)?;
+        let roots = roots(plan, &folder.0, &wishes.interrupted)?;
+        let stations = stations(plan, wishes, &folder.0, &roots)?;
         let macs = plan.stations.iter().map(|station| station.mac.octets());
         let planned = planned(plan).into_iter().map(|(at, deed)| (at, Intervention::Deed(deed)));
         let mut interventions: Vec<(BitInstant, Intervention)> =

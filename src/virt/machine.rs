@@ -19,6 +19,16 @@ pub fn of(plan: &Plan, kernel: &Path) -> io::Result<Machine> {
     let mut roots = BTreeMap::<String, BTreeMap<String, String>>::new();
     for station in &plan.stations {
         let files = roots.entry(station.kernel.root.display().to_string()).or_default();
+        if station.kernel.root.is_file() {
+            // Once for all stations: an image may be large.
+            let name = station.kernel.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if files.is_empty()
+                && let Ok(crc) = crc32(&station.kernel.root)
+            {
+                files.insert(name, crc);
+            }
+            continue;
+        }
         for file in SYSTEM.into_iter().map(str::to_owned).chain(programs(station)) {
             // What cannot be read here cannot be told apart by it.
             if let Ok(crc) = crc32(&station.kernel.root.join(&file)) {

@@ -1,12 +1,15 @@
 //! What a virtual lab needs before its first instant: its private folder, what its stations boot from, and their files.
 
+use super::image::{self, within};
 use super::init;
 use super::lab::{LabError, Wishes};
 use kernel::Station;
 use sim::scenario::plan::{Plan, StationPlan};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// The stations' kernels begin within this time, each at an instant drawn from the seed: kernels that boot at one instant
 /// send at one instant.
@@ -47,19 +50,48 @@ impl Drop for Folder {
     }
 }
 
-/// Whether a station can boot from its root file system.
-pub(super) fn check_root<E: std::error::Error>(station: &StationPlan) -> Result<(), LabError<E>> {
-    let root = &station.kernel.root;
-    let wrong = |what: String| LabError::Root { root: root.clone(), station: station.name.clone(), what };
-    if !root.is_dir() {
-        return Err(wrong("is no folder: write one, like `root = \"/\"`".to_owned()));
-    }
+/// The folder of each station's root file system. An image is unpacked into `folder`, once for all stations.
+pub(super) fn roots<E: std::error::Error>(
+    plan: &Plan,
+    folder: &Path,
+    interrupted: &AtomicBool,
+) -> Result<Vec<PathBuf>, LabError<E>> {
+    let mut images = BTreeMap::new();
+    let mut root_of = |station: &StationPlan| -> Result<PathBuf, LabError<E>> {
+        let root = &station.kernel.root;
+        if root.is_dir() {
+            return Ok(root.clone());
+        }
+        let image = fs::canonicalize(root).ok().filter(|image| image.is_file());
+        let image = image.ok_or_else(|| {
+            let what = "is neither a folder nor the image of a container: name one, like `root = \"/\"` or \
+                        `root = \"image.tar\"`";
+            LabError::Root { root: root.clone(), station: station.name.clone(), what: what.to_owned() }
+        })?;
+        if let Some(unpacked) = images.get(&image) {
+            return Ok(PathBuf::clone(unpacked));
+        }
+        let own = folder.join(format!("image{}", images.len()));
+        let unpacked = image::unpack(&image, &own, interrupted);
+        unpacked.map_err(|why| LabError::Image { root: root.clone(), station: station.name.clone(), why })?;
+        images.insert(image, own.clone());
+        Ok(own)
+    };
+    let roots: Vec<PathBuf> = plan.stations.iter().map(&mut root_of).collect::<Result<_, _>>()?;
+    plan.stations.iter().zip(&roots).try_for_each(|(station, root)| check_root(station, root))?;
+    Ok(roots)
+}
+
+/// Whether a station can boot from its root file system, which is in the folder `root`.
+fn check_root<E: std::error::Error>(station: &StationPlan, root: &Path) -> Result<(), LabError<E>> {
+    let wrong =
+        |what: String| LabError::Root { root: station.kernel.root.clone(), station: station.name.clone(), what };
     let has = |program: &str| init::program(root, program).is_some();
     if let Some(missing) = init::NEEDED.iter().find(|program| !has(program)) {
         return Err(wrong(format!("has no program `{missing}`: install it there, or take another root")));
     }
     for folder in ["proc", "sys", "run", "tmp", "dev"] {
-        if !root.join(folder).is_dir() {
+        if !within(root, Path::new(folder)).is_ok_and(|it| it.is_dir()) {
             return Err(wrong(format!("has no folder `/{folder}`: make it")));
         }
     }
@@ -80,6 +112,7 @@ pub(super) fn stations<E: std::error::Error>(
     plan: &Plan,
     wishes: &Wishes,
     folder: &Path,
+    roots: &[PathBuf],
 ) -> Result<Vec<Station>, LabError<E>> {
     let consoles = wishes.consoles.as_deref();
     consoles.map_or(Ok(()), |consoles| {
@@ -96,7 +129,7 @@ pub(super) fn stations<E: std::error::Error>(
             let open = File::options().create(true).truncate(true).read(true).write(true).open(&path);
             open.map_err(write(path))
         };
-        let root = fs::canonicalize(&station.kernel.root).map_err(write(station.kernel.root.clone()))?;
+        let root = fs::canonicalize(&roots[number]).map_err(write(roots[number].clone()))?;
         let link = own.join("root");
         std::os::unix::fs::symlink(root, &link).map_err(write(link))?;
         lead_to_files(&own, station)?;

@@ -3,8 +3,8 @@
 use super::common::files::{folder, path};
 use super::common::process::{Finished, ethbus, run_for};
 use super::common::skipped;
+use super::images::busybox;
 use super::is_ready;
-use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -68,24 +68,15 @@ fn sixteen_kernels_boot_at_once() {
     assert_eq!(with(&consoles, "heard 15 others"), 16, "{consoles:#?}");
 }
 
-/// The image is made of busybox alone, as small images of containers are. Its `date` may have no nanoseconds.
+/// The image is made of busybox alone, as small images are: its `date` may have no nanoseconds.
 #[test]
 fn a_container_image_is_a_root() {
     if !is_ready() || skipped(&["busybox"]) {
         return;
     }
     let folder = folder();
-    let image = folder.path().join("image");
-    for name in ["bin", "etc", "proc", "sys", "run", "tmp", "dev"] {
-        std::fs::create_dir_all(image.join(name)).expect("a folder");
-    }
-    std::fs::write(image.join("etc/hosts"), "").expect("a file");
-    let busybox = ["/bin/busybox", "/usr/bin/busybox"].into_iter().find(|file| Path::new(file).exists());
-    std::fs::copy(busybox.expect("it is installed"), image.join("bin/busybox")).expect("a copy");
-    for program in ["sh", "mount", "mkdir", "ip", "date", "sleep", "ping", "cat", "rm"] {
-        std::os::unix::fs::symlink("busybox", image.join("bin").join(program)).expect("a link");
-    }
     // The image is in the folder of the scenario's file.
+    std::fs::write(folder.path().join("image.tar"), busybox()).expect("a file");
     let (scenario, own) = (path(&folder, "container.toml"), "/examples/virtual/container.toml");
     std::fs::copy(format!("{}{own}", env!("CARGO_MANIFEST_DIR")), &scenario).expect("a copy");
     run_for(ethbus(["run", &scenario, "--consoles", &path(&folder, "consoles")]), LONG).succeeded();

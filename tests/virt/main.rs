@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod examples;
+mod images;
 mod up;
 
 use common::derive::derive_file;
@@ -384,7 +385,7 @@ fn what_makes_no_virtual_lab_is_refused_with_its_remedy() {
     }
     refused("[[station]]\nrun = ['no-such-program']\n", &[], &["no-such-program", "install"]);
     refused(&format!("{one}root = '{}'", folder.path().display()), &[], &["has no program `sh`"]);
-    refused(&format!("{one}root = '/no/such'"), &[], &["/no/such", "no folder"]);
+    refused(&format!("{one}root = '/no/such'"), &[], &["/no/such", "neither a folder nor the image"]);
     refused(&format!("{one}files = '/no/such'"), &[], &["the files of st1", "/no/such is no folder"]);
     assert!(folder_of_builds().is_dir());
 }

@@ -589,8 +589,8 @@ macro_rules! settings {
 
             /// `[kernel]`
             KernelSection KERNEL {
-                /// stations' root file system, read-only: a folder, relative to the scenario's; `"/"` is this machine's
-                root: Given<String>, Text(any), "a folder in quotes, like `root = \"/\"`",
+                /// stations' root file system, read-only, relative to the scenario's folder: a folder, or an image as `docker save` writes it; `"/"` is this machine's
+                root: Given<String>, Text(any), "a folder or an image in quotes, like `root = \"/\"` or `root = \"image.tar\"`",
                     default "`\"/\"`";
                 /// the folder, relative to the scenario's, whose files stations have in `/tmp/in`, read-only
                 files: Given<String>, Text(any), "a folder in quotes, like `files = \"data\"`",
@@ -776,7 +776,7 @@ macro_rules! settings {
                     "programs in quotes, like `run = [\"iperf3 -s &\", \"at 3s ping -c 3 st1\"]`",
                     default "none";
                 /// *run*: its own root file system
-                root: Given<String>, Text(any), "a folder in quotes, like `root = \"/srv/image\"`",
+                root: Given<String>, Text(any), "a folder or an image in quotes, like `root = \"image.tar\"`",
                     default "that of `[kernel]`";
                 /// *run*: its own files in `/tmp/in`
                 files: Given<String>, Text(any), "a folder in quotes, like `files = \"data\"`",
