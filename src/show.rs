@@ -25,7 +25,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use sim::figures::intervals::BELOW;
 use sim::figures::results::{DelayResults, MediumResults, Results, StationResults};
 use sim::words::units::{group, many};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 pub use fitted::fitted;
@@ -298,10 +298,8 @@ fn silent(results: &Results) -> String {
 
 /// Writes over the terminal's current line; nothing if standard error is no terminal.
 pub fn show(line: &str) {
-    let mut terminal = std::io::stderr();
-    if terminal.is_terminal() {
-        // A terminal that is gone is not worth an error.
-        let _ = write!(terminal, "\r\x1b[K{line}").and_then(|()| terminal.flush());
+    if std::io::stderr().is_terminal() {
+        messages::write_over(line);
     }
 }
 

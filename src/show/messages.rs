@@ -8,7 +8,7 @@ use super::terminal::message;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io::{self, Write};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Texts that may wait to be written.
@@ -16,10 +16,30 @@ const WAITING: usize = 256;
 
 static SAYER: OnceLock<Sayer> = OnceLock::new();
 
+/// Goes back to the begin of a terminal's line, and clears it.
+const OVER: &str = "\r\x1b[K";
+
+/// Whether the terminal's current line is one to write over.
+static IS_SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Writes over the terminal's current line. Where nothing waits for a reader, one who reads nothing misses it.
+pub fn write_over(line: &str) {
+    IS_SHOWN.store(!line.is_empty(), Ordering::Relaxed);
+    let text = format!("{OVER}{line}");
+    match SAYER.get() {
+        Some(sayer) if line.is_empty() || sayer.texts.is_empty() => _ = sayer.texts.try_send(Said::Text(text)),
+        Some(_) => {}
+        // A terminal that is gone is not worth an error.
+        None => _ = std::io::stderr().write_all(text.as_bytes()),
+    }
+}
+
 /// Tells the user something that is no result, on standard error. On a terminal, long messages are folded to its width.
 pub fn say(text: &str) {
     let plain = without_numbers(text);
-    let text = &message(&plain);
+    let text = message(&plain);
+    let over = if IS_SHOWN.swap(false, Ordering::Relaxed) { OVER } else { "" };
+    let text = &format!("{over}{text}");
     match SAYER.get() {
         Some(sayer) => sayer.say(text),
         // An error here must not undo the work: no panic, as `eprint!` would.

@@ -243,15 +243,20 @@ where
             if begin.elapsed() >= look {
                 look = begin.elapsed() + LOOK;
                 self.look_for_ended();
-                let name = |station: usize| self.plan.stations[station].name.as_str();
-                let line = progress.line(self.now, |station| self.kernels.took(station), name);
-                line.into_iter().for_each(|line| show(&line));
+                self.show_progress(&mut progress);
             }
             wishes.pace.into_iter().for_each(|pace| keep_pace(begin, next, pace));
             if !self.go_on(u64::MAX)? {
                 return Ok(true);
             }
         }
+    }
+
+    /// Shows how fast the lab is, if it is time.
+    pub fn show_progress(&self, progress: &mut Progress) {
+        let name = |station: usize| self.plan.stations[station].name.as_str();
+        let line = progress.line(self.now, |station| self.kernels.took(station), name);
+        line.into_iter().for_each(|line| show(&line));
     }
 
     /// The instant, in nanoseconds.

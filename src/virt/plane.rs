@@ -13,10 +13,12 @@ use super::bus::Intervention;
 use super::commands::Command;
 use super::init;
 use super::lab::{Lab, LabError, Wishes};
+use super::progress::Progress;
 use crate::live::plane::protocol::{Request, Told};
 use crate::live::plane::seen::{Batch, Seen};
 use crate::live::plane::writer::captures::{Beginning, Captures};
 use crate::live::supervisor::thread::{Asked, Ends};
+use crate::show::show;
 use crossbeam_channel::{RecvTimeoutError, SendTimeoutError, TryRecvError};
 use link::clock::monotonic_nanos;
 use medium::{BitInstant, BitTimes, Deed, Event, Input, StationId};
@@ -139,6 +141,8 @@ struct Plane<'a, F: Observer> {
     is_stuck: bool,
     next_housekeeping: Instant,
     next_flush: Instant,
+    /// What a terminal shows of a lab in the foreground.
+    progress: Option<Progress>,
 }
 
 /// Runs a lab that is up until the supervisor says stop, or is gone.
@@ -150,6 +154,7 @@ pub fn run<F: Observer>(
     wishes: &Wishes,
     (files, captures): (F, Captures),
     ends: Ends,
+    in_foreground: bool,
 ) -> Result<(), LabError<F::Error>>
 where
     F::Error: std::error::Error + 'static,
@@ -160,7 +165,9 @@ where
     let clock = Clock { pace: wishes.pace.unwrap_or(1.0), since: now, from: 0, is_paused: false };
     let (next_housekeeping, next_flush) = (now + HOUSEKEEPING, now + FLUSH);
     let (commands, killed, is_over, is_stuck) = (Vec::new(), Vec::new(), false, false);
-    Plane { plan, lab, ends, clock, commands, killed, is_over, is_stuck, next_housekeeping, next_flush }.until_its_end()
+    let progress = in_foreground.then(|| Progress::new(plan.stations.len()));
+    Plane { plan, lab, ends, clock, commands, killed, is_over, is_stuck, next_housekeeping, next_flush, progress }
+        .until_its_end()
 }
 
 impl<F: Observer> Plane<'_, F>
@@ -368,6 +375,7 @@ where
         self.tell_of_ended();
         self.look_at_commands();
         self.take_inputs()?;
+        self.progress.iter_mut().for_each(|progress| self.lab.show_progress(progress));
         let at = self.lab.bus.end_at(self.lab.now());
         let observed = self.lab.bus.parts().1;
         observed.captures.look(monotonic_nanos(), at, || Some(at));
@@ -387,6 +395,9 @@ where
         self.lab.look_for_ended();
         self.tell_of_ended();
         self.look_at_commands();
+        if self.progress.is_some() {
+            show("");
+        }
         let Plane { lab, ends, killed, .. } = self;
         let results = lab.outcome(true)?.results;
         // A supervisor that has gone reads none.

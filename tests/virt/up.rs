@@ -3,7 +3,8 @@
 use super::common::files::{kind, logged, path};
 use super::common::lab::{Lab, Unused, fresh_name};
 use super::common::process::{Running, ethbus, program, run};
-use super::common::{PATIENCE, wait_until};
+use super::common::terminal::Terminal;
+use super::common::{ETHBUS, PATIENCE, skipped, wait_until};
 use super::{PING, command, is_ready, processes, read, scenario, text, unchecked};
 use serde_json::Value;
 use std::time::Duration;
@@ -119,6 +120,26 @@ fn commands_and_changes_are_recorded_and_replayed() {
     std::fs::write(folder.path().join("c.record"), unchecked(&whole).replace(line, &later)).expect("a file");
     let altered = path(&folder, "c.record");
     run(ethbus(["replay", &altered, "--programs"])).failed_with(1, &["c.record, line", "this run differs"]);
+}
+
+/// The line of `ethbus run` stays in one place, and is gone when the results come.
+#[test]
+fn a_lab_in_the_foreground_shows_how_fast_it_is() {
+    if !is_ready() || skipped(&["tmux"]) {
+        return;
+    }
+    let (lab, folder) = (Unused::name(), scenario("[[station]]\n[[station]]\n"));
+    let command = format!("{ETHBUS} up --virtual --name {} {}", lab.0, path(&folder, "lab.toml"));
+    let terminal = Terminal::run("virtual", (100, 40), &command);
+    let line = "lab seconds a second; busiest: st";
+    let lines = |shown: String| shown.lines().filter(|shown| shown.contains(line)).count();
+    terminal.wait_for(line);
+    let first = terminal.screen();
+    wait_until(PATIENCE, "another line", || terminal.screen() != first);
+    assert_eq!(lines(terminal.shown(&[])), 1);
+    run(ethbus(["down", &lab.0])).succeeded();
+    let shown = terminal.wait_for("THE END");
+    assert_eq!(lines(shown.clone()), 0, "{shown}");
 }
 
 /// The first process whose command line has this.

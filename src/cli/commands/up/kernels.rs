@@ -11,7 +11,7 @@ use super::schedule::Schedule;
 use super::seats::Seats;
 use super::serve::Serving;
 use super::{Ended, addresses, begin, conclude, finish, refuse_files, take_record};
-use crate::cli::args::{KernelArgs, UpArgs};
+use crate::cli::args::UpArgs;
 use crate::live::control::server::{self, Requests};
 use crate::live::discards::Streams;
 use crate::live::driver::scenario::Prepared;
@@ -112,8 +112,7 @@ fn keep(
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
     let greeting = greeting_of_kernels(plan, args.in_background);
-    let (plane, requests) =
-        begin(args, plan, &greeting, record, |record| start(plan, &args.kernels.0, files, kernel, record))?;
+    let (plane, requests) = begin(args, plan, &greeting, record, |record| start(plan, args, files, kernel, record))?;
     let serving = Serving {
         plan,
         plane,
@@ -136,7 +135,7 @@ fn keep(
 /// Starts the plane, and notes that the lab is up.
 fn start(
     plan: &Plan,
-    args: &KernelArgs,
+    args: &UpArgs,
     files: Observers,
     kernel: PathBuf,
     record: &mut Inventory,
@@ -145,12 +144,13 @@ fn start(
     let header = Header::new(&plan.name, &plan.medium, &plan.station_names());
     let known = Arc::new(Known { header, macs: macs.clone(), epoch: None, containers: Vec::new() });
     let captures = Captures::start(known).map_err(|error| CommandError::Captures(Box::new(error)))?;
+    let (own, in_foreground, args) = (plan.clone(), !args.in_background, &args.kernels.0);
     let patience = args.patience.unwrap_or(PATIENCE);
-    let (own, pace, consoles) = (plan.clone(), args.pace, args.console.consoles.clone());
+    let (pace, consoles) = (args.pace, args.console.consoles.clone());
     let plane = DataPlane::within(patience, move |ends| {
         let interrupted = ends.ending.clone();
         let wishes = Wishes { kernel, until: None, pace, interventions: Vec::new(), patience, consoles, interrupted };
-        plane::run(&own, &wishes, (files, captures), ends).map_err(|error| with_causes(&error))
+        plane::run(&own, &wishes, (files, captures), ends, in_foreground).map_err(|error| with_causes(&error))
     })?;
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = server::listen(&plan.name).map_err(system)?;
