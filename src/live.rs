@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod clients;
 pub mod control;
+pub mod copies;
 pub mod discards;
 pub mod driver;
 pub mod keeper;

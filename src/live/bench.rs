@@ -16,7 +16,7 @@ mod tcp;
 mod view;
 mod yardstick;
 
-pub use bus::{BenchError, Context, Logs};
+pub use bus::{BenchError, Context, Logs, frames_per_second};
 pub use machine::{Conditions, Machine};
 pub use peer::PeerError;
 pub use row::{Asked, Figure, Row, Run, State, Verdict};

@@ -21,12 +21,13 @@ use crate::cli::windows::{self, named};
 use crate::live::control::Farewell;
 use crate::live::control::answer::Answer;
 use crate::live::control::server::{self, Requests};
+use crate::live::copies;
 use crate::live::discards::Streams;
 use crate::live::driver::scenario::{Offering, Prepared};
 use crate::live::keeper::{self, Keeper};
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
-use crate::live::lab::{self, Protocols, Segment, carrier, existing, xdp};
+use crate::live::lab::{self, FanOutMade, Protocols, Segment, carrier, existing, xdp};
 use crate::live::plane::messages::MessageSetup;
 use crate::live::plane::protocol::{KeepSetup, Outputs, Request, Setup};
 use crate::live::scrape;
@@ -272,6 +273,10 @@ fn keep(
     lab::keep_least(plan.medium.topology.stations(), plan.watches())?;
     let protocols = protocols(planned.as_ref());
     let segment = Segment::make(plan, protocols, Some(record), making_until(interrupts, plan.stations.len()))?;
+    let by_kernel = matches!(segment.fan_out, FanOutMade::Kernel(_));
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let too_much = copies::warning(plan, by_kernel, processors);
+    too_much.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background, planned.is_none());
     let started = begin(args, plan, &greeting, record, |record| {
         let mut started = start(plan, planned.as_ref(), outputs, files, segment, record)?;
