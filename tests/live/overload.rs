@@ -1,6 +1,6 @@
 //! A machine that does not keep up, and a bus that is slow on purpose (issue 5, item 2).
 
-use crate::common::lab::Lab;
+use crate::common::lab::{Lab, Unused};
 use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
 use crate::common::results::{check, emulator, number, sum};
 use crate::common::{Turn, note, skipped};
@@ -32,6 +32,23 @@ fn stop_for_a_second(lab: &mut Lab) {
     std::thread::sleep(Duration::from_secs(1));
     signal("CONT", &plane);
     sender.wait().succeeded();
+}
+
+/// 80 stations that saturate 100 Mb/s need more copies than any machine's processors are taken to make.
+#[test]
+fn a_bus_that_needs_too_many_copies_is_warned_of_before_it_runs() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::alone();
+    for (stations, rate, is_warned_of) in [(80, "100Mbit/s", true), (10, "10Mbit/s", false)] {
+        let text = format!("stations = {stations}\n[medium]\nrate = '{rate}'\n[traffic]\narrivals = 'saturated'\n");
+        let (lab, file) = (Unused::name(), scenario(&text));
+        let path = file.path().to_str().expect("plain");
+        let told = run(ethbus(["up", "--name", &lab.0, "--duration", "100ms", path])).succeeded().stderr;
+        assert_eq!(told.contains("frames a second to 79 stations each are"), is_warned_of, "{told}");
+        assert_eq!(told.contains("filter = \"address\""), is_warned_of, "{told}");
+    }
 }
 
 /// The medium's time stops while the data plane is stopped; then everything continues at the same place, and nothing is
