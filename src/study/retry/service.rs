@@ -150,8 +150,9 @@ impl Class {
             let policy = own.first().map(|text| Named::parse(text)).transpose().map_err(|wrong| wrong.to_string())?;
             return Ok(Class { name: name.to_owned(), percent, priority, policy });
         }
-        Err("a class has a name, 1 to 100 percent of the clients and a priority from 1 to 10000, like `emergency:5:25`"
-            .to_owned())
+        Err(format!(
+            "`{text}`: a class has a name, 1 to 100 percent of the clients and a priority from 1 to 10000, like `emergency:5:25`"
+        ))
     }
 }
 

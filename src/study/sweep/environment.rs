@@ -167,7 +167,9 @@ fn scheduler(told: &impl Fn(&str) -> Option<String>, instead: &str) -> Result<&'
         [] => {
             let known = SCHEDULERS.iter().map(|one| format!("{} ({})", one.name, one.number));
             let known = known.collect::<Vec<_>>().join(", ");
-            Err(format!("no scheduler has told which task this is: it takes one of {known}, or write `{instead}`"))
+            Err(format!(
+                "`auto` needs the number of a task, and no scheduler has set one: run it as a task of {known}, or write `{instead}`"
+            ))
         }
         [..] => {
             let both: Vec<&str> = there.iter().map(|one| one.number).collect();

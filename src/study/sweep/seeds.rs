@@ -63,7 +63,7 @@ pub fn with_more(mut seeds: Vec<u64>, most: Option<u64>) -> Result<Vec<u64>, Str
     let Some(most) = most else { return Ok(seeds) };
     if !(2..=most).contains(&(seeds.len() as u64)) {
         return Err(format!(
-            "an interval needs two seeds at least, and --max-seeds {most} allows {most}: write a number between"
+            "an interval needs two seeds at least, and --max-seeds allows {most}: write a number from 2 to {most}"
         ));
     }
     let (there, last) = (seeds.len() as u64, seeds.iter().copied().max().unwrap_or(0));

@@ -8,13 +8,13 @@ pub enum NameError {
     #[error("an interface's name cannot be empty")]
     Empty,
     /// It has more than [`NAME_OCTETS_MAX`] octets.
-    #[error("{name} has {} octets; an interface's name has at most {NAME_OCTETS_MAX}", .name.len())]
+    #[error("`{name}` has {} octets; an interface's name has at most {NAME_OCTETS_MAX}", .name.len())]
     TooLong {
         /// The name.
         name: String,
     },
     /// It has a character that the kernel refuses.
-    #[error("{name:?} cannot name an interface: it has {character:?} in it")]
+    #[error("`{name}` cannot name an interface: it has `{character}` in it")]
     Character {
         /// The name.
         name: String,
@@ -22,7 +22,7 @@ pub enum NameError {
         character: char,
     },
     /// It has another meaning in folders that are named after interfaces.
-    #[error("{name} cannot name an interface: it is reserved")]
+    #[error("`{name}` cannot name an interface: it is reserved")]
     Reserved {
         /// The name.
         name: String,

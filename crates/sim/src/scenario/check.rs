@@ -243,7 +243,7 @@ impl Checker<'_> {
                     self.section(table, SCENARIO, &format!("{BUS}{}]", name.get_ref()));
                     true
                 }
-                _ => self.wrong(name.span(), name.get_ref(), format!("a bus has keys: write {}", key.right)),
+                _ => self.wrong(name.span(), name.get_ref(), format!("a bus is a section: write {}", key.right)),
             };
         }
         right
@@ -281,7 +281,7 @@ impl Checker<'_> {
 
     /// A section that is written as another kind of section.
     fn heading(&mut self, key: &Key, name: &Spanned<DeString<'_>>, open: &str, close: &str) -> bool {
-        self.wrong(name.span(), key.name, format!("`{open}{}{close}` is not it: write {}", key.name, key.right))
+        self.wrong(name.span(), key.name, format!("`{open}{}{close}` is no section: write {}", key.name, key.right))
     }
 
     /// A key that is written as a section.

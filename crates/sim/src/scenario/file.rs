@@ -73,7 +73,7 @@ impl SourceText {
 #[non_exhaustive]
 pub enum ScenarioError {
     /// The file could not be read.
-    #[error("{}: cannot read the scenario", path.display())]
+    #[error("{}: cannot be read", path.display())]
     Read {
         /// The file.
         path: PathBuf,

@@ -335,7 +335,7 @@ impl Plan {
     /// Slots of TDMA, as written, without room for the frames of programs; stations that join or leave.
     pub fn of_programs(mut self) -> Result<Plan, PlanError> {
         if let Some(place) = &self.host_change {
-            let what = "kernels are there from the first instant to the last, and their programs offer the frames: leave `add`, `remove`, `arrivals` and `until` out, and write `plug` and `unplug`, programs in `run`, or `--until TIME`";
+            let what = "kernels are there from the first instant to the last, and their programs offer the frames: leave `add`, `remove`, `arrivals` and `until` out, and write `plug` and `unplug`, programs in `run`, or `--duration TIME`";
             return Err(Wrong { place: Some(place.clone()), name: "at".to_owned(), what: what.to_owned() }.into());
         }
         self.check_live_slots()?;

@@ -278,7 +278,7 @@ fn options<'a, const N: usize>(
     for part in rest {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
         let Some(index) = keys.iter().position(|known| *known == key.trim()) else {
-            return Err(format!("`{}` is nothing {of} has: write {example}", part.trim()));
+            return Err(format!("`{}` is no option of {of}: write {example}", part.trim()));
         };
         if values[index].replace(value).is_some() {
             return Err(format!("`{}` comes twice: leave one out", key.trim()));

@@ -38,13 +38,13 @@ pub fn interface_name(name: &str) -> Result<(), String> {
         return Err("an interface's name cannot be empty".to_owned());
     }
     if name.len() > OCTETS_MAX {
-        return Err(format!("{name} has {} octets; an interface's name has at most {OCTETS_MAX}", name.len()));
+        return Err(format!("`{name}` has {} octets; an interface's name has at most {OCTETS_MAX}", name.len()));
     }
     if let Some(character) = name.chars().find(|character| refused(*character)) {
-        return Err(format!("{name:?} cannot name an interface: it has {character:?} in it"));
+        return Err(format!("`{name}` cannot name an interface: it has `{character}` in it"));
     }
     if matches!(name, "." | ".." | "all" | "default") {
-        return Err(format!("{name} cannot name an interface: it is reserved"));
+        return Err(format!("`{name}` cannot name an interface: it is reserved"));
     }
     Ok(())
 }

@@ -177,7 +177,7 @@ pub fn unwise(segment: Segment<'_>) -> Vec<String> {
         }
     }
     let Some((coordinator, _)) = all.iter().find(|(_, id)| *id == 0).map(|(at, _)| nodes[*at]) else {
-        let none = "no node has id 0, so nobody sends BEACONs: the bus stays one of plain CSMA/CD (802.3, 148.4.4)";
+        let none = "no node has id 0, so no node sends BEACONs: the bus stays one of plain CSMA/CD (802.3, 148.4.4)";
         return if all.is_empty() { Vec::new() } else { vec![none.to_owned()] };
     };
     let count = usize::from(coordinator.node_count);

@@ -79,7 +79,7 @@ impl Settings {
             }
         }
         if settings.policies.is_empty() && wrongs.is_empty() {
-            let what = "no policy: write one like `full-jitter:100ms,20s`; `ethbus retry -h`".to_owned();
+            let what = "no policy: write one like `full-jitter:100ms,20s`; docs/retry.md has all".to_owned();
             wrongs.push(Wrong { place: None, name: "POLICY".to_owned(), what });
         }
         if wrongs.is_empty() { Ok(settings) } else { Err(ScenarioError::Content(Wrongs::new(wrongs))) }

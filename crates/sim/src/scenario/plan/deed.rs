@@ -363,7 +363,7 @@ impl Planner<'_> {
             Err(TrafficError::Range { what, .. }) => format!("{name}: {what}"),
             Err(TrafficError::Destination { to, problem, .. }) => {
                 let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
-                return Err(self.at("destination", section, format!("{to} is {problem}, for the station {name}")));
+                return Err(self.at("destination", section, format!("for {name}, {to} is {problem}")));
             }
             Err(error) => error.to_string(),
         };

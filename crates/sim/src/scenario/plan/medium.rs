@@ -45,7 +45,7 @@ impl Planner<'_> {
         let bits = value(given).map_or(usual.get(), |rate| rate.0);
         let what = match BitRate::per_second(bits).filter(|rate| *rate <= BitRate::MBIT_1000) {
             Some(rate) if self.access_method() == AccessMethod::Plca && rate != BitRate::MBIT_10 => format!(
-                "`{rate}`: PLCA is of 10BASE-T1S, which has 10 Mb/s and no other rate (802.3, clauses 147 and 148): write `10M`, or take another way to send, like `csma-cd`"
+                "`{rate}`: PLCA is of 10BASE-T1S, which has 10 Mb/s and no other rate (802.3, clauses 147 and 148): write `10M`, or choose another access method, like `csma-cd`"
             ),
             Some(rate) => return Ok(rate),
             None => format!("{bits}bit/s: half-duplex Ethernet ends at 1Gbit/s"),
@@ -97,7 +97,7 @@ impl Planner<'_> {
         {
             let written = self.source.map(|source| source.text(&place).to_owned()).unwrap_or_default();
             let what = format!(
-                "`{}` does not fit the {name} that the standard has: that must be {allowed}: write another value, or {name} too",
+                "`{}` does not fit the standard's {name}, which must be {allowed}: write another value, or {name} too",
                 written.trim_matches(['"', '\''])
             );
             return self.wrong(other, Some(place), what);

@@ -294,7 +294,7 @@ impl Planner<'_> {
             TrafficError::Destination { station, to, problem } => {
                 let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
                 let given = sections[station].destination.as_ref().or(self.scenario.traffic.destination.as_ref());
-                let what = format!("{to} is {problem}, for the station {}", names[station]);
+                let what = format!("for {}, {to} is {problem}", names[station]);
                 self.wrong("destination", given.map(Spanned::span), what)
             }
             TrafficError::SizesOfReplay { station } => at(
