@@ -31,7 +31,7 @@ type Entry = (&'static str, &'static str, fn(&Context<'_>, &mut Row) -> Result<(
 
 /// Every row, in the order in which they are measured.
 const ROWS: [Entry; 14] = [
-    ("idle", "a bus on which nobody sends, 10 Mb/s, 4 stations", cpu::idle),
+    ("idle", "a bus on which no station sends, 10 Mb/s, 4 stations", cpu::idle),
     ("echo", "round trips of 102 octets, 10 Mb/s, 2 stations", latency::at_10),
     ("echo_100", "round trips of 102 octets, 100 Mb/s, 2 stations", latency::at_100),
     ("pairs", "two senders above line rate, 64 octets, 10 Mb/s, 4 stations", load::pairs),

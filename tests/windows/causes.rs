@@ -172,7 +172,7 @@ fn steps(case: &Case, frame: FrameId) -> Vec<ToldStep> {
 fn says(steps: &[ToldStep], event: &Event) -> Result<String, String> {
     let receiver = format!("st{}", event.station.index() + 1);
     let names = |says: &str| {
-        says.split("whom it is for").next().expect("one part").split([' ', ',']).any(|word| word == receiver)
+        says.split(", the addressee").next().expect("one part").split([' ', ',']).any(|word| word == receiver)
     };
     let is_it = |step: &&ToldStep| match event.kind {
         // Receivers that heard the same are one step, which begins with the first of them.

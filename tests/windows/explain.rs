@@ -363,7 +363,7 @@ fn faults_and_cuts_are_told() {
         ("st2#1", "st2 has the fault `deaf`: no carrier sense."),
         ("st2#3", "st2 had the fault `bad_fcs` as it began"),
         ("st1#2", "The cable is cut on segment 0, just before 100 BT (10 us)."),
-        ("st1#2", "st3, whom it is for, hears nothing of it: the cable was cut in between as it began."),
+        ("st1#2", "st3, the addressee, hears nothing of it: the cable was cut in between as it began."),
     ] {
         let told = run(ethbus(["explain", &events, "--frame", frame])).unwrapped();
         assert!(told.contains(words), "{frame}: {words}: {told}");

@@ -218,7 +218,7 @@ impl<'a> Check<'a> {
         match words {
             _ if words.contains("Attempt ") && !words.contains("attemptLimit is reached") => self.attempted(t, words),
             _ if words.contains(" nothing of it: ") || words.contains(" off the medium when ") => self.unheard(words),
-            _ if words.contains("whom it is for") || words.contains("the frame whole (4.2.4).") => {
+            _ if words.contains(", the addressee") || words.contains("the frame whole (4.2.4).") => {
                 self.received(t, words)
             }
             _ if words.contains("gets the fault") || words.contains("no fault any more") => self.done(t, words),
@@ -420,7 +420,9 @@ impl<'a> Check<'a> {
 
     fn unheard(&self, words: &str) {
         let sent = self.run.signals.iter().rfind(|one| one.frame == self.frame).expect("an attempt");
-        for name in words.split(", whom").next().expect("names").split([' ', ',']).filter(|it| it.starts_with("st")) {
+        for name in
+            words.split(", the addressee").next().expect("names").split([' ', ',']).filter(|it| it.starts_with("st"))
+        {
             let place = station(name);
             assert_eq!(words.contains("cable was cut"), !sent.reaches[place], "{words}");
             let received = ["delivered", "fragment", "damaged", "too_long"];
@@ -433,7 +435,7 @@ impl<'a> Check<'a> {
     fn received(&self, t: u64, words: &str) {
         let who: BTreeSet<&str> = words
             .split([' ', ','])
-            .take_while(|word| !word.starts_with("whom") && !word.starts_with("receive"))
+            .take_while(|word| !word.starts_with("addressee") && !word.starts_with("receive"))
             .filter(|it| it.starts_with("st"))
             .collect();
         let kind = match words {
@@ -527,7 +529,7 @@ fn check(scenario: &Scenario, seen: &mut BTreeMap<String, u64>) {
         let other = |words: &str| {
             let extra = ["The MAC of ", "The cable is ", "The station is "];
             let done = ["gets the fault", "no fault any more", "put back on", "taken off the medium"];
-            let receivers = ["whom it is for", "the frame whole (4.2.4)."];
+            let receivers = [", the addressee", "the frame whole (4.2.4)."];
             extra[..2].iter().any(|begin| words.starts_with(begin))
                 || done.iter().chain(&receivers).any(|part| words.contains(part))
         };

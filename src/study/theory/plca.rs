@@ -73,7 +73,7 @@ pub fn answer(nodes: u32, octets: u32, bursts: u32, to: u32, load: Option<f64>) 
     let answer = Answer::new("plca", source, holds)
         .with("nodes", "n, turns in a cycle", count(bus.nodes))
         .with("frame_size", "L, octets of a frame", count(bus.octets))
-        .with("idle_cycle_bt", "a cycle in which nobody sends: 20 + to_tmr n", count(bus.idle_cycle()))
+        .with("idle_cycle_bt", "a cycle in which no node sends: 20 + to_tmr n", count(bus.idle_cycle()))
         .with("longest_cycle_bt", "every node sends all it may", count(all))
         .with("longest_turn_bt", "COMMIT, the frames of a turn, and ESD", count(bus.turn()))
         .with(

@@ -84,18 +84,18 @@ pub const DISCARDED: &str = "The frame is discarded after {attempts} attempts: {
 /// A receiver has it.
 pub const DELIVERED: &str = "{station} receives the frame whole (4.2.4).";
 /// A receiver has a piece.
-pub const FRAGMENT: &str = "{station}, whom it is for, hears {bits} bits after the SFD: a collision fragment, dropped without an error (4.2.4.2.2).";
+pub const FRAGMENT: &str = "{station}, the addressee, hears {bits} bits after the SFD: a collision fragment, dropped without an error (4.2.4.2.2).";
 /// A receiver has something broken.
-pub const DAMAGED: &str = "{station}, whom it is for, hears {bits} bits with a bad FCS and drops them (4.2.4.1.2).";
+pub const DAMAGED: &str = "{station}, the addressee, hears {bits} bits with a bad FCS and drops them (4.2.4.1.2).";
 /// A receiver has too much.
-pub const TOO_LONG: &str = "{station}, whom it is for, hears {size} octets: too long, dropped (4.2.4.2.1).";
+pub const TOO_LONG: &str = "{station}, the addressee, hears {size} octets: too long, dropped (4.2.4.2.1).";
 
 /// A BEACON.
 pub const BEACON: &str = "{station} sends a BEACON (148.4.4).{over}";
 /// The cycle before it.
 pub const CYCLE: &str = " A cycle of {span} is over{empty}.";
 /// Cycles before that.
-pub const CYCLES_EMPTY: &str = ", and {empty} in which nobody sent";
+pub const CYCLES_EMPTY: &str = ", and {empty} in which no node sent";
 /// A node's turn.
 pub const COMMIT: &str = "{station} takes the turn of id {id} (148.4.4): COMMIT, or at once its frame.";
 /// D-PLCA gives a node another turn.

@@ -239,7 +239,7 @@ impl Words<'_> {
         let (begin, end, place) = match addressee(self.destination, sent) {
             Some(place) => match there(sent, place, &self.config) {
                 Some((begin, end)) => (begin, end, format!("at the place of {}", self.station(place))),
-                None => return format!(" It does not get to {}, whom it is for.", self.station(place)),
+                None => return format!(" It does not get to {}, the addressee.", self.station(place)),
             },
             None => (sent.begin, sent.end.unwrap_or(sent.begin), "anywhere".to_owned()),
         };
@@ -399,7 +399,7 @@ impl Words<'_> {
             (_, Some(sent)) if sent.fault == Some(Fault::BadFcs) => {
                 format!("nothing met the frame, but {} has the fault `bad_fcs`", self.own())
             }
-            _ => "nothing met the frame, but whom it is for did not get it whole: it was off the medium, or what came was \
+            _ => "nothing met the frame, but the addressee did not get it whole: it was off the medium, or the frame came \
                   damaged"
                 .to_owned(),
         }

@@ -141,7 +141,7 @@ fn names(segment: &Segment, stations: &[StationId]) -> String {
 fn met(segment: &Segment, met: &Meetings) -> String {
     let named = met.others.iter().map(|&(other, count)| format!("{} ({})", segment.name(other), group(count)));
     match (met.others.len(), met.first) {
-        (0, None) => "It has met nobody on the line yet.".to_owned(),
+        (0, None) => "It has met no other node on the line yet.".to_owned(),
         (0, Some(_)) => "On the line its frames met BEACONs and COMMITs.".to_owned(),
         _ => format!("On the line its frames met those of {}.", list(&named.collect::<Vec<_>>())),
     }
@@ -184,7 +184,7 @@ fn without_coordinator(segment: &Segment, spell: &Spell) -> [String; 3] {
     let since = group(spell.from.get());
     let who = spell.who.map(|(who, _)| segment.name(who)).unwrap_or_default();
     let cause = match spell.who {
-        None => "No node has the id 0, so nobody sends BEACONs: the bus is one of plain CSMA/CD.".to_owned(),
+        None => "No node has the id 0, so no node sends BEACONs: the bus is one of plain CSMA/CD.".to_owned(),
         Some((_, Away::Unplugged)) => {
             format!("The coordinator is lost: {who}, node 0, left the medium at t = {since}.")
         }
@@ -192,7 +192,7 @@ fn without_coordinator(segment: &Segment, spell: &Spell) -> [String; 3] {
             format!("The coordinator is lost: PLCA was switched off at {who}, node 0, at t = {since}.")
         }
         Some((_, Away::Renumbered(id))) => {
-            format!("The coordinator is lost: {who} was given the id {id} at t = {since}, and nobody has the id 0.")
+            format!("The coordinator is lost: {who} was given the id {id} at t = {since}, and no node has the id 0.")
         }
     };
     let mend = match spell.who {
@@ -264,7 +264,7 @@ fn ids(segment: &Segment, cause: &Cause) -> [String; 3] {
             format!("{} have the same id, {id}: they send in the same turn.", names(segment, nodes)),
             match (*among, *elsewhere) {
                 (0, _) => "They have not had frames for the same turn yet.".to_owned(),
-                (among, 0) => format!("Their frames met on the line {}, and nobody else's did.", times(among)),
+                (among, 0) => format!("Their frames met on the line {}, and those of no other node did.", times(among)),
                 (among, others) => {
                     format!("Their frames met on the line {}, those of others {}.", times(among), times(others))
                 }
@@ -372,7 +372,7 @@ fn counting(segment: &Segment, cause: &Cause) -> [String; 3] {
                     "The clock of {name} is {how} by {ppm} ppm: a turn of {to_timer} BT takes {takes:.2} BT there."
                 ),
                 format!(
-                    "After turns that nobody used, its own, of id {id}, begins up to {} BT {sooner}. Each BEACON and each \
+                    "After unused turns its own, of id {id}, begins up to {} BT {sooner}. Each BEACON and each \
                      frame on the line sets its count right again. {}",
                     group(off),
                     met(segment, meetings)
@@ -393,7 +393,7 @@ fn no_detection(segment: &Segment, nodes: &[StationId], lost: Option<BitInstant>
         (0, None) => "No harm yet: with BEACONs nothing meets.".to_owned(),
         (0, Some(_)) => "plca_status was lost, but no frames have overlapped yet.".to_owned(),
         (damaged, lost) => format!(
-            "{} frames came with a bad FCS, and their senders count them as transmitted: nobody noticed.{}",
+            "{} frames came with a bad FCS, and their senders count them as transmitted: no node noticed.{}",
             group(damaged),
             lost.map_or(String::new(), |fell| format!(
                 " It began after plca_status fell at t = {}.",

@@ -26,21 +26,21 @@ impl Words<'_> {
                 format!("{} and {} more, the last at t = {}", named.join(", "), group(more as u64), self.last(steps))
             }
         };
-        let s = if steps.len() == 1 { "s" } else { "" };
+        let (s, to) = if steps.len() == 1 { ("s", "addressee") } else { ("", "addressees") };
         match first.kind {
             Kind::Fragment { bits } => format!(
-                "{who}, whom it is for, hear{s} {} bits after the SFD. That is less than {}: a collision \
+                "{who}, the {to}, hear{s} {} bits after the SFD. That is less than {}: a collision \
                  fragment, dropped without an error (4.2.4.2.2).",
                 bits.get(),
                 self.least_received(setting)
             ),
             Kind::Damaged { bits } => format!(
-                "{who}, whom it is for, hear{s} {} bits with a bad FCS and drop{s} them (4.2.4.1.2): {}.",
+                "{who}, the {to}, hear{s} {} bits with a bad FCS and drop{s} them (4.2.4.1.2): {}.",
                 bits.get(),
                 self.what_spoilt(setting, &places)
             ),
             Kind::TooLong { size } => {
-                format!("{who}, whom it is for, hear{s} {} octets: too long, dropped (4.2.4.2.1).", size.get())
+                format!("{who}, the {to}, hear{s} {} octets: too long, dropped (4.2.4.2.1).", size.get())
             }
             Kind::Delivered { .. } => format!("{who} receive{s} the frame whole (4.2.4)."),
             _ => String::new(),
@@ -97,15 +97,15 @@ impl Words<'_> {
 
     pub(super) fn unheard(&self, who: &[StationId], why: Unheard) -> String {
         let who: Vec<String> = who.iter().map(|station| self.names[station.index()].clone()).collect();
-        let (s, is) = if who.len() == 1 { ("s", "is") } else { ("", "are") };
+        let (s, is, to) = if who.len() == 1 { ("s", "is", "addressee") } else { ("", "are", "addressees") };
         let who = self.some(&who);
         match why {
             Unheard::Cut => {
-                format!("{who}, whom it is for, hear{s} nothing of it: the cable was cut in between as it began.")
+                format!("{who}, the {to}, hear{s} nothing of it: the cable was cut in between as it began.")
             }
             Unheard::Detached => {
                 format!(
-                    "{who}, whom it is for, {is} off the medium when its last bit comes, and do{} not receive it.",
+                    "{who}, the {to}, {is} off the medium when its last bit comes, and do{} not receive it.",
                     if s.is_empty() { "" } else { "es" }
                 )
             }

@@ -22,9 +22,9 @@ const TRANSMITTED: &str = "Transmitted, {size} octets, at attempt {attempts}. Ac
 /// A receiver has it.
 const DELIVERED: &str = "{station} receives the frame whole.";
 /// A receiver has something broken.
-const DAMAGED: &str = "{station}, whom it is for, hears it spoilt and drops it.";
+const DAMAGED: &str = "{station}, the addressee, receives it damaged and drops it.";
 /// A receiver has too much.
-const TOO_LONG: &str = "{station}, whom it is for, drops it: {size} octets are too long.";
+const TOO_LONG: &str = "{station}, the addressee, drops it: {size} octets are too long.";
 /// CSMA/CA asks before it sends.
 const RTS: &str =
     "{station} asks first, with an RTS of {rts}, which reserves the medium for {reserves} after it (NAV).";
