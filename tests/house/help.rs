@@ -58,6 +58,32 @@ fn the_commands_are_few() {
     assert!(rows <= 28 && groups().len() == 6, "{rows} in {:?}", groups());
 }
 
+/// The paragraphs after the first line of a man page's description, as plain words.
+fn explained(page: &str) -> Vec<String> {
+    let (_, rest) = page.split_once(".SH DESCRIPTION\n").expect("a description");
+    let (text, _) = rest.split_once("\n.SH ").expect("options");
+    let plain = text.replace("\\-", "-").replace("\\*(Aq", "'");
+    plain.split(".PP").skip(1).map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+/// A command whose options have one line each printed its short help for `--help`.
+#[test]
+fn a_long_help_says_what_the_man_page_says() {
+    let verbs = ["add", "remove", "plug", "unplug", "fault", "cut", "mend", "pause", "step", "resume"];
+    let commands = groups().into_iter().flat_map(|(_, commands)| commands).map(|(name, _)| name);
+    let mut compared = 0;
+    for name in commands.filter(|name| name != "help").chain(verbs.map(str::to_owned)) {
+        let page = run(ethbus(["help", "man", &name])).succeeded().stdout;
+        let help = run(ethbus([&*name, "--help"])).succeeded().stdout;
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        for paragraph in explained(&page) {
+            compared += 1;
+            assert!(help.contains(&paragraph), "ethbus {name} --help lacks: {paragraph}");
+        }
+    }
+    assert!(compared >= 15, "only {compared} paragraphs");
+}
+
 /// Commands of earlier versions: each answers with the one to type, and no file of the project tells of it.
 #[test]
 fn a_removed_command_answers_with_the_new_one() {
