@@ -179,7 +179,7 @@ pub enum Command {
     Kernel(KernelCommand),
     /// List the labs that are up, their stations and addresses
     ///
-    /// Labs of the user who asks, and what killed ones left behind, which `ethbus down` removes.
+    /// Labs of the user who runs it, and what killed labs left behind, which `ethbus down` removes.
     #[command(visible_alias = "ls", alias = "ps", after_help = "Examples:\n  ethbus list\n  ethbus list --format json")]
     List(ListArgs),
     /// Run a program in a station of a lab
@@ -240,8 +240,8 @@ pub enum Command {
     Unplug(PortArgs),
     /// Change a lab that is up, by key or by verb: add, unplug, fault …
     ///
-    /// The keys and values are those of `[[at]]` in a scenario: `arrivals`, `frame_size` and `destination` of a station, or
-    /// without one of all together; `queue`, `filter`, `link` and `until` of the lab. `--help` lists the verbs.
+    /// The keys and values are those of `[[at]]` in a scenario: `arrivals`, `frame_size` and `destination` of one station, or
+    /// of all together if no station is named; `queue`, `filter`, `link` and `until` of the lab. `--help` lists the verbs.
     #[command(after_help = SET_EXAMPLES)]
     Set(SetArgs),
     /// Make a station faulty on purpose, or right again
@@ -344,9 +344,9 @@ pub enum Command {
         after_help = "Examples:\n  ethbus report run.events -o report.html\n  ethbus report before.trace after.trace -o report.html"
     )]
     Report(ReportArgs),
-    /// Make a capture, a timeline, a table or another trace of a trace
+    /// Make a capture, a timeline, a table or another trace from a trace
     ///
-    /// What it tells, in the words of another tool; see docs/seeing.md.
+    /// The same run in the format of another tool; see docs/seeing.md.
     #[command(
         after_help = "Examples:\n  ethbus convert run.events --to pcapng --out run.pcapng\n  ethbus convert run.trace --to pcapng | wireshark -k -i -"
     )]

@@ -81,7 +81,7 @@ pub struct UpArgs {
     pub windows: WindowArgs,
     /// Serve metrics for Prometheus: `9610` [default: none]
     ///
-    /// At http://127.0.0.1:PORT/metrics, unless an address is said, as in `0.0.0.0:9610`. `ethbus serve prometheus` serves all
+    /// At http://127.0.0.1:PORT/metrics, unless an address is given, as in `0.0.0.0:9610`. `ethbus serve prometheus` serves all
     /// labs.
     #[arg(long, value_name = "[ADDRESS:]PORT", hide_short_help = true, conflicts_with = "is_virtual")]
     pub metrics: Option<String>,
@@ -284,9 +284,9 @@ pub struct FaultArgs {
     pub station: String,
     /// What is wrong with it from now on
     ///
-    /// `deaf`, `one_way`, `bad_fcs`, `babble`; `ber:1e-6`, `burst:1e-6:400`, `line_ber:1e-6`, `line_burst:1e-6:400`; of
-    /// PLCA `lost_beacon:10%`, `bad_beacon:10%`, `lost_commit:10%`, `bad_commit:10%`; `none`: it is right again. See
-    /// docs/fidelity.md.
+    /// `deaf`, `one_way`, `full_duplex`, `bad_fcs`, `babble`; `ber:1e-6`, `burst:1e-6:400`, `line_ber:1e-6`,
+    /// `line_burst:1e-6:400`; of PLCA `lost_beacon:10%`, `bad_beacon:10%`, `lost_commit:10%`, `bad_commit:10%`; `none`: it is
+    /// right again. See docs/fidelity.md.
     #[arg(value_parser = FaultParser, hide_possible_values = true)]
     pub fault: String,
 }
@@ -339,7 +339,7 @@ pub struct PlcaSetArgs {
     pub station: String,
     /// `enable on|off`; with N: `node-id`, `node-cnt`, `to-tmr`, `burst-cnt`, …
     ///
-    /// The last one is `burst-tmr N`. The units are those of ethtool: a node's number, nodes, bit times, frames, bit times.
+    /// And `burst-tmr`. As for ethtool, `to-tmr` and `burst-tmr` are in bit times, `burst-cnt` is in frames.
     #[arg(value_name = "NAME VALUE", required = true, num_args = 2..)]
     pub settings: Vec<String>,
 }

@@ -38,8 +38,8 @@ const USUAL_ROWS: &str = "echo,sixty_four,frames_100";
 pub struct DoctorArgs {
     /// Measure what a live bus holds here: `all`, or rows like `echo,idle`
     ///
-    /// Beside what is asked of it, and beside a veth pair and a kernel bridge, some 30 s if no rows are named. Needs what the
-    /// demonstration needs, and `iperf3` for some rows. See docs/live.md.
+    /// Each figure is beside its goal, a veth pair and a kernel bridge. Without rows: `echo`, `sixty_four` and `frames_100`, some
+    /// 30 s. Needs what the demonstration needs, and `iperf3` for some rows. See docs/live.md.
     #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',', num_args = 0..=1, default_missing_value = USUAL_ROWS)]
     pub measure: Option<Vec<String>>,
     /// How long each measurement takes.
@@ -67,8 +67,8 @@ pub enum HelpCommand {
     Man(ManArgs),
     /// Print a shell's completions
     ///
-    /// In bash, zsh and fish the Tab key then also knows topologies, traffic and other values, and the names of the labs that you
-    /// have up, and of their stations: root's where root types.
+    /// In bash, zsh and fish the Tab key then also knows topologies, traffic and other values, and the names of your labs that
+    /// are up, and of their stations. A root shell knows root's labs.
     #[command(
         after_help = "Examples:\n  source <(ethbus help completions bash)\n  ethbus help completions bash > /etc/bash_completion.d/ethbus\n  ethbus help completions zsh > /usr/local/share/zsh/site-functions/_ethbus\n  ethbus help completions fish > ~/.config/fish/completions/ethbus.fish"
     )]
@@ -138,8 +138,8 @@ pub struct CheckArgs {
 pub enum ServeCommand {
     /// Serve the figures of all labs that are up to Prometheus
     ///
-    /// At http://127.0.0.1:9610/metrics, in the format of OpenMetrics, until interrupted. Labs of the user who asks. `ethbus up
-    /// --metrics` serves one lab as long as it is up. See docs/seeing.md.
+    /// At http://127.0.0.1:9610/metrics, in the format of OpenMetrics, until interrupted: the labs of the user who runs it.
+    /// `ethbus up --metrics` serves one lab as long as it is up. See docs/seeing.md.
     #[command(after_help = "Example:\n  ethbus serve prometheus --listen 0.0.0.0:9610")]
     Prometheus(PrometheusArgs),
     /// Serve Docker's daemon: a network of containers is a bus

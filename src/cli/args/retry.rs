@@ -32,7 +32,7 @@ pub enum RetryCommand {
     /// Let many clients come back at once to a service that was out
     #[command(after_help = "Example:\n  ethbus retry herd google-http full-jitter:100ms,20s")]
     Herd(HerdArgs),
-    /// Print the tables of the literature beside what is right
+    /// Print tables of the literature beside the policies' own values
     #[command(after_help = "Example:\n  ethbus retry published --format json")]
     Published(PublishedArgs),
 }

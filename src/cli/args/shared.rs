@@ -183,7 +183,7 @@ pub struct Trust {
     pub tolerance: f64,
     /// End with 3 if the run is not to be trusted
     ///
-    /// Of a lab with --background it is `ethbus down` that ends so.
+    /// With --background `ethbus down` ends so.
     #[arg(long, hide_short_help = true)]
     pub strict: bool,
 }

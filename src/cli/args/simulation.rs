@@ -174,7 +174,7 @@ pub enum SweepCommand {
     Merge(MergeArgs),
     /// Run a row of a sweep's table again, and compare the two
     ///
-    /// Needs no privileges. Ends with 1 if a figure of the row is another. See docs/sweep.md.
+    /// Needs no privileges. Ends with 1 if a figure of the row differs. See docs/sweep.md.
     #[command(after_help = "Example:\n  ethbus sweep row runs.csv --row 7")]
     Row(RowArgs),
 }
@@ -182,7 +182,7 @@ pub enum SweepCommand {
 /// Options of `sweep status`.
 #[derive(Args, Clone, Debug)]
 pub struct SweepStatusArgs {
-    /// What it is about.
+    /// The table of the sweep.
     #[command(flatten)]
     pub tables: TablesArg,
     /// How it is written.

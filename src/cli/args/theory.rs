@@ -21,7 +21,7 @@ pub struct TheoryArgs {
 /// A theory, or the checks of all.
 #[derive(Clone, Debug, Subcommand)]
 pub enum TheoryCommand {
-    /// What it says.
+    /// The values of one theory.
     #[command(flatten)]
     Says(Theory),
     /// Figures of the standard and of papers beside simulated ones
@@ -130,7 +130,7 @@ pub struct KleinrockLamArgs {
 /// The load of formulas that have a maximum.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Attempts {
-    /// The attempts in the time of a frame, G, or the utilization; without it the limits
+    /// G, the attempts in the time of a frame; of `plca` the utilization; if left out, the limits
     #[arg(long, value_name = "G", value_parser = number, allow_negative_numbers = true)]
     pub load: Option<f64>,
 }
@@ -254,7 +254,7 @@ pub struct CsmaArgs {
     /// a, the time of a signal across the channel, in packets
     #[arg(long, value_name = "A", default_value_t = 0.01, value_parser = number, allow_negative_numbers = true)]
     pub distance: f64,
-    /// Users begin with slots of a; below 1 a probability always means so
+    /// Users begin with slots of length a, as they always do with a probability below 1
     #[arg(long)]
     pub slotted: bool,
 }
@@ -326,7 +326,8 @@ pub struct BianchiArgs {
 /// Options of `theory backoff`.
 #[derive(Args, Clone, Debug)]
 pub struct BackoffArgs {
-    /// `beb`, `beb:1024`, `uniform:60`, `geometric:60`, `rcp:1,10,100,200` or `rcp-multipliers:10,10,2`
+    /// `beb`, `beb:1024`, `uniform:60`, `geometric:60`, `rcp:1,10,100,200`, `rcp-multipliers:10,10,2` or
+    /// `exponential:2,none`
     #[arg(value_name = "POLICY")]
     pub policy: String,
     /// Whose delay it is.

@@ -17,7 +17,7 @@ struct Options {
     events: Vec<PathBuf>,
     /// What the trace has: `events`, `inputs` for `ethbus replay`, or `all`
     ///
-    /// Of the file of the --events before it; `events` if left out.
+    /// For the file of the --events before it; `events` if left out.
     #[arg(long, value_name = "LEVEL", requires = "events", hide_possible_values = true, hide_short_help = true)]
     events_level: Vec<LevelArg>,
 }

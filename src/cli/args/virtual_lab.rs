@@ -93,8 +93,8 @@ fn pace(text: &str) -> Result<f64, String> {
 pub enum KernelCommand {
     /// Build it from Debian's linux-source
     ///
-    /// Five minutes of one processor; 1.5 GB while it is built, 6 MB then. It needs flex, bison, bc and gcc, and fetches
-    /// linux-source with apt if it is not installed. docs/virtual.md tells how.
+    /// Takes five minutes of one processor, 1.5 GB while it is built, and 6 MB afterwards. It needs gcc, make, flex, bison, bc,
+    /// patch and xz, and fetches linux-source with apt if it is not installed. See docs/virtual.md.
     #[command(after_help = "Example:\n  ethbus kernel build")]
     Build(KernelBuildArgs),
 }
@@ -102,7 +102,7 @@ pub enum KernelCommand {
 /// Options of `kernel build`.
 #[derive(Args, Clone, Debug)]
 pub struct KernelBuildArgs {
-    /// The folder that gets it [default: ~/.cache/ethbus/kernel]
+    /// The folder for the kernel [default: ~/.cache/ethbus/kernel]
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 }

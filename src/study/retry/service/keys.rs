@@ -162,8 +162,8 @@ pub const KEYS: &[Key] = &[
         more: "From 60 s on, for 20 s, 10 % of the capacity is left. With 0 the service is out and refuses every request.",
         ..KEY
     },
-    Key { name: "duration", value: "TIME", default: "5m", in_short: true, help: "How long is looked at", ..KEY },
-    Key { name: "warm-up", value: "TIME", default: "20s", help: "From when on is measured", ..KEY },
+    Key { name: "duration", value: "TIME", default: "5m", in_short: true, help: "How long the run lasts", ..KEY },
+    Key { name: "warm-up", value: "TIME", default: "20s", help: "When the measurement begins", ..KEY },
     Key { name: "seed", value: "SEED", default: "1", in_short: true, help: "Seed of every random draw", ..KEY },
 ];
 
@@ -194,7 +194,7 @@ pub const HERD: &[Key] = &[
     Key { in_short: true, ..RATE },
     COOLING_OFF,
     CLASS,
-    Key { name: "duration", value: "TIME", help: "How long is looked at [default: the outage and 10 minutes]", ..KEY },
+    Key { name: "duration", value: "TIME", help: "How long the run lasts [default: the outage and 10 minutes]", ..KEY },
 ];
 
 /// The key of that name.
