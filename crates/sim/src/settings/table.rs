@@ -30,7 +30,7 @@ macro_rules! settings {
                         help: "Seed of every random draw [default: 1]",
                         live: Some(("Seed of every draw [default: drawn, and printed]", "")), ..Opt::NEW
                     };
-                /// how many, 1 to 1024
+                /// how many, 1 to 1024; 0 with a `capacity`
                 stations: Given<usize>, Whole(0, 1024), "a whole number from 1 to 1024, like `stations = 4`",
                     default "4, or one for each `[[station]]`",
                     option Opt {
