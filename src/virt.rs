@@ -1,7 +1,7 @@
 //! Labs in virtual time whose stations are Linux kernels: the medium of `ethbus sim`, the programs of `ethbus up`.
 //!
 //! ```text
-//!   kernels (crates/kernel)  ── frames, instants ──►  bus.rs  ── inputs ──►  medium ── events ──► log, windows
+//!   kernels (crates/kernel)  ── frames, instants ──►  bus.rs  ── inputs ──►  medium ── events ──► trace, windows
 //!                            ◄── deliveries, room ──          ◄── next instant ──
 //! ```
 //! Nothing here sleeps, unless a pace is asked for: the loop of `lab.rs` jumps to the next instant at which a kernel or

@@ -226,7 +226,7 @@ pub fn down(name: &str) -> io::Result<Option<Farewell>> {
 /// What a lab answers to [`Control::Subscribe`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Subscribed {
-    /// What an event log of this lab begins with: the medium's configuration and the stations' names.
+    /// What a trace of this lab begins with: the medium's configuration and the stations' names.
     pub header: Header,
 }
 
@@ -258,7 +258,7 @@ pub struct Events {
     pub missed: u64,
     /// The bit time up to which the medium had been run.
     pub now: u64,
-    /// Each as a line of an event log has it.
+    /// Each as a line of a trace has it.
     pub events: Vec<Box<RawValue>>,
 }
 

@@ -1,7 +1,7 @@
-//! The supervisor's side of the last seconds: copies each log that the data plane wrote to a file of its own.
+//! The supervisor's side of the last seconds: copies each trace that the data plane wrote to a file of its own.
 //!
 //! ```text
-//!   data plane ──log──► outbox ──► this thread ──► trouble-00001.events, trouble-00002.events …
+//!   data plane ──trace──► outbox ──► this thread ──► trouble-00001.events, trouble-00002.events …
 //! ```
 //! A thread does it, because the supervisor waits for no disk. A file gets its name when it is whole, and never the name
 //! of another file.
@@ -68,7 +68,7 @@ impl Keeper {
         lock(&self.known.asked).push_back(answer);
     }
 
-    /// The data plane has written a log, or has not.
+    /// The data plane has written a trace, or has not.
     pub fn told(&self, kept: Kept) {
         // The thread ends when this is dropped.
         lock(&self.told).iter().for_each(|thread| _ = thread.send(kept.clone()));

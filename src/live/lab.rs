@@ -80,7 +80,7 @@ pub struct Segment {
     pub watch: Option<OwnedFd>,
 }
 
-/// Why a segment could not be made. The parts that had been made are removed, or are in the record.
+/// Why a segment could not be made. The parts that had been made are removed, or are in the inventory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MakeError {
@@ -123,7 +123,7 @@ pub enum MakeError {
     /// Frames are not stamped.
     #[error("the kernel does not stamp frames")]
     Stamps(#[from] StampError),
-    /// The record could not be written.
+    /// The inventory could not be written.
     #[error(transparent)]
     Inventory(#[from] InventoryError),
     /// The limit of open files cannot be raised.
@@ -179,7 +179,7 @@ pub fn keep_least(stations: usize, watches: bool) -> Result<(), MakeError> {
 }
 
 impl Segment {
-    /// Makes everything of `plan`. With a record, each namespace gets a name that is written there first.
+    /// Makes everything of `plan`. With an inventory, each namespace gets a name that is written there first.
     ///
     /// Each step calls `progress` with the number of connected stations; its answer says whether to continue.
     ///
@@ -224,7 +224,7 @@ fn link_error(whose: &str, source: LinkError) -> MakeError {
 /// A namespace for the bus and for each station; that of a bridge is where ethbus was started, and one that is there
 /// already stays its owner's.
 ///
-/// Names, if they get any, are in the record before they exist, in one writing for all. Those of a lab without root get none:
+/// Names, if they get any, are in the inventory before they exist, in one writing for all. Those of a lab without root get none:
 /// `/run/netns` is root's.
 fn namespaces(
     plan: &Plan,

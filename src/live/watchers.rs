@@ -87,7 +87,7 @@ impl Filter {
 }
 
 impl Watchers {
-    /// There is no subscriber to the lab whose event log begins with `header`.
+    /// There is no subscriber to the lab whose trace begins with `header`.
     pub fn new(header: Header) -> Watchers {
         Watchers { names: Names::new(&header.stations), header, all: Vec::new(), asked: false }
     }

@@ -1,4 +1,4 @@
-//! The one vocabulary of facts on the medium. Counters, log, capture and views are folds of it.
+//! The one vocabulary of facts on the medium. Counters, trace, capture and views are folds of it.
 
 mod field;
 
@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-/// Defines the kinds once: the enum, their names, their fields in the order in which logs have them, and the parts, small
+/// Defines the kinds once: the enum, their names, their fields in the order in which traces have them, and the parts, small
 /// enums for readers that only some kinds concern.
 macro_rules! kinds {
     ($($(#[$part_doc:meta])* $part:ident($part_kind:ident) = $select:ident {
@@ -79,7 +79,7 @@ macro_rules! kinds {
             /// The unit of every field, in the same order; empty for counts and for what is no number.
             pub const UNITS: &[&[&'static str]] = &[$($(&[$($(<$type as Field>::UNIT,)*)?],)*)*];
 
-            /// The kind's name in logs.
+            /// The kind's name in traces.
             #[inline]
             pub const fn name(&self) -> &'static str {
                 match self { $($(Kind::$kind { .. } => $name,)*)* }
@@ -92,7 +92,7 @@ macro_rules! kinds {
                 match self { $($(Kind::$kind { .. } => Number::$kind as usize,)*)* }
             }
 
-            /// Passes every field to `visitor`, by name, in the order in which logs have them.
+            /// Passes every field to `visitor`, by name, in the order in which traces have them.
             #[inline(always)]
             pub fn fields(&self, mut visitor: impl Visitor) {
                 match *self {
@@ -344,7 +344,7 @@ impl Cause {
     pub const ALL: [Cause; 5] =
         [Cause::ExcessiveCollisions, Cause::LateCollision, Cause::TooShort, Cause::TooLong, Cause::Detached];
 
-    /// The cause's name in logs and results.
+    /// The cause's name in traces and results.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::ExcessiveCollisions => "excessive_collisions",

@@ -62,7 +62,7 @@ pub fn offered(told: &Told) -> String {
     let sizes = || told.events.iter().filter_map(size);
     let (Some(least), Some(most)) = (sizes().min(), sizes().max()) else { return "no frame".to_owned() };
     let lengths = if least == most { group(least) } else { format!("{} to {}", group(least), group(most)) };
-    // A log that ends in the bit time in which it begins to measure has no rate.
+    // A trace that ends in the bit time in which it begins to measure has no rate.
     let rate = NonZeroU64::new(told.end.since(told.begin).get()).map_or(String::new(), |measured| {
         let seconds = measured.get() as f64 / told.header.config().rate.get() as f64;
         format!(", {} Mb/s", digits(8.0 * sizes().sum::<u64>() as f64 / seconds / 1e6, 3))

@@ -1,4 +1,4 @@
-//! The life of one frame, told from an event log: one pass over the log, one teller.
+//! The life of one frame, told from a trace: one pass over the trace, one teller.
 //!
 //! ```text
 //!   log ──► find      one pass: the scene, and the steps of the frame that is wanted
@@ -7,7 +7,7 @@
 //!           words     each step as sentences, by access method; the table, the end, the summary
 //!           timeline, diagram, plca    attempts on an axis of bit times; the same as SVG; turns and findings of PLCA
 //! ```
-//! A log of any length will do: `find` keeps what one frame needs and the signals that may still be somewhere.
+//! A trace of any length will do: `find` keeps what one frame needs and the signals that may still be somewhere.
 
 mod attempts;
 pub mod choice;
@@ -45,7 +45,7 @@ pub enum Wanted {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExplainError {
-    /// The log is damaged.
+    /// The trace is damaged.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The text is no frame's name.
@@ -101,7 +101,7 @@ impl Wanted {
     /// What `--frame` asks for.
     ///
     /// # Errors
-    /// No name of a frame, or of a station of the log.
+    /// No name of a frame, or of a station of the trace.
     pub fn parse(given: &str, header: &Header) -> Result<Wanted, ExplainError> {
         let example = format!("{}#17", header.stations.first().map_or("st1", String::as_str));
         let no_name = || ExplainError::Name { given: given.to_owned(), example };
@@ -138,7 +138,7 @@ pub struct ToldLife {
 pub struct ToldStep {
     /// When, in bit times.
     pub t_bt: u64,
-    /// The event's kind, as logs have it. Without an event: `input` if something was done to the medium or a station,
+    /// The event's kind, as traces have it. Without an event: `input` if something was done to the medium or a station,
     /// `head` as the frame came to the head of its queue, `unheard` where a station receives nothing of it.
     pub kind: &'static str,
     /// What it was, in words.

@@ -1,9 +1,9 @@
 //! Windows on a run for tools that others wrote: captures for Wireshark, timelines for Perfetto and GTKWave, tables.
 //!
-//! Each is an [`Observer`] of a run, virtual or live, of a replay, and of an event log that is read.
+//! Each is an [`Observer`] of a run, virtual or live, of a replay, and of a trace that is read.
 //!
 //! ```text
-//!   run, replay, live bus, event log ──inputs, events──► windows ──► files, pipes
+//!   run, replay, live bus, trace ──inputs, events──► windows ──► files, pipes
 //! ```
 
 pub mod capture;

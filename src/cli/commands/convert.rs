@@ -66,7 +66,7 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
     } else {
         let (mut windows, trailing, unfinished) = open(trace.header().clone())?;
         let told = trace.tell(&mut windows);
-        // What there is of a log that was cut short is written whole.
+        // What there is of a trace that was cut short is written whole.
         let written = match windows.flush().and(told) {
             Ok(read) => read.inspect_err(|_| say("ethbus: what came before is written\n")).map_err(CommandError::from),
             Err(error) => Err(error.into()),

@@ -179,7 +179,7 @@ fn next(args: &DemoArgs, results: &Results) -> String {
     )
 }
 
-/// The frame of an event log that got through after most collisions, as `explain` takes it, and how many.
+/// The frame of a trace that got through after most collisions, as `explain` takes it, and how many.
 fn most_collided(path: &Path) -> Option<(String, u32)> {
     let mut log = EventLogReader::open(path).ok()?;
     let mut most: Option<Ended> = None;
@@ -189,7 +189,7 @@ fn most_collided(path: &Path) -> Option<(String, u32)> {
         }
         true
     });
-    // For a log that is not whole, the part that was read is explained.
+    // For a trace that is not whole, the part that was read is explained.
     let _ = seen;
     most.filter(|most| most.collisions > 0).map(|most| (most.frame, most.collisions))
 }

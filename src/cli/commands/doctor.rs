@@ -183,7 +183,7 @@ fn forbidden() -> (Option<String>, String) {
     (None, "use sudo; in a container, start it with --privileged".to_owned())
 }
 
-/// Where a user's labs keep their records.
+/// Where a user's labs keep their inventories.
 fn login() -> Option<Finding> {
     let Ok(owner @ Owner::User { user }) = Owner::own() else { return None };
     let folder = owner.folder();

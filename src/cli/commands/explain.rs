@@ -1,4 +1,4 @@
-//! `ethbus explain`: the life of one frame from an event log, and the list of frames.
+//! `ethbus explain`: the life of one frame from a trace, and the list of frames.
 
 use super::{CommandError, Outcome, print, print_result, result_text};
 use crate::cli::args::{ExplainArgs, Format};
@@ -25,7 +25,7 @@ const LISTED: usize = 20;
 /// Tells the life of a frame, or lists frames.
 ///
 /// # Errors
-/// A log that is damaged before the frame's end, no such frame or more than one, or a text that cannot be written.
+/// A trace that is damaged before the frame's end, no such frame or more than one, or a text that cannot be written.
 pub fn explain(args: &ExplainArgs) -> Outcome {
     output_columns().into_iter().for_each(fit);
     if args.segment {
@@ -71,14 +71,14 @@ fn show<T: Serialize>(args: &ExplainArgs, data: &T, tell: impl FnOnce(&T) -> Str
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads a log once before any sentence is printed, so that no sentence comes from changed lines. A log without an end
+/// Reads a trace once before any sentence is printed, so that no sentence comes from changed lines. A trace without an end
 /// is explained as far as it goes. A pipe can be read only once, so it is not read here.
 fn prove(path: &Path) -> Result<(), ReadError> {
     if !path.is_file() {
         return Ok(());
     }
     match open(path)?.prove() {
-        // The explanation says so, and where the log ends.
+        // The explanation says so, and where the trace ends.
         Ok(None) | Err(ReadError::CutShort { .. }) => Ok(()),
         Ok(Some(why)) => {
             say(&format!("ethbus: {why}\n"));
@@ -106,7 +106,7 @@ fn open(path: &Path) -> Result<EventLogReader<BufReader<File>>, ReadError> {
     log.needs_events("`ethbus explain`").map(|()| log)
 }
 
-/// Refuses a station that a log does not have. A pipe can be read only once, so its stations are not read here.
+/// Refuses a station that a trace does not have. A pipe can be read only once, so its stations are not read here.
 fn check_station(args: &ExplainArgs, station: &str) -> Result<(), CommandError> {
     if !args.input.trace.is_file() {
         return Ok(());

@@ -17,10 +17,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The form of a log in memory, by its name.
+/// The form of a trace in memory, by its name.
 const IN_MEMORY: &str = "last.ebe";
 
-/// Writes the last `span` of the bus's time: a log, or a capture where the name of the file says so.
+/// Writes the last `span` of the bus's time: a trace, or a capture where the name of the file says so.
 ///
 /// # Errors
 /// A lab that keeps nothing or does not answer; a file that cannot be written.

@@ -67,9 +67,9 @@ enum Kind {
     Program,
     /// One of these words.
     Word(Vec<String>),
-    /// What `--pick` takes, of this event log.
+    /// What `--pick` takes, of this trace.
     Pick(String),
-    /// What `--filter` takes, of this event log, or else of a lab.
+    /// What `--filter` takes, of this trace, or else of a lab.
     Filter(Option<String>),
     /// A key and values, as `--set` takes them.
     Set,
@@ -201,7 +201,7 @@ fn candidates(wanted: &Wanted) -> Vec<String> {
     names
 }
 
-/// The stations of an event log; none if it cannot be read.
+/// The stations of a trace; none if it cannot be read.
 fn stations_of(log: &str) -> Vec<String> {
     let opened = EventLogReader::open(Path::new(log));
     opened.map(|log| log.header().stations.clone()).unwrap_or_default()

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Makes a page of runs.
 ///
 /// # Errors
-/// A run that cannot be read, an instant that no run has, a page that cannot be written. A log that is cut short gets its page,
+/// A run that cannot be read, an instant that no run has, a page that cannot be written. A trace that is cut short gets its page,
 /// and fails then.
 pub fn report(args: &ReportArgs) -> Outcome {
     ready(&args.out, HTML).map_err(PlotError::from)?;

@@ -85,7 +85,7 @@ fn join(lab: &str, claim: &Claim) -> Result<Namespace, CommandError> {
     let failed = |source| CommandError::Join { station: claim.whose.clone(), source };
     owner.enter().map_err(failed)?;
     link::confine::pass_on_capabilities().map_err(MakeError::from)?;
-    // What came is what the record says: neither an older lab's nor another station's.
+    // What came is what the inventory says: neither an older lab's nor another station's.
     if !claim.is(&namespace) {
         return Err(InventoryError::NotUp { name: lab.to_owned() }.into());
     }

@@ -108,7 +108,7 @@ fn wanted_pace(args: &SendArgs, rate: BitRate) -> Spacing {
     }
 }
 
-/// The medium's rate, which the record has as soon as the lab is up.
+/// The medium's rate, which the inventory has as soon as the lab is up.
 fn rate(lab: &str, content: &Content) -> Result<BitRate, InventoryError> {
     BitRate::per_second(content.rate).ok_or_else(|| InventoryError::NotUp { name: lab.to_owned() })
 }

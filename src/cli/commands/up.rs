@@ -110,7 +110,7 @@ fn bring_up(args: &UpArgs) -> Outcome {
     conclude(args, record, kept)
 }
 
-/// Takes the record of a lab that is about to be made, and removes what a killed one of its name had left.
+/// Takes the inventory of a lab that is about to be made, and removes what a killed one of its name had left.
 fn take_record(name: &str) -> Result<Inventory, CommandError> {
     let mut record = Inventory::take(name)?;
     remove_if_panicking(name);

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Shows a lab that is up, or a trace.
 ///
 /// # Errors
-/// No such lab or log; no terminal.
+/// No such lab or trace; no terminal.
 pub fn watch(args: &WatchArgs) -> Outcome {
     let interrupts = interrupts()?;
     match args.lab.as_deref().map(Path::new).filter(|path| path.is_file()) {
@@ -39,7 +39,7 @@ pub fn watch(args: &WatchArgs) -> Outcome {
     }
 }
 
-/// Shows an event log, at first as it was at the instant that the user wants.
+/// Shows a trace, at first as it was at the instant that the user wants.
 fn log(path: &Path, args: &WatchArgs, interrupts: &Receiver<Signal>) -> Outcome {
     let mut log = EventLogReader::open(path)?;
     log.needs_events("`ethbus watch`")?;

@@ -108,7 +108,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads lines of the log that has `header`.
+    /// Reads lines of the trace that has `header`.
     ///
     /// # Errors
     /// The header of a lab of another version.

@@ -47,7 +47,7 @@ pub struct Context<'a> {
     pub logs: Option<&'a Logs>,
 }
 
-/// A folder of event logs, one a run: `1.jsonl`, `2.jsonl`, in the order in which buses are made.
+/// A folder of traces, one a run: `1.jsonl`, `2.jsonl`, in the order in which buses are made.
 #[derive(Debug)]
 pub struct Logs {
     folder: PathBuf,
@@ -101,7 +101,7 @@ pub enum BenchError {
     /// A station's socket failed.
     #[error("cannot use a station's interface")]
     Station(#[from] link::packet::PacketError),
-    /// The record cannot be replayed.
+    /// The trace cannot be replayed.
     #[error(transparent)]
     Replay(#[from] ReplayError),
     /// The system refused something else.
@@ -170,12 +170,12 @@ pub enum Files {
     None,
     /// Every one that can be made of a run.
     Every,
-    /// A binary event log.
+    /// A binary trace.
     BinaryLog,
 }
 
 impl Wanted<'_> {
-    /// Stations without protocols, and no record.
+    /// Stations without protocols, and no trace.
     pub fn silent(stations: usize, rate: BitRate) -> Wanted<'static> {
         Wanted {
             stations,
@@ -190,7 +190,7 @@ impl Wanted<'_> {
         }
     }
 
-    /// Stations that speak IPv4, and no record.
+    /// Stations that speak IPv4, and no trace.
     pub fn ip(stations: usize, rate: BitRate) -> Wanted<'static> {
         Wanted { protocols: Protocols::Ipv4, ..Wanted::silent(stations, rate) }
     }

@@ -1,4 +1,4 @@
-//! TCP over the bus: what the medium delivered of `iperf3`'s streams, by the record of the run, beside what the simulator
+//! TCP over the bus: what the medium delivered of `iperf3`'s streams, by the trace of the run, beside what the simulator
 //! gives hosts that take no time.
 
 mod goodput;
@@ -26,7 +26,7 @@ const PORT: u16 = 5201;
 /// One stream at 10 Mb/s, and its replay.
 ///
 /// # Errors
-/// No `iperf3`, a bus that cannot be made, or a record that cannot be replayed.
+/// No `iperf3`, a bus that cannot be made, or a trace that cannot be replayed.
 pub fn one(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     recorded(context, row, 1)
 }
@@ -34,7 +34,7 @@ pub fn one(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
 /// One stream in each of two pairs at 10 Mb/s, and their replay.
 ///
 /// # Errors
-/// No `iperf3`, a bus that cannot be made, or a record that cannot be replayed.
+/// No `iperf3`, a bus that cannot be made, or a trace that cannot be replayed.
 pub fn two(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     recorded(context, row, 2)
 }

@@ -9,11 +9,11 @@
 //!                      log           what a lab in the background says; stays if it ends with an error
 //! ```
 //! Without root it is `/run/user/UID/ethbus/LAB` ([`Owner`]), and namespaces have no names: the supervisor alone holds them, so
-//! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
+//! they end with it and with the last program in them. An inventory whose lock is free is what a killed lab left behind.
 //!
-//! One file above 500 lines because what is written into a record, and when, is one order.
+//! One file above 500 lines because what is written into an inventory, and when, is one order.
 //!
-//! This module writes and reads the record; `content` has its fields, and `removal` removes the objects that it names.
+//! This module writes and reads the inventory; `content` has its fields, and `removal` removes the objects that it names.
 
 mod content;
 mod error;
@@ -78,7 +78,7 @@ pub enum State {
     Ended,
 }
 
-/// A lab's record, locked: only its holder may make or remove the lab.
+/// A lab's inventory, locked: only its holder may make or remove the lab.
 #[derive(Debug)]
 pub struct Inventory {
     folder: PathBuf,
@@ -90,7 +90,7 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Takes the record of the lab `name`, and gives what a killed lab of this name had left in it.
+    /// Takes the inventory of the lab `name`, and gives what a killed lab of this name had left in it.
     ///
     /// # Errors
     /// [`InventoryError::InUse`] while the lab is up; files that cannot be made or read.
@@ -120,7 +120,7 @@ impl Inventory {
     /// What a lab that is up has made.
     ///
     /// # Errors
-    /// [`InventoryError::NotUp`] if it is not; a record that cannot be read.
+    /// [`InventoryError::NotUp`] if it is not; an inventory that cannot be read.
     pub fn of_running(name: &str) -> Result<Content, InventoryError> {
         let (owner, folder) = (Owner::own()?, folder_of(name)?);
         let not_up = || InventoryError::NotUp { name: name.to_owned() };
@@ -137,11 +137,11 @@ impl Inventory {
 
     /// Checks that the lab of a station that this process has entered is still up, and not about to end.
     ///
-    /// The process that takes a lab down marks its record first and looks for programs then. So if there is no mark
+    /// The process that takes a lab down marks its inventory first and looks for programs then. So if there is no mark
     /// after this process has entered, this process is found and ended with the others.
     ///
     /// # Errors
-    /// [`InventoryError::NotUp`] if it is not; a record that cannot be read.
+    /// [`InventoryError::NotUp`] if it is not; an inventory that cannot be read.
     pub fn check_entered(name: &str, station: &str, entered: &Namespace) -> Result<(), InventoryError> {
         let content = Inventory::of_running(name)?;
         let is_it = |claim: &Claim| claim.whose == station && claim.identity() == entered.identity();
@@ -163,7 +163,7 @@ impl Inventory {
         if claim.is(&namespace) { Ok(Some(namespace)) } else { Err(InventoryError::NotUp { name: name.to_owned() }) }
     }
 
-    /// The namespace of a claim of this record, if it is still there and the lab's.
+    /// The namespace of a claim of this inventory, if it is still there and the lab's.
     pub fn namespace(&self, claim: &Claim) -> Option<Namespace> {
         claim.open_named().or_else(|| self.held(&claim.whose)?.try_clone().ok())
     }
@@ -397,17 +397,17 @@ impl Inventory {
         self.write()
     }
 
-    /// The namespaces in the record.
+    /// The namespaces in the inventory.
     pub fn namespaces(&self) -> &[Claim] {
         &self.content.namespaces
     }
 
-    /// Whether the record is still at the path where commands look for it.
+    /// Whether the inventory is still at the path where commands look for it.
     pub fn is_there(&self) -> bool {
         is_at(&self.lock, &self.folder.join("lock"))
     }
 
-    /// The namespace of a station, or of the bus, as the record has it.
+    /// The namespace of a station, or of the bus, as the inventory has it.
     pub fn claim_of(&self, whose: &str) -> Option<&Claim> {
         self.content.namespaces.iter().find(|claim| claim.whose == whose)
     }
@@ -424,7 +424,7 @@ impl Inventory {
         self.write()
     }
 
-    /// How many namespaces the record has.
+    /// How many namespaces the inventory has.
     pub fn claims(&self) -> usize {
         self.content.namespaces.len()
     }
@@ -453,7 +453,7 @@ impl Inventory {
     }
 }
 
-/// Writes the whole record aside, then puts it in place: a crash leaves the old one or the new one.
+/// Writes the whole inventory aside, then puts it in place: a crash leaves the old one or the new one.
 fn write(folder: &Path, content: &Content) -> Result<(), InventoryError> {
     let (path, new) = (folder.join("lab.json"), folder.join("lab.json.new"));
     let write = || {
@@ -473,7 +473,7 @@ fn listed(folder: &Path, name: String) -> Listed {
     let left = read(&folder.join(&name)).ok().flatten();
     let state = if is_held(&folder.join(&name)).is_ok_and(|held| held) {
         State::Changing
-    // A lab that ends by itself removes its record, and keeps its log.
+    // A lab that ends by itself removes its inventory, and keeps its log.
     } else if left.is_none() && folder.join(&name).join(LOG).exists() {
         State::Ended
     } else {
@@ -487,7 +487,7 @@ fn folder_of(name: &str) -> Result<PathBuf, InventoryError> {
     Ok(Owner::own()?.folder().join(name))
 }
 
-/// The record's lock; `None` while another process has it, or if it was removed just now.
+/// The inventory's lock; `None` while another process has it, or if it was removed just now.
 fn lock(folder: &Path) -> Result<Option<File>, InventoryError> {
     let path = folder.join("lock");
     let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
@@ -499,7 +499,7 @@ fn lock(folder: &Path) -> Result<Option<File>, InventoryError> {
     }
 }
 
-/// Whether a process has the record's lock. Makes no file, since the record may be going at this moment.
+/// Whether a process has the inventory's lock. Makes no file, since the inventory may be going at this moment.
 fn is_held(folder: &Path) -> Result<bool, InventoryError> {
     let path = folder.join("lock");
     let file = match File::open(&path) {

@@ -21,7 +21,7 @@ use sim::scenario::plan::{Plan, StationPlan};
 pub fn make(station: &StationPlan, plan: &Plan, record: &mut Inventory) -> Result<Port, MakeError> {
     let made = make_parts(station, plan, record);
     if made.is_err() {
-        // The first error is the one to report; what cannot be removed is in the record.
+        // The first error is the one to report; what cannot be removed is in the inventory.
         let _ = remove(&station.name, record);
     }
     made
@@ -30,7 +30,7 @@ pub fn make(station: &StationPlan, plan: &Plan, record: &mut Inventory) -> Resul
 /// Removes a station's link, the namespace that the lab made for it, and what it has outside.
 ///
 /// # Errors
-/// What could not be removed; it stays in the record.
+/// What could not be removed; it stays in the inventory.
 pub fn remove(station: &str, record: &mut Inventory) -> Result<(), InventoryError> {
     // Without it the link goes with the station's namespace, which programs keep alive for a while.
     let bus = record.claim_of(BUS).and_then(|claim| record.namespace(claim));

@@ -1,6 +1,6 @@
-//! What a lab has or changes outside its own namespaces: written into its record first, undone at its end.
+//! What a lab has or changes outside its own namespaces: written into its inventory first, undone at its end.
 //!
-//! The namespace that ethbus was started in is called *home* here. An entry of the record is followed only if its
+//! The namespace that ethbus was started in is called *home* here. An entry of the inventory is followed only if its
 //! object is still as written: an interface where the lab put it, a bridge with the lab's own address.
 
 use crate::live::lab::OUTSIDE;

@@ -68,7 +68,7 @@ impl Carrier {
 }
 
 impl Links {
-    /// The links of the lab with this record.
+    /// The links of the lab with this inventory.
     pub fn new(plan: &Plan, record: &Inventory, ports: &[Port]) -> Links {
         let stations = ports.iter().zip(&plan.stations).map(|(port, plan)| Station::new(plan, record, port)).collect();
         Links { bus: record.claim_of(BUS).cloned(), link: Some(plan.link), stations }

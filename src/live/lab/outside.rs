@@ -142,7 +142,7 @@ fn stand_in(
     protocols: Protocols,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<VethPair, AnyError> {
-    // What is there under that name is not the lab's, and its record must not say so.
+    // What is there under that name is not the lab's, and its inventory must not say so.
     if Netlink::in_namespace(namespace)?.link_by_name(interface.as_str())?.is_some() {
         let (interface, netns) = (interface.clone(), netns.to_string());
         return Err(OutsideError::InterfaceTaken { interface, netns }.into());
@@ -176,7 +176,7 @@ fn join(outer: &str, index: u32, payload: u32, station: &str) -> Result<(), AnyE
     Ok(())
 }
 
-/// Moves a lent interface into the station, after its identity has been written to the record.
+/// Moves a lent interface into the station, after its identity has been written to the inventory.
 fn borrow(
     station: &StationPlan,
     interface: &str,

@@ -1,6 +1,6 @@
-//! Where labs keep their records: root's in `/run/ethbus`, a user's in `/run/user/UID/ethbus`.
+//! Where labs keep their inventories: root's in `/run/ethbus`, a user's in `/run/user/UID/ethbus`.
 //!
-//! A record names the objects to remove and the process to ask, so it is in a folder where no other user can write,
+//! An inventory names the objects to remove and the process to ask, so it is in a folder where no other user can write,
 //! independent of environment variables. Both folders are emptied at boot, as namespaces are.
 
 use super::inventory::{InventoryError, file_error};

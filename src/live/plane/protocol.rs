@@ -76,7 +76,7 @@ impl KeepSetup {
     }
 }
 
-/// A log of the last seconds, which is in the outbox unless it failed.
+/// A trace of the last seconds, which is in the outbox unless it failed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Kept {
     /// The trigger; none if a client asked.

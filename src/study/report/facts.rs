@@ -70,7 +70,7 @@ fn span_in_seconds(bits: u64, config: &Config) -> String {
     real(BitTimes::new(bits), config.rate).replace(TIED, " ")
 }
 
-/// From one end to the other. A log has it in bit times: metres are of the speed that a scenario has without a word on it.
+/// From one end to the other. A trace has it in bit times: metres are of the speed that a scenario has without a word on it.
 fn longest_way(config: &Config) -> String {
     let bits = config.topology.longest_distance().get();
     let text = format!("{} BT ({})", group(bits), span_in_seconds(bits, config));

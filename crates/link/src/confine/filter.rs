@@ -24,7 +24,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_write,
     libc::SYS_writev,
     libc::SYS_ftruncate,
-    // The last line of a log, where the disk has no more room.
+    // The last line of a trace, where the disk has no more room.
     libc::SYS_pwrite64,
     libc::SYS_close,
     // Time, sleep, and waiting for each other. On some machines reading the clock is a system call.

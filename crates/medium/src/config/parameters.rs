@@ -165,7 +165,7 @@ impl Parameters {
 mod tests {
     use super::*;
 
-    /// The check itself overflowed on a crafted event log, which a fuzzer found.
+    /// The check itself overflowed on a crafted trace, which a fuzzer found.
     #[test]
     fn values_beyond_all_bounds_are_out_of_range() {
         let (most, standard) = (BitTimes::new(u64::MAX), Parameters::IEEE_802_3);

@@ -59,7 +59,7 @@ impl Story {
                 one.others(std::iter::once(sent.clone()));
             }
         }
-        // A decision in the very bit time of its end may come before it in the log, and has seen it going on.
+        // A decision in the very bit time of its end may come before it in the trace, and has seen it going on.
         for step in self.steps.iter_mut().filter(|step| sent.end == Some(step.at)) {
             let Setting::Hears { heard, .. } = &mut step.setting else { continue };
             heard.iter_mut().filter(|one| one.number == sent.number).for_each(|one| *one = sent.clone());

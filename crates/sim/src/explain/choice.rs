@@ -1,4 +1,4 @@
-//! Which frames of a log are worth a look: how each ended, after how many collisions, in one pass.
+//! Which frames of a trace are worth a look: how each ended, after how many collisions, in one pass.
 
 use crate::files::event_log::EventLogReader;
 use crate::files::json_lines::ReadError;
@@ -72,7 +72,7 @@ impl Pick {
 /// The frames that have ended, in order of time, each given to `visit` until it has seen enough.
 ///
 /// # Errors
-/// A log that is damaged.
+/// A trace that is damaged.
 pub fn ended<R: BufRead>(log: &mut EventLogReader<R>, mut visit: impl FnMut(Ended) -> bool) -> Result<(), ReadError> {
     let stations = log.header().stations.clone();
     while let Some(event) = log.next_event()? {

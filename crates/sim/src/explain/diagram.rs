@@ -9,7 +9,7 @@
 //!             ✕ noticed here          ████✕│
 //! ```
 //!
-//! Every edge of a band at a station is at a bit time that the log gives, plus the distance from the sender.
+//! Every edge of a band at a station is at a bit time that the trace gives, plus the distance from the sender.
 
 use super::story::{Story, Try};
 use crate::scene::{Layout, Part, Shape, Signal};

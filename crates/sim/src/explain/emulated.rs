@@ -29,7 +29,7 @@ pub(super) fn keep(events: &mut Vec<EmulatorEvent>, event: EmulatorEvent) {
 }
 
 /// How much of the medium's time after a frame's end is looked through for what became of its copies, in seconds. Not the
-/// whole log, which may be of days.
+/// whole trace, which may be of days.
 const AFTERWARDS: u64 = 60;
 
 /// A delivery can be late by more than the frame's life took, and so can the name of its sender's container: looks for
@@ -56,7 +56,7 @@ pub(super) fn read_on<R: BufRead>(
             Ok(Some(Entry::Medium(_) | Entry::Deed { .. })) => {}
             Ok(Some(Entry::Emulator(event))) if event.kind.frame() == Some(frame) => keep(events, event),
             Ok(Some(Entry::Emulator(_))) => {}
-            // What is wrong with the log after the frame's end does not matter to the frame.
+            // What is wrong with the trace after the frame's end does not matter to the frame.
             Ok(None) | Err(_) => return,
         }
     }

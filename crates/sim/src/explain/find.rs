@@ -1,4 +1,4 @@
-//! One pass over a log: the scene goes on with each entry, and the frames that are wanted take their steps in it.
+//! One pass over a trace: the scene goes on with each entry, and the frames that are wanted take their steps in it.
 //!
 //! ```text
 //!   log ──► Scene          signals, stations, queues                        crates/sim/src/scene
@@ -24,10 +24,10 @@ use medium::{
 };
 use std::io::BufRead;
 
-/// Reads a log up to the frame's end, or to its own end where the whole segment matters.
+/// Reads a trace up to the frame's end, or to its own end where the whole segment matters.
 ///
 /// # Errors
-/// A damaged log, no such frame, or more than one.
+/// A damaged trace, no such frame, or more than one.
 pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<Story, ExplainError> {
     let mut reading = Reading::new(log.header(), wanted);
     let cut_short = reading.read(log)?;
@@ -47,7 +47,7 @@ struct Reading {
     scene: Scene,
     /// How long after a frame's end its receivers may still hear it.
     echo: BitTimes,
-    /// The first frame of each station in the log, and the last.
+    /// The first frame of each station in the trace, and the last.
     offered: Vec<Option<(u64, u64)>>,
     lives: Vec<Life>,
     run: String,
@@ -74,7 +74,7 @@ impl Reading {
         }
     }
 
-    /// Reads as far as is needed; why the log ends too early, if it does.
+    /// Reads as far as is needed; why the trace ends too early, if it does.
     fn read<R: BufRead>(&mut self, log: &mut EventLogReader<R>) -> Result<Option<String>, ReadError> {
         loop {
             match log.next_entry() {
@@ -97,7 +97,7 @@ impl Reading {
     }
 
     fn emulated(&mut self, event: EmulatorEvent) {
-        // The log tells of a late arrival before the frame itself.
+        // The trace tells of a late arrival before the frame itself.
         let is_alive = self.lives.iter().any(|life| life.story.end.is_none());
         if let Some(station) = event.kind.container_of() {
             self.forget_container(station);
@@ -220,7 +220,7 @@ impl Reading {
         ExplainError::Ambiguous { serial, frames }
     }
 
-    /// Which frames of a station the log has: from the first to the last.
+    /// Which frames of a station the trace has: from the first to the last.
     fn there(&self, station: StationId) -> String {
         let own = &self.names[station.index()];
         match self.offered[station.index()] {

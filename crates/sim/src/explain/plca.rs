@@ -1,6 +1,6 @@
 //! A bus with PLCA: what goes wrong on the segment and why, and the line while one frame lived.
 //!
-//! `segment` folds a log into setups, with what each node did and met in each; `causes` finds what is wrong in it, `dynamic` what D-PLCA found; `turns` has what was
+//! `segment` folds a trace into setups, with what each node did and met in each; `causes` finds what is wrong in it, `dynamic` what D-PLCA found; `turns` has what was
 //! on the line in a stretch of time; `rows` and `picture` draw that; `statistics` has INET's names.
 
 pub(super) mod causes;
@@ -34,12 +34,12 @@ use turns::{LATE, Recorder, Turns};
 const AFTER: u64 = 120;
 /// Before a frame's first step, how long its picture has begun.
 const BEFORE: u64 = 40;
-/// What is drawn of a life that the log does not see the end of.
+/// What is drawn of a life that the trace does not see the end of.
 const LONGEST: BitTimes = BitTimes::new(4_000);
 /// The stretch of time that shows a right bus, in bit times.
 const FIRST_TURNS: u64 = 4_000;
 
-/// A segment while its log is read for one frame.
+/// A segment while its trace is read for one frame.
 #[derive(Debug)]
 pub(super) struct Reading {
     segment: Segment,
@@ -61,7 +61,7 @@ pub(super) struct OnSegment {
 }
 
 impl Reading {
-    /// Nothing of a log of another method.
+    /// Nothing of a trace of another method.
     pub fn of(header: &Header) -> Option<Reading> {
         let plca = of(header)?;
         let recorder = Recorder::new(&plca);
@@ -118,11 +118,11 @@ pub struct Told {
     pub number: u8,
     /// Since when, in bit times.
     pub since_bt: u64,
-    /// When it ended; none if it holds as the log ends.
+    /// When it ended; none if it holds as the trace ends.
     pub until_bt: Option<u64>,
     /// Why.
     pub cause: String,
-    /// What the log shows of it.
+    /// What the trace shows of it.
     pub seen: String,
     /// What to do about it.
     pub mend: String,
@@ -143,7 +143,7 @@ pub struct Diagnosis {
     pub statistics: BTreeMap<&'static str, Of>,
 }
 
-/// The PLCA of a log's configuration, if it is a log of PLCA.
+/// The PLCA of a trace's configuration, if it is a trace of PLCA.
 fn of(header: &Header) -> Option<Plca> {
     match header.config().method {
         Method::Plca(plca) => Some(plca),
@@ -151,7 +151,7 @@ fn of(header: &Header) -> Option<Plca> {
     }
 }
 
-/// Reads a log with its scene, up to `to`. One that is cut short is read as far as it goes.
+/// Reads a trace with its scene, up to `to`. One that is cut short is read as far as it goes.
 fn read<R: BufRead>(
     log: &mut EventLogReader<R>,
     to: BitInstant,
@@ -174,10 +174,10 @@ fn read<R: BufRead>(
     }
 }
 
-/// Reads a log of PLCA, and says what goes wrong on its segment.
+/// Reads a trace of PLCA, and says what goes wrong on its segment.
 ///
 /// # Errors
-/// A log that is damaged or of another method.
+/// A trace that is damaged or of another method.
 pub fn diagnose<R: BufRead>(log: &mut EventLogReader<R>) -> Result<Diagnosis, ExplainError> {
     let plca = of(log.header()).ok_or(ExplainError::Segment)?;
     let mut segment = Segment::new(log.header(), plca);
@@ -196,10 +196,10 @@ pub fn diagnose<R: BufRead>(log: &mut EventLogReader<R>) -> Result<Diagnosis, Ex
 const UNNOTICED: u8 = 9;
 
 /// Draws the stretch of time that shows the first finding, or frames that overlapped unnoticed, or the bus's first turns if
-/// nothing is wrong. The log is the same one, from its beginning.
+/// nothing is wrong. The trace is the same one, from its beginning.
 ///
 /// # Errors
-/// A log that is damaged or of another method.
+/// A trace that is damaged or of another method.
 pub fn draw<R: BufRead>(log: &mut EventLogReader<R>, diagnosis: &Diagnosis) -> Result<String, ExplainError> {
     let unnoticed = diagnosis.findings.iter().find(|finding| finding.number == UNNOTICED && finding.from_bt > 0);
     let (from, to, title) = match unnoticed.or(diagnosis.findings.first()) {

@@ -1,4 +1,4 @@
-//! The scene of a log while `explain` reads it: signals and stations as every window has them, and since when each frame
+//! The scene of a trace while `explain` reads it: signals and stations as every window has them, and since when each frame
 //! at the head of a queue is there.
 
 use crate::scene::{Signal, Signals, Stations};
@@ -6,7 +6,7 @@ use medium::{BitInstant, Config, Deed, Destination, Event, FrameId, Input, Kind,
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The medium, as far as the log was read.
+/// The medium, as far as the trace was read.
 #[derive(Debug)]
 pub struct Scene {
     pub config: Arc<Config>,

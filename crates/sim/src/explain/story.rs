@@ -53,7 +53,7 @@ pub(super) enum Setting {
     Hears { heard: Vec<Sent>, missed: Vec<Sent> },
     /// The sender noticed these signals.
     Meets(Vec<Sent>),
-    /// What was received of `packet`, unless that began before the log, was spoilt by these signals, or by none.
+    /// What was received of `packet`, unless that began before the trace, was spoilt by these signals, or by none.
     /// `noise`: the fault of the receiver that makes bits wrong there.
     Receives { packet: Option<Sent>, spoilt_by: Vec<Sent>, noise: Option<Fault> },
     /// Without collision detection: signals of others at the station's place, or on their way there; what the station
@@ -101,7 +101,7 @@ impl Step {
         self.event().map(|event| &event.kind)
     }
 
-    /// What logs and JSON call it.
+    /// What traces and JSON call it.
     pub fn name(&self) -> &'static str {
         match &self.what {
             What::Event(event) => event.kind.name(),
@@ -159,9 +159,9 @@ pub struct Story {
     pub(super) run: String,
     pub(super) names: Vec<String>,
     pub(super) config: Arc<Config>,
-    /// The station or stations that it is for, if the log says so.
+    /// The station or stations that it is for, if the trace says so.
     pub(super) destination: Option<Destination>,
-    /// The fault of its station, and the place of the cut, when the log first names the frame.
+    /// The fault of its station, and the place of the cut, when the trace first names the frame.
     pub(super) fault: Option<Fault>,
     pub(super) cut: Option<Place>,
     pub(super) steps: Vec<Step>,
@@ -170,18 +170,18 @@ pub struct Story {
     pub(super) emulated: Emulated,
     /// When the MAC was done with it.
     pub(super) end: Option<BitInstant>,
-    /// How far the log was read.
+    /// How far the trace was read.
     pub(super) read_to: BitInstant,
-    /// The log ends within a line.
+    /// The trace ends within a line.
     pub(super) cut_short: Option<String>,
-    /// From when on the log has everything.
+    /// From when on the trace has everything.
     pub(super) kept_from: BitInstant,
     /// Its segment, if that has PLCA.
     pub(super) segment: Option<OnSegment>,
 }
 
 impl Story {
-    /// Of a frame that the log names for the first time.
+    /// Of a frame that the trace names for the first time.
     pub(super) fn new(frame: FrameId, names: Vec<String>, scene: &Scene) -> Story {
         Story {
             frame,
@@ -254,7 +254,7 @@ impl Story {
         self.steps.iter().filter_map(Step::kind).filter(|kind| is(kind)).count()
     }
 
-    /// From the first step to where the log ends.
+    /// From the first step to where the trace ends.
     pub(super) fn lived(&self) -> BitTimes {
         self.steps.first().map_or(BitTimes::ZERO, |step| self.read_to.since(step.at))
     }

@@ -28,7 +28,7 @@ trait Teller {
     fn heading(&self) -> String;
     /// How many steps from this one on have the same words, and these words.
     fn step(&self, number: usize) -> (usize, String);
-    /// What is said of a life whose end the log does not have.
+    /// What is said of a life whose end the trace does not have.
     fn ending(&self, cut: &str) -> String;
     /// The picture: the attempts and the whole life along an axis of bit times.
     fn drawn(&self) -> String;
@@ -118,7 +118,7 @@ fn table(story: &Story, teller: &dyn Teller) -> String {
     text
 }
 
-/// What the log does not have of the frame's time.
+/// What the trace does not have of the frame's time.
 fn kept(story: &Story) -> String {
     if story.steps.first().is_none_or(|step| step.at >= story.kept_from) {
         return String::new();
@@ -171,7 +171,7 @@ impl Story {
         }
     }
 
-    /// Whom it is for, if the log says so: ` for st2`.
+    /// Whom it is for, if the trace says so: ` for st2`.
     fn whom(&self) -> String {
         match self.destination {
             Some(Destination::Station(to)) => format!(" for {}", self.station(to)),
@@ -189,7 +189,7 @@ impl Story {
         })
     }
 
-    /// The log ends before the frame does: when, and how long after its first step.
+    /// The trace ends before the frame does: when, and how long after its first step.
     fn not_ended(&self, cut: &str) -> String {
         format!(
             "The trace ends at t = {}, {} after the frame was first heard of and before its end{cut}",

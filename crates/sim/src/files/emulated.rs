@@ -162,7 +162,7 @@ pub const EMULATOR_KINDS: [&str; 24] = [
 ];
 
 impl EmulatorKind {
-    /// Its name in logs.
+    /// Its name in traces.
     pub fn name(&self) -> &'static str {
         EMULATOR_KINDS[match self {
             EmulatorKind::Slip { .. } => 0,

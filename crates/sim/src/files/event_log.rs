@@ -69,11 +69,11 @@ pub fn append(text: &mut Vec<u8>, names: &Names, entry: &Entry) {
 pub struct Digest {
     /// How many.
     pub events: u64,
-    /// CRC-32 (that of IEEE 802.3) over the log's lines for them, line ends included, without `destination` and `tagged`.
+    /// CRC-32 (that of IEEE 802.3) over the trace's lines for them, line ends included, without `destination` and `tagged`.
     pub crc32: u32,
 }
 
-/// Takes events: writes them if a log is wanted, and keeps the digest of all.
+/// Takes events: writes them if a trace is wanted, and keeps the digest of all.
 #[derive(Debug)]
 pub struct EventLog {
     writer: Writer,
@@ -100,7 +100,7 @@ impl EventLog {
         let mut text = serde_json::to_vec(&own).expect("numbers and names");
         text.push(b'\n');
         output.unit(|line| line.extend_from_slice(&text))?;
-        // A log with nothing in it yet says what it is about; and what cannot be written at all is known at once.
+        // A trace with nothing in it yet says what it is about; and what cannot be written at all is known at once.
         output.flush()?;
         let of = if is_binary { Pen::of_blocks } else { Pen::of_lines };
         Ok(EventLog { writer: Writer::Here(Box::new(of(&header.stations, level, output, &text))) })

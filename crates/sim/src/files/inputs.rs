@@ -269,7 +269,7 @@ pub(super) fn write_offer(
 pub(super) fn write_destination(line: &mut Vec<u8>, names: &Names, frame: &Frame) {
     match frame.destination {
         Destination::All => string(line, "destination", "all"),
-        // No address of this medium: a log knows only its own stations.
+        // No address of this medium: a trace knows only its own stations.
         Destination::Nobody | Destination::Beyond(_) => string(line, "destination", "nobody"),
         Destination::Station(station) => {
             key(line, "destination");

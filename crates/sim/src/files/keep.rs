@@ -4,8 +4,8 @@
 //!   facts ─► open chunk ─► chunks ─────────────────────► Past ─► forgotten
 //!            └──── the last seconds, bounded ────┘       frames that are not over, the latest change of each kind
 //! ```
-//! A log of them has first what `Past` has: every event of each frame that is not over, at its own instant. So a
-//! reader knows the queues and the signals at the instant from which on the log is complete.
+//! A trace of them has first what `Past` has: every event of each frame that is not over, at its own instant. So a
+//! reader knows the queues and the signals at the instant from which on the trace is complete.
 
 mod trigger;
 

@@ -34,7 +34,7 @@ pub struct Told {
     pub emulated: u64,
     /// What they come to.
     pub machine: EmulatorResults,
-    /// Why the log is not whole.
+    /// Why the trace is not whole.
     pub cut_short: Option<String>,
 }
 
@@ -185,7 +185,7 @@ pub fn results(told: &Told) -> Results {
         attached,
         faults,
         cut,
-        // An event log does not tell what a node counts.
+        // A trace does not tell what a node counts.
         plca: None,
         emulator: None,
         plan: None,

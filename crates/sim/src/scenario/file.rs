@@ -125,7 +125,7 @@ impl Scenario {
 /// The longest scenario file. 1,024 stations with every key take a tenth of it.
 const LARGEST: u64 = 4 << 20;
 
-/// The octets of a file, a device or a pipe that is no longer than a scenario can be; of a log, its beginning.
+/// The octets of a file, a device or a pipe that is no longer than a scenario can be; of a trace, its beginning.
 fn octets(path: &Path) -> io::Result<Vec<u8>> {
     let mut octets = Vec::new();
     File::open(path)?.take(LARGEST + 1).read_to_end(&mut octets)?;
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(scenario.station.len(), 1);
     }
 
-    /// A log that was given by mistake is one error, and not one for each of its lines.
+    /// A trace that was given by mistake is one error, and not one for each of its lines.
     #[test]
     fn a_log_is_no_scenario() {
         let folder = tempfile::tempdir().expect("a folder for temporary files");

@@ -5,7 +5,7 @@
 //!   MAC   attempt |==== frame ====|                       transmitted at the end of the MAC's own
 //!   line          ....|== COMMIT ==|==== frame ====|ESD|== COMMIT ==|     the second one if a burst may follow
 //! ```
-//! A log reports BEACONs after empty cycles with the next one that comes after another cycle; they are not here.
+//! A trace reports BEACONs after empty cycles with the next one that comes after another cycle; they are not here.
 
 use super::signal::Signal;
 use super::signals::Signals;

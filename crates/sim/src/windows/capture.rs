@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   interface st1, st2 …   each transmission, at its sender: preamble, SFD, frame, FCS; or as far as it got, and the jam
-//!   interface bus          what is no frame, as the event log's line for it, and in `explain`'s words: collisions,
+//!   interface bus          what is no frame, as the trace's line for it, and in `explain`'s words: collisions,
 //!                          backoff, discards, faults, slip; a plain capture has none
 //! ```
 //! Packets are in order of their first bits, so a packet waits until those that began before it have ended. A collision

@@ -86,7 +86,7 @@ impl EventTable {
         })
     }
 
-    /// A row of another layer: the last column has the event, as the event log has it.
+    /// A row of another layer: the last column has the event, as the trace has it.
     fn other(&mut self, at: BitInstant, layer: &str, json: &[u8]) -> Result<(), WriteError> {
         let detail = String::from_utf8_lossy(json);
         let begin = [Cell::Count(at.get()), Cell::Count(self.nanos.of(at)), Cell::Word(layer)];

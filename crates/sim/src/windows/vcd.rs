@@ -93,7 +93,7 @@ impl Vcd {
     /// The disk is full, the pipe is closed.
     pub fn new(file: File, place: String, known: &Known) -> Result<Vcd, WriteError> {
         let config = known.header.config();
-        // Only CSMA/CD holds these to their ranges; a log of another method may have any.
+        // Only CSMA/CD holds these to their ranges; a trace of another method may have any.
         let [gap, part_1] = [config.parameters.inter_packet_gap, config.parameters.inter_packet_gap_part_1]
             .map(|span| BitTimes::new(span.get().min(LONGEST_GAP)));
         let is_plca = matches!(config.method, Method::Plca(_));

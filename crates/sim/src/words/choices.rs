@@ -1,11 +1,11 @@
-//! What a live bus is asked to do, as plain words: choices that scenarios, results and event logs carry.
+//! What a live bus is asked to do, as plain words: choices that scenarios, results and traces carry.
 //!
 //! They stand here and not in the data plane, so that whatever reads and writes files does not depend on it.
 
 use medium::{BitRate, Topology};
 use serde::{Deserialize, Serialize};
 
-/// An enum whose variants each have a word: how scenarios, results and event logs spell it.
+/// An enum whose variants each have a word: how scenarios, results and traces spell it.
 macro_rules! choice {
     ($(#[$meta:meta])* pub enum $name:ident {$($(#[$of_variant:meta])* $variant:ident = $word:literal),* $(,)?}) => {
         $(#[$meta])*

@@ -109,7 +109,7 @@ pub const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it kee
 /// It does not.
 pub const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
 
-/// A frame as people and logs call it.
+/// A frame as people and traces call it.
 pub fn frame_name(names: &[String], frame: FrameId) -> String {
     format!("{}#{}", names[frame.station.index()], frame.serial)
 }

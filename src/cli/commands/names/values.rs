@@ -77,7 +77,7 @@ pub fn of_setting(begun: &str) -> Vec<String> {
     key.into_iter().flat_map(of).map(|value| format!("{begun}={value}")).collect()
 }
 
-/// What `--pick` may be that has been begun so, of a log with these stations.
+/// What `--pick` may be that has been begun so, of a trace with these stations.
 pub fn of_pick(begun: &str, stations: &[String]) -> Vec<String> {
     terms(begun, &Pick::parse(NONSENSE).err().unwrap_or_default(), stations)
 }

@@ -218,7 +218,7 @@ impl Serving<'_> {
         Ok(Ok(()))
     }
 
-    /// Does it, or says why that cannot be. The record has the bit time at which the medium got its part.
+    /// Does it, or says why that cannot be. The trace has the bit time at which the medium got its part.
     pub(super) fn do_one(&mut self, mut deed: LabDeed) -> Result<Result<(), String>, SupervisorError> {
         let outcome = match &mut deed {
             LabDeed::Bus(Deed::Remove { station }) => {

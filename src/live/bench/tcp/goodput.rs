@@ -1,4 +1,4 @@
-//! What a record's arrivals give in virtual time: TCP's octets that reached their station, and when.
+//! What a trace's arrivals give in virtual time: TCP's octets that reached their station, and when.
 
 use crate::live::bench::bus::{BenchError, system};
 use link::memory::memory_file;
@@ -47,10 +47,10 @@ struct Segment {
 }
 
 impl Goodput {
-    /// Runs a record again in virtual time.
+    /// Runs a trace again in virtual time.
     ///
     /// # Errors
-    /// A record that is incomplete, or whose replay has other events.
+    /// A trace that is incomplete, or whose replay has other events.
     pub fn replay(record: &File) -> Result<Goodput, BenchError> {
         let segments = segments(record)?;
         let reader = EventLogReader::new(lines(record)?).map_err(ReplayError::from)?;

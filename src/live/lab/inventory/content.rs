@@ -1,4 +1,4 @@
-//! The content of a lab's record.
+//! The content of a lab's inventory.
 
 use super::Labels;
 use crate::live::lab::BUS;

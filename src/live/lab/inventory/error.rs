@@ -1,4 +1,4 @@
-//! Why a lab's record could not be made, read or followed, and what to do about it.
+//! Why a lab's inventory could not be made, read or followed, and what to do about it.
 
 use super::Inventory;
 use crate::live::lab::lent::UndoError;
@@ -8,7 +8,7 @@ use sim::scenario::plan::DEFAULT_NAME;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a lab's record could not be made, read or followed.
+/// Why a lab's inventory could not be made, read or followed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InventoryError {
@@ -52,7 +52,7 @@ pub enum InventoryError {
     /// The user namespace of a lab that was killed cannot be entered.
     #[error("cannot get at what a killed lab left running")]
     Enter(#[from] UserNamespaceError),
-    /// A file of the record could not be used.
+    /// A file of the inventory could not be used.
     #[error("cannot {action} {}", path.display())]
     File {
         /// What was tried.
@@ -70,7 +70,7 @@ pub enum InventoryError {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// The content of the record makes no sense.
+    /// The content of the inventory makes no sense.
     #[error("{} is not a lab's inventory; if no lab of this name is up, remove the folder", path.display())]
     Content {
         /// The file.

@@ -1,4 +1,4 @@
-//! What removes everything that a lab's record names, and then the record.
+//! What removes everything that a lab's inventory names, and then the inventory.
 
 use super::{
     Claim, Content, HOSTS, Inventory, InventoryError, LOG, file_error, folder_of, read, remove_discards, remove_file,
@@ -10,12 +10,12 @@ use std::io;
 use std::path::Path;
 
 impl Inventory {
-    /// Removes everything in the record, and then the record.
+    /// Removes everything in the inventory, and then the inventory.
     ///
     /// Processes in the lab's namespaces are ended. What is not the lab's own is left alone.
     ///
     /// # Errors
-    /// The first thing that could not be removed; the rest is removed all the same, and the record stays.
+    /// The first thing that could not be removed; the rest is removed all the same, and the inventory stays.
     pub fn remove_everything(self) -> Result<(), InventoryError> {
         remove_lab(&self.folder, &self.content, &self.held)
     }
@@ -28,7 +28,7 @@ impl Inventory {
         remove_failed(&self.folder, &self.content, &self.held)
     }
 
-    /// The same, for a process that has the record somewhere and is about to end because it panicked.
+    /// The same, for a process that has the inventory somewhere and is about to end because it panicked.
     ///
     /// # Errors
     /// As [`Inventory::remove_everything`].
@@ -38,7 +38,7 @@ impl Inventory {
         remove_failed(&folder, &content, &[])
     }
 
-    /// Removes everything in the record and keeps the record, empty, for a new lab.
+    /// Removes everything in the inventory and keeps the inventory, empty, for a new lab.
     ///
     /// # Errors
     /// As [`Inventory::remove_everything`].
@@ -54,7 +54,7 @@ impl Inventory {
     /// Removes one station: ends the processes in a namespace that the lab made for it, and gives back what was lent.
     ///
     /// # Errors
-    /// What could not be removed; it stays in the record, for the end of the lab.
+    /// What could not be removed; it stays in the inventory, for the end of the lab.
     pub fn remove_station(&mut self, station: &str) -> Result<(), InventoryError> {
         let is_its = |claim: &Claim| claim.whose == station;
         let part = Content {
@@ -103,7 +103,7 @@ fn remove_rest(folder: &Path) -> Result<(), InventoryError> {
 }
 
 fn remove_made(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
-    // This mark comes before the search for programs: see `check_entered`. A record whose folder is gone needs no mark,
+    // This mark comes before the search for programs: see `check_entered`. An inventory whose folder is gone needs no mark,
     // because no command can enter the lab without it. A full disk is no reason to leave the lab as it is.
     if folder.exists() {
         let _ = write(folder, &Content { ending: true, ..content.clone() });
@@ -111,7 +111,7 @@ fn remove_made(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(
     remove_parts(content, held)
 }
 
-/// Removes what a record names, or a part of that.
+/// Removes what an inventory names, or a part of that.
 fn remove_parts(content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
     let mut result = match processes::end(&content.namespaces) {
         0 => Ok(()),

@@ -2,10 +2,10 @@
 //! fires.
 //!
 //! ```text
-//!   writer's thread ──ring──► when it fires, and a little later ──► this thread ──log──► outbox ──► supervisor
+//!   writer's thread ──ring──► when it fires, and a little later ──► this thread ──trace──► outbox ──► supervisor
 //! ```
-//! The data plane opens no file. It writes each log into one file that it shares with the supervisor, the outbox. The
-//! supervisor copies the log to a file of its own and empties the outbox.
+//! The data plane opens no file. It writes each trace into one file that it shares with the supervisor, the outbox. The
+//! supervisor copies the trace to a file of its own and empties the outbox.
 
 use super::super::protocol::{KeepSetup, Kept as KeptTold, Setup, Told};
 use super::super::reporter::Report;
@@ -30,7 +30,7 @@ const AFTERWARDS: u32 = 10;
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How often that is looked for.
 const LOOK: Duration = Duration::from_millis(20);
-/// Why a log is not written.
+/// Why a trace is not written.
 const BUSY: &str = "the one before is still being written: try again";
 
 /// See the module.
@@ -40,15 +40,15 @@ pub(super) struct Keep {
     on: Triggers,
     /// Real time of the span.
     span: Duration,
-    /// What fired, and when its log is written.
+    /// What fired, and when its trace is written.
     waits: Option<(String, Instant)>,
-    /// The logs of triggers do not overlap.
+    /// The traces of triggers do not overlap.
     not_before: Option<Instant>,
     left: u32,
     jobs: Option<Sender<Job>>,
     ended: Receiver<()>,
     reports: Sender<Report>,
-    /// Triggers whose log is not written.
+    /// Triggers whose trace is not written.
     missed: Arc<AtomicU64>,
 }
 
@@ -74,7 +74,7 @@ impl Keep {
         let config = setup.medium()?;
         let rate = setup.pace.rate(config.rate);
         let ring = Ring::new(&config, wanted.span(config.rate), Room::default());
-        // One log waits while another one is written.
+        // One trace waits while another one is written.
         let (jobs, waiting) = bounded::<Job>(1);
         let (end, ended) = bounded(1);
         let (place, tell) = (wanted.place.clone(), reports.clone());
@@ -113,7 +113,7 @@ impl Keep {
         self.ring.take(fact);
     }
 
-    /// Has the log written whose time has come.
+    /// Has the trace written whose time has come.
     pub fn look(&mut self) {
         if let Some((why, _)) = self.waits.take_if(|(_, due)| *due <= Instant::now()) {
             self.fire(why);
@@ -174,7 +174,7 @@ fn write(Job { why, kept }: Job, outbox: &Arc<File>, place: &str, header: &Heade
     }
 }
 
-/// Waits until the supervisor has taken the log before.
+/// Waits until the supervisor has taken the trace before.
 fn is_emptied(outbox: &File) -> bool {
     let deadline = Instant::now() + PATIENCE;
     loop {

@@ -1,6 +1,6 @@
 //! Causes by name, as an engineer at the bench would look for them, each with the numbers that show it.
 //!
-//! The causes are read off what nodes were told; the log says what came of them. A finding holds for an interval of
+//! The causes are read off what nodes were told; the trace says what came of them. A finding holds for an interval of
 //! time, its counts are those of the interval, and each collision has one cause ([`Why`]). One function for each entry
 //! of docs/symptoms.md, in its order. `words/findings.rs` has the sentences.
 //!
@@ -18,13 +18,13 @@ use std::collections::BTreeSet;
 pub struct Finding {
     pub cause: Cause,
     pub since: BitInstant,
-    /// When it ended; none if it holds as the log ends.
+    /// When it ended; none if it holds as the trace ends.
     pub until: Option<BitInstant>,
     /// The stretch of time that shows it best, in bit times.
     pub window: (u64, u64),
 }
 
-/// Why, with what the log shows of it.
+/// Why, with what the trace shows of it.
 #[derive(Clone, Debug)]
 pub enum Cause {
     /// 1. The coordinator is lost, or there is none.
@@ -165,7 +165,7 @@ impl Cause {
         key(self) == key(other)
     }
 
-    /// The log shows that it did harm, in an interval that took `span` on a bus whose idle cycle takes `cycle`.
+    /// The trace shows that it did harm, in an interval that took `span` on a bus whose idle cycle takes `cycle`.
     fn did_harm(&self, span: u64, cycle: u64) -> bool {
         match self {
             Cause::SameId { among, .. } => *among > 0,

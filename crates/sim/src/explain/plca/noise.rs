@@ -1,4 +1,4 @@
-//! Noise at the places of nodes: from when to when, and the harm that the log shows.
+//! Noise at the places of nodes: from when to when, and the harm that the trace shows.
 
 use medium::{BitInstant, Fault, StationId};
 

@@ -1,4 +1,4 @@
-//! A segment with PLCA while its log is read: what each node was told, did and met, when there was no coordinator, which
+//! A segment with PLCA while its trace is read: what each node was told, did and met, when there was no coordinator, which
 //! nodes met.
 
 use super::super::scene::Scene;
@@ -126,7 +126,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Of a log with PLCA, before anything was read.
+    /// Of a trace with PLCA, before anything was read.
     pub fn new(header: &Header, plca: Plca) -> Segment {
         let node = |&own: &PlcaNode| Node {
             own,
@@ -164,7 +164,7 @@ impl Segment {
         }
     }
 
-    /// The log is over.
+    /// The trace is over.
     pub fn finish(&mut self) {
         while let Some(one) = self.open.pop_front() {
             self.close(one);

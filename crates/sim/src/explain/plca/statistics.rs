@@ -1,4 +1,4 @@
-//! Statistics of a log of PLCA under the names that INET's EthernetPlca gives them, in bit times.
+//! Statistics of a trace of PLCA under the names that INET's EthernetPlca gives them, in bit times.
 //!
 //! A turn is as long as it is used: COMMIT, frames and ESD, or to_tmr. Turns that pass in cycles without a frame are counted
 //! and not told one by one.
@@ -65,7 +65,7 @@ struct Node {
     used: u64,
 }
 
-/// A log's statistics.
+/// A trace's statistics.
 #[derive(Clone, Debug)]
 pub struct Statistics {
     nodes: Vec<Node>,

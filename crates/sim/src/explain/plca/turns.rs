@@ -6,7 +6,7 @@ use crate::scene::{Part, Signal};
 use medium::{BitInstant, BitTimes, Carried, Deed, Event, FrameId, Input, Kind, Plca, StationId};
 use std::collections::BTreeMap;
 
-/// Signals that are kept of a stretch of time that the log does not end.
+/// Signals that are kept of a stretch of time that the trace does not end.
 const MOST: usize = 1 << 18;
 /// What begins in time may end, and be told of, as late as this.
 pub const LATE: BitTimes = BitTimes::new(40_000);
@@ -67,7 +67,7 @@ pub struct Turns {
     pub turns: Vec<Turn>,
 }
 
-/// A log of which a stretch of time is to be shown, while it is read.
+/// A trace of which a stretch of time is to be shown, while it is read.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     /// Nothing before this matters.
@@ -190,7 +190,7 @@ impl Recorder {
         self.stretch(What::Waits, station.index(), since, until, frame);
     }
 
-    /// A BEACON that the log tells of, and those after empty cycles before it.
+    /// A BEACON that the trace tells of, and those after empty cycles before it.
     fn beacon(&mut self, row: usize, at: BitInstant, empty: u64, length: BitTimes) {
         if let Some(last) = self.last_beacon.replace(at)
             && empty > 0

@@ -1,4 +1,4 @@
-//! Findings on a segment with PLCA in sentences, as docs/symptoms.md has them: the cause, what the log shows of it, what to do.
+//! Findings on a segment with PLCA in sentences, as docs/symptoms.md has them: the cause, what the trace shows of it, what to do.
 //!
 //! One file above 500 lines because each cause has its sentences, and all are read beside each other.
 
@@ -36,7 +36,7 @@ pub fn told(finding: &Finding, segment: &Segment) -> Told {
     Told { number: finding.cause.number(), since_bt: finding.since.get(), until_bt, cause, seen, mend, from_bt, to_bt }
 }
 
-/// Its cause with the interval in which it held, what the log shows of that, and what to do.
+/// Its cause with the interval in which it held, what the trace shows of that, and what to do.
 pub fn sentences(finding: &Finding, segment: &Segment) -> [String; 3] {
     let [cause, seen, mend] = at_any_time(&finding.cause, segment);
     let has_instants = matches!(

@@ -5,7 +5,7 @@ use super::super::plca::segment::Segment;
 use crate::words::units::group;
 use medium::{Fault, Mishap};
 
-/// Its cause, what the log shows of it, and what to do.
+/// Its cause, what the trace shows of it, and what to do.
 pub(super) fn sentences(segment: &Segment, noise: &Noise) -> [String; 3] {
     let node = segment.name(noise.node);
     let name = noise.fault;

@@ -18,7 +18,7 @@ use medium::{BitInstant, Deed, Destination, Event, Frame, FrameId, Kind, Octets,
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// How the names of binary logs end.
+/// How the names of binary traces end.
 pub const ENDING: &str = "ebe";
 /// The head of a line of text; heads of events have the number of their kind in these bits.
 const LINE: u8 = 0x3f;
@@ -35,12 +35,12 @@ const LONGEST: u32 = 1 << 20;
 
 const _: () = assert!(Kind::ALL.len() <= OFFER as usize, "kinds fit into a head");
 
-/// Whether a log of this name is binary.
+/// Whether a trace of this name is binary.
 pub fn is_named(place: &str) -> bool {
     Path::new(place).extension().is_some_and(|ending| ending == ENDING)
 }
 
-/// What the header says of a binary log.
+/// What the header says of a binary trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binary {
@@ -304,7 +304,7 @@ pub(super) struct Blocked {
 }
 
 impl Blocked {
-    /// Of a log that has its header, the line's end included.
+    /// Of a trace that has its header, the line's end included.
     pub fn after(header: &[u8], binary: &Binary, stations: usize) -> Blocked {
         let mut crc32 = crc32fast::Hasher::new();
         crc32.update(header);

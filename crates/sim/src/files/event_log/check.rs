@@ -1,11 +1,11 @@
-//! What proves that a log is whole: lines of the layer `check`, each with a CRC-32 over all lines before it.
+//! What proves that a trace is whole: lines of the layer `check`, each with a CRC-32 over all lines before it.
 //!
 //! ```text
 //!   {"t":40128,"layer":"check","kind":"so_far","lines":4096,"crc32":305419896}      after each 4096th line
 //!   {"t":99999,"layer":"check","kind":"end","lines":5021,"crc32":4207849484}        the last line
-//!   {"t":88888,"layer":"check","kind":"broken_off","lines":4711,"why":"…"}          the last line of a log that misses something
+//!   {"t":88888,"layer":"check","kind":"broken_off","lines":4711,"why":"…"}          the last line of a trace that misses something
 //! ```
-//! A log that is written on can be read up to its latest line; each `so_far` proves what is before it. Checks are no part
+//! A trace that is written on can be read up to its latest line; each `so_far` proves what is before it. Checks are no part
 //! of the digest.
 
 use crate::words::units::{group, many};
@@ -19,11 +19,11 @@ const EVERY: u64 = 4096;
 /// What a check says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
-    /// The log continues.
+    /// The trace continues.
     SoFar,
-    /// The log is whole.
+    /// The trace is whole.
     End,
-    /// The log misses what came after this, and why.
+    /// The trace misses what came after this, and why.
     BrokenOff(&'a str),
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Of a log that has its header, the line's end included.
+    /// Of a trace that has its header, the line's end included.
     pub fn after(header: &[u8]) -> Check {
         let mut check = Check { lines: 1, crc32: crc32fast::Hasher::new() };
         check.update(header);
@@ -85,7 +85,7 @@ pub(super) fn write(text: &mut Vec<u8>, t: u64, kind: Kind<'_>, lines: u64, crc3
     text.extend_from_slice(b"}\n");
 }
 
-/// The last line of a log that cannot be written any further: it has `lines` lines, and `next` would be the next one.
+/// The last line of a trace that cannot be written any further: it has `lines` lines, and `next` would be the next one.
 pub(super) fn last_words(lines: u64, next: &[u8], error: &io::Error) -> Vec<u8> {
     let digits = next.strip_prefix(b"{\"t\":").unwrap_or_default();
     let digits = digits.iter().take_while(|octet| octet.is_ascii_digit());
@@ -95,18 +95,18 @@ pub(super) fn last_words(lines: u64, next: &[u8], error: &io::Error) -> Vec<u8> 
     text
 }
 
-/// What a reader knows of a log's checks.
+/// What a reader knows of a trace's checks.
 #[derive(Clone, Debug)]
 pub(super) struct Checked {
     crc32: crc32fast::Hasher,
-    /// Up to which line checks have confirmed the log.
+    /// Up to which line checks have confirmed the trace.
     confirmed: u64,
-    /// The last line was there, and why it was none of a whole log.
+    /// The last line was there, and why it was none of a whole trace.
     end: Option<Option<String>>,
 }
 
 impl Checked {
-    /// Of a log that has its header, the line's end included.
+    /// Of a trace that has its header, the line's end included.
     pub fn after(header: &[u8]) -> Checked {
         let mut crc32 = crc32fast::Hasher::new();
         crc32.update(header);
@@ -146,7 +146,7 @@ impl Checked {
         self.end.is_some()
     }
 
-    /// Why a log that has been read to its end is not whole: the log at `place`, which has `count` lines or blocks.
+    /// Why a trace that has been read to its end is not whole: the trace at `place`, which has `count` lines or blocks.
     pub fn not_whole(&self, place: &str, unit: &str, count: u64) -> Option<String> {
         match &self.end {
             Some(None) => None,

@@ -1,4 +1,4 @@
-//! Events of the layer `emulator`: what the program and the machine did to a live bus, in the same log as what happened
+//! Events of the layer `emulator`: what the program and the machine did to a live bus, in the same trace as what happened
 //! on the medium. They are no part of the digest, and a replay has none.
 
 use super::Names;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// What `layer` says in their lines. Lines of the medium have no such column.
 pub(super) const LAYER: &str = "emulator";
 
-/// Appends an event as the log has it, without the line's end.
+/// Appends an event as the trace has it, without the line's end.
 pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
     line.extend_from_slice(b"{\"t\":");
     push_number(line, event.at.get());

@@ -35,10 +35,10 @@ pub struct Header {
     /// The scenario of a run in virtual time, as TOML, options of its command among its keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// The log has everything from this instant on, in bit times, and before it only frames that were not over then.
+    /// The trace has everything from this instant on, in bit times, and before it only frames that were not over then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_from_bt: Option<u64>,
-    /// The log proves that it is whole, with lines of the layer `check`.
+    /// The trace proves that it is whole, with lines of the layer `check`.
     #[serde(default, skip_serializing_if = "crate::words::configuration::is_false")]
     pub checked: bool,
     /// What follows the header is no text.

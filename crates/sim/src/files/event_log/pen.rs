@@ -289,7 +289,7 @@ impl Pen {
 
 impl Drop for Pen {
     fn drop(&mut self) {
-        // A log that was not finished has no end, and what reads it says so.
+        // A trace that was not finished has no end, and what reads it says so.
         let _ = self.flush();
     }
 }

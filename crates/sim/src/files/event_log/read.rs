@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The most attempts of one frame on a medium without a limit of its own.
 const MOST_ATTEMPTS: u32 = 1 << 24;
 
-/// The latest instant of a log, and the longest span of an event, in bit times: their sum never overflows.
+/// The latest instant of a trace, and the longest span of an event, in bit times: their sum never overflows.
 const LATEST: u64 = 1 << 62;
 
 /// Reads a trace, one row at a time.
@@ -41,7 +41,7 @@ pub struct EventLogReader<R> {
 }
 
 impl EventLogReader<BufReader<File>> {
-    /// Opens a log.
+    /// Opens a trace.
     ///
     /// # Errors
     /// It cannot be opened; what is no trace, or one of a medium that cannot be.
@@ -123,7 +123,7 @@ impl<R: BufRead> EventLogReader<R> {
         &self.names
     }
 
-    /// Whom the frame is for whose `offered` was read last, if the log says so.
+    /// Whom the frame is for whose `offered` was read last, if the trace says so.
     pub fn destination(&self) -> Option<Destination> {
         self.destination.map(|(destination, _)| destination)
     }
@@ -133,12 +133,12 @@ impl<R: BufRead> EventLogReader<R> {
         self.destination
     }
 
-    /// Whether that frame carries a VLAN tag; not, if the log does not say.
+    /// Whether that frame carries a VLAN tag; not, if the trace does not say.
     pub fn tagged(&self) -> bool {
         self.destination.is_some_and(|(_, tagged)| tagged)
     }
 
-    /// The next event of the medium; `None` at the end of the log.
+    /// The next event of the medium; `None` at the end of the trace.
     ///
     /// # Errors
     /// As [`EventLogReader::next_entry`].
@@ -286,7 +286,7 @@ impl<R: BufRead> EventLogReader<R> {
         Ok(None)
     }
 
-    /// Goes to the next block of a binary log, and says whether there is one.
+    /// Goes to the next block of a binary trace, and says whether there is one.
     fn next_block(&mut self) -> Result<bool, ReadError> {
         let head = self.lines.advance_block(Blocked::length)?;
         let (Some(head), Some(blocked)) = (head, &mut self.blocked) else { return Ok(false) };
@@ -303,7 +303,7 @@ impl<R: BufRead> EventLogReader<R> {
         }
     }
 
-    /// What one line of a log like this says, without its place in the log.
+    /// What one line of a trace like this says, without its place in the trace.
     ///
     /// # Errors
     /// A line that is no event and no input.
@@ -346,7 +346,7 @@ impl<R: BufRead> EventLogReader<R> {
         self.check_time(at).map(|()| (Told::Given(given), at))
     }
 
-    /// Reads a log to its end, and proves what was not proven so far: why it is not whole, if it is not.
+    /// Reads a trace to its end, and proves what was not proven so far: why it is not whole, if it is not.
     ///
     /// # Errors
     /// Lines that are not those that were written.
@@ -369,7 +369,7 @@ impl<R: BufRead> EventLogReader<R> {
         Ok(self.not_whole())
     }
 
-    /// Why a log that has been read to its end is not whole; nothing of one that cannot tell, as old ones.
+    /// Why a trace that has been read to its end is not whole; nothing of one that cannot tell, as old ones.
     pub fn not_whole(&self) -> Option<String> {
         let (unit, count) = match &self.blocked {
             Some(blocked) => ("record", blocked.lines),
@@ -379,7 +379,7 @@ impl<R: BufRead> EventLogReader<R> {
         told.filter(|_| self.header.checked || self.checked.has_ended())
     }
 
-    /// Tells `observer` what the log tells, and that the run is over; what comes before something that cannot be read,
+    /// Tells `observer` what the trace tells, and that the run is over; what comes before something that cannot be read,
     /// too, and then why it cannot.
     ///
     /// # Errors
@@ -480,7 +480,7 @@ impl<R: BufRead> EventLogReader<R> {
         }
     }
 
-    /// Whether an event of a binary log can be.
+    /// Whether an event of a binary trace can be.
     fn check_event(&self, event: &Event) -> Result<(), String> {
         self.check_time(event.at.get())?;
         check_frame(event, || format!("{}#{}", self.names.escaped(event.frame.station), event.frame.serial))?;

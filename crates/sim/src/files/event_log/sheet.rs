@@ -86,7 +86,7 @@ impl Sheet {
         self.end_line(event.at);
     }
 
-    /// An event as the log has always had it, up to its last column.
+    /// An event as the trace has always had it, up to its last column.
     #[inline]
     fn write_event(&mut self, names: &Names, event: &Event) {
         let Event { at, station, frame, kind } = event;
@@ -195,7 +195,7 @@ impl Sheet {
     }
 }
 
-/// Appends an event as the log has it, up to its last column.
+/// Appends an event as the trace has it, up to its last column.
 pub fn write_event(text: &mut Vec<u8>, names: &Names, event: &Event) {
     begin_line(event.at, text);
     text.extend_from_slice(event.kind.name().as_bytes());

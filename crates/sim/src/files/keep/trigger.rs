@@ -19,7 +19,7 @@ impl Triggers {
     pub fn fired_by(&self, fact: &Fact) -> Option<&str> {
         let name = |name: &str| self.0.iter().find(|known| *known == name).map(String::as_str);
         match fact {
-            // A frame has the event `offered`; its input has no line in a log.
+            // A frame has the event `offered`; its input has no line in a trace.
             Fact::Input(_, input) => input.deed().and_then(|deed| name(deed.word())),
             Fact::Emulator(event) => name(event.kind.name()),
             Fact::Event(event) => match event.kind {

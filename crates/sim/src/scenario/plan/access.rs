@@ -42,7 +42,7 @@ impl Planner<'_> {
         }
         let capture = self.capture(sections, topology)?;
         let shared = self.shared(sections, parameters);
-        // One meaning, Lam's: the delay is that of bad news. Where there is none, older logs say nothing of it, nor do new ones.
+        // One meaning, Lam's: the delay is that of bad news. Where there is none, older traces say nothing of it, nor do new ones.
         let holds_sender = shared.ack_delay == 0;
         let Shared { ack_delay, backoff, attempt_limit, population, size } = shared;
         let method = match method {

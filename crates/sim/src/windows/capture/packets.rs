@@ -337,7 +337,7 @@ impl Packets {
         self.line(into, at, (b"missing", json.as_bytes()), &info);
     }
 
-    /// Appends a whole line of a log as a row.
+    /// Appends a whole line of a trace as a row.
     fn line(&self, into: &mut Vec<u8>, at: BitInstant, (kind, json): (&[u8], &[u8]), info: &str) {
         let row = self.begin_row(into, at, kind, |prose| prose.put(info));
         into.extend_from_slice(json.strip_suffix(b"}").unwrap_or(json));
@@ -364,7 +364,7 @@ fn where_is(topology: &Topology, station: usize) -> (Option<u64>, Option<u64>) {
     }
 }
 
-/// The `kind` of a line of an event log.
+/// The `kind` of a line of a trace.
 fn kind_of(json: &[u8]) -> &[u8] {
     const KEY: &[u8] = b"\"kind\":\"";
     let begin = json.windows(KEY.len()).position(|window| window == KEY).map_or(json.len(), |at| at + KEY.len());

@@ -58,7 +58,7 @@ pub struct Noticed<'a> {
 }
 
 impl Noticed<'_> {
-    /// Appends the sentence. It meets `met`: none if that began before the log.
+    /// Appends the sentence. It meets `met`: none if that began before the trace.
     pub fn tell<'a>(
         &self,
         prose: &mut Prose<'_>,
