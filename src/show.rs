@@ -62,7 +62,7 @@ pub fn table(results: &Results) -> String {
     terminal::fold(&format!("{text}{}\n", sentence::sentence(results)), terminal::USUAL)
 }
 
-/// What was run.
+/// The first line of the tables: stations, distance, rate, duration and seed.
 fn heading(results: &Results) -> String {
     let config = &results.config;
     let seconds = results.measured_bit_times as f64 / config.rate_bits_per_second as f64;

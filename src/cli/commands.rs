@@ -147,7 +147,7 @@ pub enum CommandError {
         lab: String,
         /// What was asked for.
         station: String,
-        /// What there is.
+        /// The stations that the lab has.
         stations: Vec<String>,
     },
     /// Several labs are up, and none was named.
@@ -195,7 +195,7 @@ pub enum CommandError {
     NoDestination {
         /// What was asked for.
         to: String,
-        /// What there is.
+        /// The stations that the lab has.
         stations: Vec<String>,
     },
     /// The scenario's traffic cannot be offered.

@@ -4,7 +4,7 @@
 //!   supervisor ──descriptors, Setup──► bus       one thread: ring → arrivals → medium → deliveries → kernel
 //!        ▲                              │ bounded channels
 //!        └──────── one JSON a line ─────┼── two threads: reads requests, writes reports
-//!   record, event log ◄── JSON Lines ────┴── a thread that writes them, if they are wanted
+//!   traces ◄──────────── JSON Lines ────┴── a thread that writes them, if they are wanted
 //! ```
 //! It makes nothing that outlives it, so when it dies in any way the supervisor has everything to clean up.
 //!

@@ -80,8 +80,8 @@ fn capture(results: &Results, winner: f64) -> String {
     )
 }
 
-/// What is left waiting, if more than half of what had to be sent is: the figures are of a bus that did not keep up.
-/// Saturated stations never have more than one frame each, so a saturated run never prints this.
+/// Says how many frames wait, if these are more than half of all: then the bus did not keep up. Saturated stations
+/// never have more than one frame each, so a saturated run never prints this.
 fn backlog(results: &Results) -> String {
     let sum = |of: fn(&StationResults) -> u64| results.stations.iter().map(of).sum::<u64>();
     let (waiting, before) = (sum(|station| station.queued), sum(|station| station.queued_at_start));

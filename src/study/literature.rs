@@ -27,12 +27,12 @@ pub struct Literature {
     beside: fn(&[Ran]) -> Beside,
 }
 
-/// What a source says of a figure, and what is here.
+/// A figure as its source describes it, beside the one computed here.
 #[derive(Clone, Debug)]
 pub struct Beside {
     /// What the source says.
     pub said: &'static str,
-    /// What is here.
+    /// What is computed here.
     pub here: String,
     /// Whether both agree.
     pub verdict: &'static str,
@@ -102,7 +102,7 @@ impl Ran {
 struct Watcher<'a> {
     exit: f64,
     backlog: u64,
-    /// Nothing more is to be seen: a channel that has run away takes ever longer.
+    /// Ends the run: a channel that has run away has nothing more to show, and takes ever longer.
     is_out: &'a Cell<bool>,
 }
 

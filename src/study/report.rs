@@ -3,7 +3,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`gather`] | reads event logs, records and results |
+//! | [`gather`] | reads traces and results |
 //! | [`facts`] | what was run, and the commands that run it again |
 //! | [`theory`] | theory beside measurement |
 //! | [`tables`] | what was done to the medium, counters, meetings, backoff |

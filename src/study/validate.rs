@@ -41,7 +41,7 @@ struct Topic {
 /// Rows that belong together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Section {
-    /// What they are about.
+    /// The title of the topic.
     pub title: &'static str,
     /// Clause or paper that the expected figures come from.
     pub source: &'static str,

@@ -76,7 +76,7 @@ pub enum LabError<E: std::error::Error + 'static> {
     /// The lab went on to its end without some kernels.
     #[error("{}", ends.join("\nethbus: "))]
     Killed {
-        /// How each ended.
+        /// How each of these kernels ended, in a sentence.
         ends: Vec<String>,
     },
     /// A root file system lacks something.

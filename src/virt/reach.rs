@@ -53,7 +53,7 @@ struct Flight {
     lasts: BitTimes,
     /// How many attempts there were.
     attempts: u32,
-    /// When the last one began, if the station does not wait to repeat it.
+    /// When the last attempt began; `None` while the station waits to repeat the frame.
     begun: Option<BitInstant>,
     /// Its station has finished with it, and its last bit is at all stations then.
     gone: Option<BitInstant>,

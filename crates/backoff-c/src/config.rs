@@ -13,7 +13,7 @@ const LARGEST: usize = 4096;
 /// # Safety
 /// It begins with a `u32`, all bits are valid in all of its fields, and it has no padding.
 pub(crate) unsafe trait Sized32 {
-    /// The size that it had in the first version of the library; what came later lies behind that.
+    /// Its size in the first version of the library. Later fields lie behind.
     const FIRST: usize;
 }
 

@@ -31,7 +31,7 @@ impl Straight {
     pub(crate) const CLOSED: Straight = Straight { open: false, doublings: 0, from_d: 0, from_half: 0 };
 
     /// The law after a failure, from the base, the longest delay before jitter and the longest delay. The cap moves the range
-    /// down: it takes from the first value what it can, and from the width the rest.
+    /// down: the first value falls as far as it can, and the width shrinks by the rest.
     #[inline(always)]
     pub(crate) fn law(self, failures: u64, base: u64, ceiling: u64, cap: u64) -> Uniform {
         let Straight { doublings, from_d, from_half, .. } = self;

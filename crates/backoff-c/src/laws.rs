@@ -336,8 +336,8 @@ impl Policy {
         failures == 1 && self.flags & BACKOFF_FLAG_FIRST_AT_ONCE != 0
     }
 
-    /// The delay where `drawn` comes from a range that begins at `shortest`, and the server asks for `hint`; 0: nothing.
-    /// The policy has been looked at.
+    /// The delay where `drawn` comes from a range that begins at `shortest`, and the server asks for `hint`; 0: for
+    /// nothing. The policy has been checked.
     #[inline(always)]
     pub(crate) fn hinted(&self, drawn: u64, shortest: u64, hint: u64) -> u64 {
         if hint == 0 { drawn } else { self.delay(drawn, shortest, hint) }

@@ -47,7 +47,7 @@ pub enum Status {
     Discarded = 1,
     /// A pointer is NULL. Nothing changed.
     NullPointer = 2,
-    /// `size` of the configuration is none of any version, or what this library does not know of it is not 0.
+    /// `size` of the configuration is that of no version, or a field that this library does not know is not 0.
     ConfigSize = 3,
     /// The state is zeroed memory, or memory without the mark of its `_init` function. Nothing changed.
     NotInitialised = 4,

@@ -27,7 +27,7 @@ const REQUEST: usize = 8;
 
 /// The clients of a page: the calendar itself, and the kernel.
 const ALL: usize = 2;
-/// The number of the kernel among them, which its START is answered with.
+/// The number of the kernel among the clients. START answers with it.
 pub const KERNEL: u64 = 1;
 const OWN: usize = CLIENTS + CLIENT * KERNEL as usize;
 

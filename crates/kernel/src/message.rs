@@ -16,7 +16,7 @@ const NEED_REPLY: u32 = 1 << 3;
 /// A message of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calendar {
-    /// What it is.
+    /// What the message asks for.
     pub operation: Operation,
     /// The sequence number, which the answer repeats.
     pub sequence: u32,

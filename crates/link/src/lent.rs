@@ -252,7 +252,7 @@ impl Lent {
         Ok(troubles)
     }
 
-    /// Moves it, with its old index if that is free, and under another name if its own is taken; gives its index there.
+    /// Moves the interface home, and returns its index there. It keeps its index and its name unless another has them.
     fn move_home(&self, there: &mut Netlink, link: &LinkInfo, home: &Namespace) -> Result<u32, LendError> {
         let mut at_home = Netlink::in_namespace(home)?;
         let before: Vec<u32> = at_home.links()?.iter().map(|link| link.index).collect();

@@ -237,7 +237,7 @@ impl Span {
         Span { begin: begin + distance, preamble: preamble + distance, end: end.map(|end| end + distance) }
     }
 
-    /// It is there at `now`, as signals see it: ends and begins of that instant included.
+    /// Whether the signal is there at `now`, after the ends and begins of that instant.
     #[inline]
     pub fn sounds(&self, now: BitInstant) -> bool {
         self.end.is_none_or(|end| end > now) && self.begin <= now

@@ -14,7 +14,7 @@ pub const DIGITS: i32 = 4;
 /// A key figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tile {
-    /// What it is.
+    /// The name of the figure.
     pub what: String,
     /// With its digits.
     pub says: String,

@@ -1,7 +1,7 @@
 //! The life of one frame, told from a trace: one pass over the trace, one teller.
 //!
 //! ```text
-//!   log ──► find      one pass: the scene, and the steps of the frame that is wanted
+//!   trace ──► find    one pass: the scene, and the steps of the frame that is wanted
 //!           attempts  which signals met an attempt
 //!           story     the life as data: steps, attempts, what met them and why
 //!           words     each step as sentences, by access method; the table, the end, the summary
@@ -63,7 +63,7 @@ pub enum ExplainError {
     Station {
         /// The text of the option.
         station: String,
-        /// What there is.
+        /// The stations of the trace.
         stations: Vec<String>,
     },
     /// More than one station has such a frame.
@@ -87,12 +87,12 @@ pub enum ExplainError {
         "--segment: the trace is not of PLCA, and has no turns that could go wrong: choose a frame with --frame or --pick"
     )]
     Segment,
-    /// The log says nothing of it.
+    /// The trace has no event of this frame.
     #[error("the trace has no frame {frame}: {there}")]
     Absent {
         /// The text of the option.
         frame: String,
-        /// What there is.
+        /// The frames that the trace has.
         there: String,
     },
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`words`] | quantities, faults, cuts and choices as people write them |
 //! | [`traffic`] | what stations offer in virtual time |
-//! | [`files`] | the event log and the record |
+//! | [`files`] | the trace, and its replay |
 //! | [`figures`] | sums, delays, the results schema, flat rows |
 //! | [`settings`] | every key of a scenario, declared once, and what is made of that table |
 //! | [`scenario`] | the scenario file, and the plan that it and the command line make |

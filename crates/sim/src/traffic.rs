@@ -396,8 +396,8 @@ impl Source {
         matches!(self.kind, Kind::Saturated | Kind::Slots { .. })
     }
 
-    /// The next frame of a saturated source or of one with a window. Its instant is the medium's to say: that at which the last one ends or is
-    /// discarded.
+    /// The next frame of a saturated source or of one with a window. The medium decides when it comes: as the frame before
+    /// ends or is discarded.
     #[inline]
     pub fn next_frame(&mut self) -> Frame {
         Frame::new(self.sizes.draw(), self.destinations.draw())

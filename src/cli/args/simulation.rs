@@ -182,7 +182,7 @@ pub enum SweepCommand {
 /// Options of `sweep status`.
 #[derive(Args, Clone, Debug)]
 pub struct SweepStatusArgs {
-    /// The table of the sweep.
+    /// The tables of the sweep.
     #[command(flatten)]
     pub tables: TablesArg,
     /// How it is written.

@@ -95,7 +95,7 @@ pub struct CaptureArgs {
     /// In place of what comes. A capture where the file's name ends in .pcapng or .pcap, else a trace.
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "duration")]
     pub last: Option<Duration>,
-    /// What it has.
+    /// Which packets a capture has, and whether fragments are among them.
     #[command(flatten)]
     pub wish: WishArgs,
 }

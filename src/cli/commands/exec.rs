@@ -17,9 +17,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// As shells tell it.
+/// The exit code that shells use.
 const NOT_EXECUTABLE: u8 = 126;
-/// As shells tell it.
+/// The exit code that shells use.
 const NOT_FOUND: u8 = 127;
 /// Where programs look names up.
 const HOSTS: &str = "/etc/hosts";

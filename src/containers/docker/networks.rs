@@ -45,7 +45,7 @@ pub struct Networks {
 }
 
 impl Networks {
-    /// Those of the folder, which is made if needed.
+    /// The networks that `folder` has. Makes the folder if it is missing.
     pub fn of(folder: PathBuf) -> io::Result<Networks> {
         fs::create_dir_all(&folder)?;
         Ok(Networks { folder })

@@ -43,7 +43,7 @@ pub struct Context<'a> {
     pub seed: u64,
     /// Interrupts end everything.
     pub interrupts: &'a Receiver<Signal>,
-    /// Where each run's event log goes, if they are wanted.
+    /// Where the trace of each run goes, if traces are wanted.
     pub logs: Option<&'a Logs>,
 }
 
@@ -147,7 +147,7 @@ pub struct Wanted<'a> {
     pub stations: usize,
     /// Bits per second.
     pub rate: BitRate,
-    /// What they speak.
+    /// The protocols of the stations.
     pub protocols: Protocols,
     /// Frames in a transmit queue, if not the usual number.
     pub queue_limit: Option<u64>,

@@ -133,7 +133,7 @@ impl Clock {
         Ok(Clock { plane: time(bus.plane.pid())?, supervisor: time(Pid::this())?, begin: Instant::now() })
     }
 
-    /// What they have used since, in % of a core.
+    /// Processor time of data plane and supervisor since then, in % of a core.
     fn stop(self, bus: &Bus) -> Result<(f64, f64), BenchError> {
         let (now, elapsed) = (Clock::start(bus)?, self.begin.elapsed());
         Ok((percent(now.plane - self.plane, elapsed), percent(now.supervisor - self.supervisor, elapsed)))

@@ -83,7 +83,7 @@ impl Meter {
 
     /// What happened since then.
     pub fn stop(self) -> Conditions {
-        // The machine's own part first: what follows is work, too.
+        // Read before the measurements below, which are work for the machine too.
         let conditions = Ticks::read().since(self.ticks);
         let stalls = self.pages.chunks(PAGE).filter(|page| touch(page) > STALL).count();
         let (wake_p50_us, wake_late_us) = wakes();

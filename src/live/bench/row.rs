@@ -49,7 +49,7 @@ impl Asked {
 /// One figure of a row.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figure {
-    /// What it is.
+    /// The figure's name.
     pub name: String,
     /// What was measured.
     pub value: f64,
@@ -99,7 +99,7 @@ pub enum State {
 pub struct Row {
     /// What `--only` calls it.
     pub name: &'static str,
-    /// What it is about.
+    /// What the row measures.
     pub about: &'static str,
     /// Its outcome.
     pub state: State,

@@ -95,7 +95,7 @@ impl Sender {
         Sender { lead, ..self }
     }
 
-    /// What it has done so far.
+    /// The frames sent and refused so far.
     pub fn sent(&self) -> Sent {
         self.sent
     }

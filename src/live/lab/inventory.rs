@@ -61,7 +61,7 @@ pub struct Listed {
     pub state: State,
     /// When it was brought up.
     pub since: Option<SystemTime>,
-    /// What it has made.
+    /// What the lab has made.
     pub content: Content,
 }
 

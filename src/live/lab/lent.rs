@@ -18,7 +18,7 @@ pub struct Outside {
     pub station: String,
     /// Where it is, or was.
     pub home: Home,
-    /// What it is.
+    /// The kind of object, and what identifies it.
     pub what: What,
 }
 
@@ -56,7 +56,7 @@ pub enum What {
         /// Its address, likewise.
         mac: [u8; 6],
     },
-    /// The station's interface in a namespace that ethbus has not made. It vanishes with the bus's, but not at once.
+    /// The station's interface in a namespace that ethbus has not made. It vanishes soon after the bus's end of the link.
     StandIn {
         /// Its name.
         name: String,

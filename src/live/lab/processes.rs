@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(2);
 /// How long those that do not are killed again and again, with those that they have started meanwhile.
 const MERCILESS: Duration = Duration::from_secs(5);
-/// How often the newest processes are looked at for each look at all.
+/// The newest processes are searched this often for each search of all.
 const HUNTS: usize = 100;
 /// How many looks in a row find nothing before there is nothing.
 const LOOKS: u32 = 3;

@@ -21,7 +21,7 @@ pub(super) fn watch(
         return Ok(None);
     }
     let watch = LinkWatch::open(bus)?;
-    // Afterwards: what changes from here on is announced.
+    // Read after the watch was opened: it announces later changes.
     for (port, namespace) in ports.iter_mut().zip(stations) {
         let listed = Netlink::in_namespace(namespace).and_then(|mut netlink| netlink.links());
         let links = listed.map_err(|source| link_error(&port.name, source))?;

@@ -266,7 +266,7 @@ pub enum Told {
     Port {
         /// The station's name.
         station: String,
-        /// What it is now.
+        /// The state of the port now.
         state: PortState,
     },
     /// The interface of a station is no more; its name.

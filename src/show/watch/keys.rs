@@ -70,7 +70,7 @@ pub enum Act {
 pub struct Key {
     /// As help writes it.
     pub key: &'static str,
-    /// What it does.
+    /// What the key does.
     pub does: &'static str,
     /// Only on a live bus.
     pub live: bool,

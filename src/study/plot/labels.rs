@@ -6,7 +6,7 @@ use sim::words::units;
 /// A column's name in words and its unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// What it is.
+    /// The column's name in words.
     pub words: String,
     /// In which unit; metrics of one unit can share an axis.
     pub unit: &'static str,

@@ -11,7 +11,7 @@ use sim::words::units::many;
 /// A figure of theory beside what was measured.
 #[derive(Clone, Debug)]
 pub struct Beside {
-    /// What it is.
+    /// The name of the figure.
     pub what: String,
     /// Theory's figure.
     pub theory: f64,

@@ -39,7 +39,7 @@ pub struct Herd {
     pub rate: Option<RateLimits>,
     /// Classes of clients that differ from the others.
     pub classes: Vec<Class>,
-    /// How long is looked at.
+    /// How long the run lasts, in nanoseconds.
     pub duration: u64,
     /// Seed of every random draw.
     pub seed: u64,

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Named {
     /// As it was written.
     pub name: String,
-    /// What it is.
+    /// The policy itself.
     pub policy: Policy,
     /// The status codes that its source retries; empty: any failure.
     pub answers: &'static [&'static str],

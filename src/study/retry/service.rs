@@ -98,7 +98,7 @@ pub struct Service {
     pub exponential: bool,
     /// When the service is slower or out.
     pub dips: Vec<Dip>,
-    /// How long is looked at.
+    /// How long the run lasts.
     pub duration: u64,
     /// From when on is measured.
     pub warm_up: u64,

@@ -162,7 +162,7 @@ impl Wish {
     }
 }
 
-/// The value of a name: what was made of others, or else the grid's own.
+/// The value of a name: the derived one, or else that of the grid.
 fn value<'a>(name: &str, made: &[(&str, String)], own: &dyn Fn(&str) -> Option<&'a str>) -> Option<Outcome> {
     let made = made.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
     made.or_else(|| own(name)).map(Outcome::of)

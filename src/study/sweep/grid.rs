@@ -290,7 +290,7 @@ impl Grid {
         &self.seeds
     }
 
-    /// Which combinations are run, where it is not all of them.
+    /// Which combinations are run; `None` if all are.
     pub fn choice(&self) -> Option<&Choice> {
         self.chosen.as_ref().map(|(choice, _)| choice)
     }

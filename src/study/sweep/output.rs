@@ -319,7 +319,7 @@ impl Output {
         }
     }
 
-    /// Puts the rows of a file in order. It need not have all; where it has, its checksum is written beside it.
+    /// Puts the rows of a file in order, and writes the checksum of a complete file beside it.
     ///
     /// # Errors
     /// There is no room for a second copy of the file.

@@ -12,15 +12,15 @@
 //! p-persistent, slotted    S = [P' pi + P (1 - pi)] / (a t' pi + a t (1 - pi) + 1 + a + a pi / (1 - e^(-aG)))
 //! ```
 //!
-//! In the last one pi = e^(-(1 + a)G) is the chance that no user became ready during a transmission; P and t are the
-//! chance of success and the mean wait in slots after a transmission during which n > 0 became ready, P' and t' the
-//! same after an idle slot.
+//! In the p-persistent formula pi = e^(-(1 + a)G) is the chance that no user became ready during a transmission. P and t
+//! are the chance of success and the mean wait in slots after a transmission during which n > 0 users became ready. P' and
+//! t' are the same after an idle slot.
 //!
 //! The maxima at a = 0.01 are those of the paper's table I for unslotted time, 0.529 (1-persistent) and 0.815 (nonpersistent),
-//! and 0.531 (1-persistent, slotted). Three others are higher here than the table is quoted with: 0.865 for 0.857
-//! (nonpersistent, slotted), 0.841 for 0.791 (p = 0.1) and 0.864 for 0.827 (p = 0.03). The first follows if each cycle has
-//! one idle slot at least, so that (1 + a) (1 - e^(-aG)) + a is below the line: then the maximum is 0.8575. For the other
-//! two no such reading was found. The formulas above give the values here, and a simulation of the p-persistent protocol
+//! and 0.531 (1-persistent, slotted). Three other maxima are higher here than in the table, as others quote it: 0.865 against 0.857
+//! (nonpersistent, slotted), 0.841 against 0.791 (p = 0.1) and 0.864 against 0.827 (p = 0.03). 0.857 follows if each cycle
+//! has one idle slot at least: the denominator is then (1 + a) (1 - e^(-aG)) + a. No such reading was found for the other
+//! two. The formulas above give the values here, and a simulation of the p-persistent protocol
 //! slot by slot, which is a test, agrees with them.
 
 use super::roots::highest;

@@ -47,13 +47,13 @@ pub enum Verdict {
 /// One figure, expected and measured.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What it is.
+    /// The name of the figure.
     pub what: String,
     /// What gives the same figure, if a command other than `ethbus theory check` does.
     pub command: Option<String>,
     /// What it should be.
     pub expected: Expected,
-    /// What it is.
+    /// The measured value.
     pub measured: f64,
     /// Half-width of the 95 % interval of an estimate.
     pub half_width: Option<f64>,

@@ -13,7 +13,7 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Calls that are allowed with any arguments.
 const ALLOWED: &[libc::c_long] = &[
-    // Ports, observers, record and event log.
+    // Ports, observers and traces.
     libc::SYS_sendmmsg,
     libc::SYS_recvfrom,
     libc::SYS_recvmsg,

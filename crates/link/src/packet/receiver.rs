@@ -99,7 +99,7 @@ pub struct Received<'a> {
 /// What a super-frame holds: several frames that the host has not split yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// What they carry, in words.
+    /// The packets' kind, in words.
     pub kind: &'static str,
     /// Octets of payload in each but the last.
     pub octets: u16,

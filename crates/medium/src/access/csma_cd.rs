@@ -37,11 +37,12 @@ use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
 use backoff::{Backoff, Generator, Limits};
 
-/// CSMA/CD's state for the medium as a whole; a station that sends and is certainly alone to the end.
+/// CSMA/CD's state for the medium as a whole.
 #[derive(Debug)]
 pub(crate) struct CsmaCd {
     /// The state that all stations share, while all places are one.
     here: OnePlace,
+    /// A station that sends, and that no event can disturb before its end.
     alone: Option<Alone>,
     /// The station whose signal ends at this instant, and was alone: its place falls silent, and nothing else is heard
     /// there.

@@ -1,9 +1,9 @@
-//! The types of the fields of events, as logs and traces have them.
+//! The types of the fields of events, as traces have them.
 
 use super::Cause;
 use crate::time::{BitTimes, Octets};
 
-/// A field of an event, as logs and traces have it.
+/// A field of an event, as traces have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     /// A count, a length or a span; the field defines the unit.

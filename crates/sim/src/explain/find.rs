@@ -1,7 +1,7 @@
 //! One pass over a trace: the scene goes on with each entry, and the frames that are wanted take their steps in it.
 //!
 //! ```text
-//!   log ──► Scene          signals, stations, queues                        crates/sim/src/scene
+//!   trace ──► Scene        signals, stations, queues                        crates/sim/src/scene
 //!       ├─► Story          steps of a wanted frame, each with its setting
 //!       ├─► Segment        with PLCA: what each node did and met            plca/segment.rs
 //!       └─► Turns          with PLCA: what was on the line meanwhile        plca/turns.rs

@@ -29,11 +29,11 @@ pub enum Shown {
 pub struct Figure {
     /// Its name in results; that of a time ends in `_ns`.
     pub name: &'static str,
-    /// What it is.
+    /// Counter, gauge, or no single number.
     pub kind: Kind,
-    /// What it is, in a line.
+    /// The figure's meaning in a line.
     pub help: &'static str,
-    /// What it is, in Markdown.
+    /// The figure's meaning in Markdown.
     pub about: &'static str,
     /// Where the printed table has it.
     pub shown: Shown,

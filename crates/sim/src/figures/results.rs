@@ -56,7 +56,7 @@ pub struct Results {
 pub struct ProgramResults {
     /// Its station.
     pub station: String,
-    /// What was run.
+    /// The command that was run.
     pub command: String,
     /// Its exit code; nothing while it has not ended.
     pub code: Option<u8>,
@@ -106,9 +106,9 @@ impl ConfigResults {
 pub struct RunResults {
     /// Measured time of each run, in seconds.
     pub duration_s: f64,
-    /// Time before it, in seconds.
+    /// Warm-up of each run, in seconds.
     pub warmup_s: f64,
-    /// What it was to know of a metric to end before; nothing if that was not asked for.
+    /// The metric and half-width of `--until`, at which the run ended; `None` without that option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<UntilResults>,
     /// Independent runs, seeded one after another from `seed`; counts are of all of them together.

@@ -29,7 +29,7 @@ pub struct Number<F> {
     pub label: &'static str,
     /// Its unit; metrics of one unit can share an axis.
     pub unit: &'static str,
-    /// What it is, in Markdown.
+    /// The figure's meaning in Markdown.
     pub about: &'static str,
     /// What a report calls it among its key figures; empty if it is none of these.
     pub key_figure: &'static str,
@@ -134,7 +134,7 @@ pub struct Delay {
     pub name: &'static str,
     /// Its name in a figure.
     pub label: &'static str,
-    /// What it is, in Markdown.
+    /// The figure's meaning in Markdown.
     pub about: &'static str,
     /// The same in OpenMetrics.
     pub help: &'static str,

@@ -222,7 +222,7 @@ impl LineWriter {
     /// Hands everything so far to the kernel.
     ///
     /// # Errors
-    /// The disk is full, the pipe is closed, or it was so before.
+    /// The disk is full, the pipe is closed, or an earlier write failed.
     pub fn flush(&mut self) -> Result<(), WriteError> {
         let handed_over = self.hand_over();
         handed_over.and(self.way.wait())

@@ -31,7 +31,7 @@ pub enum OutputError {
     Irregular {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// What the path names instead of a file.
         is: &'static str,
     },
     /// It is a link, and nothing has the name that it leads to.

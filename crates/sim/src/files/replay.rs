@@ -1,7 +1,7 @@
 //! Runs a trace again: everything that its medium was given, in virtual time. See docs/trace.md.
 //!
 //! ```text
-//!   trace: input ─► medium ─► events ─► log, observer       input ─► …  restart ─► …  end: the same digest?
+//!   trace: input ─► medium ─► events ─► trace, observer     input ─► …  restart ─► …  end: the same digest?
 //! ```
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
 
@@ -64,7 +64,7 @@ pub struct Replayed {
 /// Runs a trace again in virtual time; `log` takes the events.
 ///
 /// # Errors
-/// A damaged or incomplete trace, or one without inputs, a log that cannot be written, or events other than the recorded run's.
+/// A damaged or incomplete trace, or one without inputs; events that cannot be written, or that differ from the recorded run's.
 pub fn replay<R: BufRead>(trace: EventLogReader<R>, log: EventLog) -> Result<Replayed, ReplayError> {
     replay_before(trace, log, &mut None::<EventLog>)
 }

@@ -33,7 +33,7 @@ pub struct Column {
     pub kind: ColumnKind,
     /// The unit, unless it is at the name's end or there is none; only Parquet and Arrow files have it.
     pub unit: &'static str,
-    /// What it is; only Parquet and Arrow files have it.
+    /// The column's meaning; only Parquet and Arrow files have it.
     pub about: String,
 }
 

@@ -337,7 +337,7 @@ impl<O: Observer> Observer for Counted<'_, O> {
         self.observer.input(at, input, octets)
     }
 
-    // Where the kind of the event is known, little is left of it.
+    // Inlined where the kind of the event is known, this function is a few instructions.
     #[inline(always)]
     fn event(&mut self, event: &Event) -> Result<(), O::Error> {
         self.slots.record(event);
@@ -363,7 +363,7 @@ impl<O: Observer> Host for Present<'_, O> {
         true
     }
 
-    // Where the kind of the event is known, little is left of it.
+    // Inlined where the kind of the event is known, this function is a few instructions.
     #[inline(always)]
     fn event(&mut self, event: &Event) {
         self.delays.record(event);

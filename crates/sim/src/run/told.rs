@@ -32,7 +32,7 @@ pub struct Told {
     pub end: BitInstant,
     /// How many things happened to the emulator of a live bus.
     pub emulated: u64,
-    /// What they come to.
+    /// The emulator's counters, summed from these.
     pub machine: EmulatorResults,
     /// Why the trace is not whole.
     pub cut_short: Option<String>,

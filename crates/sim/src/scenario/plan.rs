@@ -194,7 +194,7 @@ pub struct StationPlan {
 }
 
 impl StationPlan {
-    /// What its interface is known by.
+    /// The address of its interface.
     pub fn address(&self) -> Address {
         let ipv4 = self.addresses.iter().find_map(|network| match network.address {
             IpAddr::V4(address) => Some(address.octets()),

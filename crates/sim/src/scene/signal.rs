@@ -21,7 +21,7 @@ pub struct Signal {
     pub source: StationId,
     /// The frame that it is, asks for, grants or acknowledges; of BEACON and COMMIT its serial may be 0.
     pub frame: FrameId,
-    /// What it is.
+    /// The kind of signal.
     pub what: Carried,
     /// Which attempt of the frame, from 1; 0 if it is none.
     pub attempt: u32,

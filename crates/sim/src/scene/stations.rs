@@ -33,7 +33,7 @@ pub enum Doing {
 /// A station.
 #[derive(Clone, Debug, Default)]
 pub struct Station {
-    /// What it does.
+    /// What the station does.
     pub doing: Doing,
     /// The frame that it is busy with, if any.
     pub frame: Option<FrameId>,

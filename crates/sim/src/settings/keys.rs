@@ -23,7 +23,7 @@ pub struct Key {
     pub takes: Takes,
     /// What to write, after "write".
     pub right: &'static str,
-    /// What it is, in Markdown.
+    /// The key's meaning in Markdown.
     pub about: &'static str,
     /// Its default, in Markdown; empty for a section.
     pub default: &'static str,

@@ -22,7 +22,7 @@ pub struct Opt {
     pub long: &'static str,
     /// Its letter.
     pub short: Option<char>,
-    /// What the help calls its value; without a name the option has none, and switches its key on.
+    /// The name of its value in the help; empty if the option has no value and switches its key on.
     pub value: &'static str,
     /// The only values, if it has no others.
     pub words: &'static [&'static str],

@@ -62,7 +62,7 @@ impl<T: Clone> Entry for Vec<Spanned<T>> {
     }
 }
 
-/// Buses of a file; no option is one.
+/// The buses of a file. No option makes one.
 impl Entry for BTreeMap<String, Spanned<Scenario>> {
     fn place(&self) -> Option<Range<usize>> {
         self.values().next().map(Spanned::span)

@@ -50,7 +50,7 @@ pub struct Capture {
     waiting: VecDeque<Waiting>,
     /// The number of the first that waits.
     first: u64,
-    /// The sender.
+    /// Transmissions that are not over.
     sending: Vec<Sending>,
     /// What is on the medium.
     signals: Signals,

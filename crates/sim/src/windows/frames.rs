@@ -117,7 +117,7 @@ impl Frames {
         }
     }
 
-    /// What there is of a frame, while the medium has it.
+    /// How a frame was offered, while the medium has the frame.
     pub fn get(&self, id: FrameId) -> Option<&Offered> {
         let of = &self.stations[id.station.index()];
         let place = id.serial.checked_sub(of.first)? as usize;

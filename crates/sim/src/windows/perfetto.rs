@@ -350,7 +350,7 @@ fn sample(rate: BitRate) -> u64 {
     (rate.get() / SAMPLES).max(1)
 }
 
-/// In the number of a flow through the attempts of a collision; the rest of it is the episode.
+/// Marks the number of a flow through the attempts of a collision. The other bits are the episode.
 const MET: u64 = 1 << 63;
 
 /// A flow's number: one for each receiver of a frame.

@@ -82,7 +82,7 @@ struct Files {
     rotation: Rotation,
     /// They are pcap, not pcapng.
     is_classic: bool,
-    /// What each begins with.
+    /// The octets with which each file begins.
     head: Vec<u8>,
     /// The block or record that comes next.
     text: Vec<u8>,

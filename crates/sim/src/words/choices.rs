@@ -106,13 +106,13 @@ choice! {
 }
 
 choice! {
-    /// Which way is wanted.
+    /// Who copies a frame to the stations.
     #[derive(Default)]
     pub enum FanOutChoice {
-        /// The kernel, from some number of stations on, and where it lets itself be told to.
+        /// The kernel, above 16 stations, where BPF programs may be loaded.
         #[default]
         Auto = "auto",
-        /// The kernel, with however few.
+        /// The kernel, with any number of stations.
         Kernel = "kernel",
         /// One by one.
         Batch = "batch",

@@ -1,4 +1,4 @@
-//! A medium's configuration as it is written down: for the data plane, in records, in event logs.
+//! A medium's configuration as it is written down: for the data plane, and in traces.
 //!
 //! The mirrors name every field and variant of `medium`'s own types, and serde builds those types from them; so what is
 //! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
@@ -167,7 +167,7 @@ macro_rules! contention_mirror {
     };
 }
 
-/// The value of a switch that older logs and records do not have: ACKs held the sender, nodes of PLCA began cold.
+/// The value of a switch that older traces do not have: ACKs held the sender, nodes of PLCA began cold.
 fn yes() -> bool {
     true
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Content {
     /// The namespaces that the lab has made or is about to make.
     pub namespaces: Vec<Claim>,
-    /// What it has or changes, or is about to, outside these.
+    /// Objects outside these namespaces that the lab has, changes, or is about to.
     #[serde(default)]
     pub outside: Vec<Outside>,
     /// The stations, once the lab is up.

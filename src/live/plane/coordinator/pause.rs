@@ -79,7 +79,7 @@ impl Coordinator {
 
     /// Lets the clock run again.
     pub(super) fn resume(&mut self) {
-        // The time up to here is the user's, whatever the machine did in it.
+        // The time up to here counts as paused, even if the machine was late in it.
         self.stand_still(monotonic_nanos());
         self.pause = None;
     }

@@ -107,7 +107,7 @@ impl Captures {
     }
 
     /// Begins a capture with what was done to the medium before, and which states its stations are in. The client gets
-    /// `answer` when it has begun: what it does from then on is captured. Without an idle thread, the stream just ends.
+    /// `answer` once the capture has begun, so that what the client then does is captured. Without an idle thread, the stream just ends.
     pub fn begin(
         &mut self,
         (stream, answer): (OwnedFd, &str),

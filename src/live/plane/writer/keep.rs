@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 /// Files that triggers write, of one lab.
 const MOST_FILES: u32 = 20;
-/// The part of the span after which a log is written that a trigger wants: it has what followed, too.
+/// A trigger's trace is written this part of its span later, so that the trace has what followed.
 const AFTERWARDS: u32 = 10;
 /// How long the supervisor may take to empty the outbox.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -30,7 +30,7 @@ pub enum BudgetLimits {
 pub(super) enum Budget {
     Bucket(Bucket),
     Window(Box<Window>),
-    /// Requests that have no answer yet, and retries that wait or have none.
+    /// Requests without an answer yet; of these, and of those that wait, the retries.
     Share {
         requests: u32,
         retries: u32,

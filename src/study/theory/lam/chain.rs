@@ -21,7 +21,7 @@ pub(super) struct Chain {
     pub up: Vec<Vec<f64>>,
     /// By n: the chance of more than `last`.
     out: Vec<f64>,
-    /// How far up a state goes at most.
+    /// The largest step upwards of any state.
     widest: usize,
 }
 

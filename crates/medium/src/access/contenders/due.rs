@@ -47,11 +47,11 @@ impl Entry {
 pub(super) struct Due {
     /// A bucket is 2 to the power of this long.
     shift: u32,
-    /// The entries of the first bucket, the first of all last. Empty only if the ring is.
+    /// The entries of the first bucket, the earliest last. Empty only if the ring is empty.
     current: Vec<Entry>,
     /// The number of that bucket.
     bucket: u64,
-    /// The entries of the others, and which of them have any.
+    /// The entries of the buckets after it; `filled` says which buckets have any.
     ring: Box<[Vec<Entry>]>,
     filled: Filled,
     /// Entries more than a turn ahead, and those that came late into a first bucket with many entries.

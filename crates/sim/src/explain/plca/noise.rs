@@ -67,7 +67,7 @@ impl Noises {
         noise.map(|noise| noise.harm(at).fell.get_or_insert(at)).is_some()
     }
 
-    /// Each of them.
+    /// The noise at each place.
     pub fn iter(&self) -> impl Iterator<Item = &Noise> {
         self.0.iter()
     }

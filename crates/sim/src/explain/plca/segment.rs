@@ -21,8 +21,8 @@ const OPEN: usize = 8;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Carried {
     pub frames: u64,
-    /// The frame that was there longest, its collisions on the line, how long after plca_status rose, and whether it
-    /// was discarded in the end.
+    /// The frame that was over last: its collisions on the line, how long after plca_status rose it was over, and whether
+    /// it was discarded.
     pub last: Option<(FrameId, u32, BitTimes, bool)>,
 }
 

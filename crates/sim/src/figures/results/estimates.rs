@@ -46,8 +46,8 @@ pub struct UntilResults {
     pub metric: String,
     /// The half-width of its 95 % interval that was asked for, as a part of the metric.
     pub asked: f64,
-    /// The half-width that it has, likewise; none where the metric is 0 or has no interval.
+    /// The half-width at the end, as a part of the metric; `None` if the metric is 0 or has no interval.
     pub half_width: Option<f64>,
-    /// Whether that is what was asked for, so that the run ended; or `duration` ended it.
+    /// Whether the half-width reached `asked`, which ended the run; otherwise `duration` did.
     pub reached: bool,
 }

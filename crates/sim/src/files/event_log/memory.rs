@@ -6,10 +6,10 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 impl EventLogReader<Cursor<Arc<[u8]>>> {
-    /// Reads a trace that is in memory, and is called `name` where something is wrong with it.
+    /// Reads a trace that is in memory. Errors call it `name`.
     ///
     /// # Errors
-    /// What is no trace, or one of a medium that cannot be.
+    /// The octets are no trace, or the medium of its header is impossible.
     pub fn in_memory(trace: Arc<[u8]>, name: &str) -> Result<EventLogReader<Cursor<Arc<[u8]>>>, ReadError> {
         let log = EventLogReader::new(LineReader::new(Cursor::new(trace.clone()), name.to_owned()))?;
         Ok(log.looking_ahead(|| Ok(Box::new(Cursor::new(trace)))))

@@ -47,7 +47,7 @@ pub(super) fn event(line: &mut Line<'_>, names: &Names) -> Result<(Event, Option
     Ok((event, destination))
 }
 
-/// Whether an event is about a frame that it can be about.
+/// Refuses an event of a kind that needs a frame, or a frame of its own station, and has none.
 pub(super) fn check_frame(event: &Event, name: impl FnOnce() -> String) -> Result<(), String> {
     let Event { station, frame, kind, .. } = event;
     match frame.serial {

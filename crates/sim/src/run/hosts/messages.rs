@@ -34,9 +34,9 @@ pub(super) struct Pinger {
     next: Option<BitInstant>,
     /// Requests so far.
     sent: u64,
-    /// Those that the stack has not got yet.
+    /// Requests that the stack has not taken yet.
     waiting: VecDeque<u64>,
-    /// Those under way, and when each was sent.
+    /// Requests without a reply yet, and when each was sent.
     under_way: VecDeque<(u64, BitInstant)>,
     /// When the last frame arrived.
     arrived: BitInstant,

@@ -28,7 +28,7 @@ pub struct TableKey {
     takes: Takes,
     /// What to write, after "write".
     pub right: &'static str,
-    /// What it is.
+    /// The key's meaning.
     pub about: &'static str,
     /// Its default; empty if it has none.
     pub default: &'static str,

@@ -172,7 +172,7 @@ impl Planner<'_> {
         own.chain(scripted).chain(replies).fold(first, Octets::max).min(parameters.max_frame_size)
     }
 
-    /// What is offered, as far as it is written.
+    /// The arrivals that the scenario writes: of `[traffic]`, if a station uses it, and of stations.
     fn arrivals<'a>(&'a self, sections: &'a [StationSection]) -> impl Iterator<Item = &'a Arrivals> {
         let shares = |section: &StationSection| section.arrivals.is_none() && section.source.is_empty();
         let common = self.scenario.traffic.arrivals.as_ref().map(|text| &text.get_ref().0);

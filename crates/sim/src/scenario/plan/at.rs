@@ -94,7 +94,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Where the timetable changes what a station's host is or does, or when all ends.
+    /// The first `[[at]]` section that adds or removes a station, changes its traffic, or ends the run.
     pub(super) fn host_change(&self) -> Option<Range<usize>> {
         let is_one = |section: &AtSection| {
             let AtSection { add, remove, arrivals, until, .. } = section;

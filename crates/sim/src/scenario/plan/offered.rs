@@ -14,7 +14,7 @@ struct Most {
     carried: f64,
     /// How a reader knows it.
     known_as: &'static str,
-    /// What it is counted in.
+    /// The unit of the load.
     unit: &'static str,
     attempt_limit: Option<NonZeroU32>,
 }

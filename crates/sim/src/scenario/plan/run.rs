@@ -23,7 +23,7 @@ impl Plan {
     /// Refuses a processor that this machine does not have.
     pub(super) fn check_processor(&self) -> Result<(), PlanError> {
         let Some(number) = self.pace.latency.processor else { return Ok(()) };
-        // Numbers and ranges, like `0-3,6`. Where the system does not say, the processor may be there.
+        // Numbers and ranges, like `0-3,6`. A system without this file is not asked.
         let Ok(online) = std::fs::read_to_string("/sys/devices/system/cpu/online") else { return Ok(()) };
         let is_in = |range: &str| {
             let (first, last) = range.split_once('-').unwrap_or((range, range));
