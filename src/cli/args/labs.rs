@@ -159,7 +159,7 @@ pub struct StatsArgs {
 /// Options of `watch`.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
-    /// The lab [default: your only one, or `ethbus`]; or a trace
+    /// The lab [default: $ETHBUS_LAB, your only one, or `ethbus`]; or a trace
     #[arg(value_name = "LAB|TRACE")]
     pub lab: Option<String>,
     /// Show the trace from this bit time on
