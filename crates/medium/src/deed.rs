@@ -153,6 +153,23 @@ impl<S: Copy> Deed<S> {
 }
 
 impl Deed {
+    /// The state that it brings about, in words.
+    pub fn sentence<'a>(&self, name: impl Fn(StationId) -> &'a str) -> String {
+        match *self {
+            Deed::Plug { station } => format!("{} is back on the medium", name(station)),
+            Deed::Unplug { station } => format!("{} is off the medium", name(station)),
+            Deed::Add { who, .. } => format!("{} joins", who.name()),
+            Deed::Remove { station } => format!("{} leaves", name(station)),
+            Deed::Fault { station, fault: Some(fault) } => format!("{} has the fault {fault}", name(station)),
+            Deed::Fault { station, fault: None } => format!("{} has no fault any more", name(station)),
+            Deed::Plca { station, .. } => format!("{} has other settings of PLCA", name(station)),
+            Deed::Cut(Some(_)) => "the cable is cut".to_owned(),
+            Deed::Cut(None) => "the cable is mended".to_owned(),
+            Deed::Queue { limit: 1 } => "queues hold 1 frame".to_owned(),
+            Deed::Queue { limit } => format!("queues hold {limit} frames"),
+        }
+    }
+
     /// The station that it is about, if it is not about all of them.
     pub fn station(&self) -> Option<StationId> {
         match self.subject() {

@@ -139,7 +139,7 @@ impl Bus {
                 self.cut = cut;
                 self.lay_out();
             }
-            Deed::Plca { .. } => self.stations.iter_mut().for_each(|station| station.doubtful = true),
+            _ => self.stations.iter_mut().for_each(|station| station.doubtful = true),
         }
     }
 

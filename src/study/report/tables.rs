@@ -7,7 +7,7 @@ use sim::figures::counters::COUNTERS;
 use sim::run::told::Told;
 use sim::words::cable;
 use sim::words::prose::escape;
-use sim::words::units::{group, queues_hold};
+use sim::words::units::group;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -21,22 +21,14 @@ const MOST_PAIRS: usize = 20;
 
 /// What was done to the medium, with its instant in bit times.
 pub fn changes(told: &Told) -> Vec<(u64, String)> {
-    let name = |station: StationId| &told.header.stations[station.index()];
+    let name = |station: StationId| told.header.stations[station.index()].as_str();
     let topology = told.header.config().topology;
     let change = |input: &Input| match *input {
-        Input::Deed(Deed::Plug { station }) => format!("{} is back on the medium", name(station)),
-        Input::Deed(Deed::Unplug { station }) => format!("{} is off the medium", name(station)),
-        Input::Deed(Deed::Add { who, .. }) => format!("{} joins", who.name()),
-        Input::Deed(Deed::Remove { station }) => format!("{} leaves", name(station)),
-        Input::Deed(Deed::Fault { station, fault: Some(fault) }) => format!("{} is {}", name(station), fault),
-        Input::Deed(Deed::Fault { station, fault: None }) => format!("{} has no fault any more", name(station)),
         Input::Deed(Deed::Cut(Some(cut))) => match cable::sides(cut, &topology) {
             Some([near, far]) => format!("the cable is cut between {} and {}", name(near), name(far)),
             None => format!("the cable is cut {} BT from its end", group(cut.position.get())),
         },
-        Input::Deed(Deed::Cut(None)) => "the cable is mended".to_owned(),
-        Input::Deed(Deed::Queue { limit }) => queues_hold(limit),
-        Input::Deed(Deed::Plca { station, .. }) => format!("PLCA of {} is set anew", name(station)),
+        Input::Deed(deed) => deed.sentence(name),
         Input::Offer { .. } => unreachable!("`Told::input` leaves them out"),
     };
     told.inputs.iter().map(|(_, at, input)| (at.get(), change(input))).collect()

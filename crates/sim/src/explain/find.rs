@@ -261,7 +261,7 @@ fn is_told(story: &Story, input: &Input) -> bool {
         Input::Deed(Deed::Fault { station, .. }) => !is_plca && concerns(station),
         Input::Deed(Deed::Plca { .. }) => is_plca,
         Input::Deed(Deed::Cut(_)) => !is_plca,
-        Input::Offer { .. } | Input::Deed(Deed::Queue { .. }) => false,
+        _ => false,
     }
 }
 

@@ -242,7 +242,7 @@ impl View {
                 self.off_bound |= fault.is_some_and(Fault::is_of_receiver);
             }
             Input::Deed(Deed::Cut(cut)) => self.cut = cut,
-            Input::Offer { .. } | Input::Deed(Deed::Plca { .. } | Deed::Queue { .. }) => {}
+            _ => {}
         }
     }
 

@@ -400,8 +400,7 @@ impl Observer for Capture {
                 }
                 self.packets.call(*station, who);
             }
-            Deed::Plug { .. } | Deed::Unplug { .. } | Deed::Remove { .. } => {}
-            Deed::Cut(_) | Deed::Plca { .. } | Deed::Queue { .. } => {}
+            _ => {}
         }
         self.signals.input(at, input);
         if !self.filter.takes_row(input.station()) {

@@ -22,7 +22,6 @@ use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::{End, Observer};
 use crate::files::repeated::Repeated;
 use crate::scene::{Signal, Signals, Stations};
-use crate::words::units::queues_hold;
 use fields::{
     Head, annotate, annotate_number, arguments, begin_event, fixed, number, octets, real, text, whole_packets,
 };
@@ -389,7 +388,7 @@ impl Observer for Perfetto {
             self.frames.call(*station, who);
         }
         let station = deed.station().map_or_else(String::new, |station| self.frames.name(station).to_owned());
-        let detail = if let Deed::Queue { limit } = deed { queues_hold(*limit) } else { station };
+        let detail = if let Deed::Queue { .. } = deed { deed.sentence(|_| "") } else { station };
         self.happened(at, deed.word(), &detail)
     }
 

@@ -355,11 +355,6 @@ fn decimal(number: &str) -> Option<f64> {
     plain.parse().ok().filter(|_| is_number)
 }
 
-/// That transmit queues hold another number of frames.
-pub fn queues_hold(limit: usize) -> String {
-    format!("queues hold {}", many(limit as u64, "frame"))
-}
-
 /// A number of things: `1 frame`, `1,234 frames`.
 pub fn many(number: u64, of: &str) -> String {
     format!("{} {of}{}", group(number), if number == 1 { "" } else { "s" })

@@ -13,7 +13,6 @@ use serde_json::{Map, Value};
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Course, LabDeed, Plan, StationPlan};
 use sim::traffic::LaterTraffic;
-use sim::words::units::queues_hold;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -149,15 +148,11 @@ fn done(deed: &LabDeed, course: &Course) -> Option<String> {
         LabDeed::Bus(Deed::Fault { station, fault: None }) => {
             Some(format!("nothing is wrong with {} any more", name(*station)))
         }
-        LabDeed::Bus(Deed::Fault { station, fault: Some(fault) }) => {
-            Some(format!("{} has the fault {} from now on", name(*station), *fault))
-        }
-        LabDeed::Bus(Deed::Plca { station, .. }) => Some(format!("PLCA of {} is told other settings", name(*station))),
-        LabDeed::Bus(Deed::Cut(Some(_))) => Some("the cable is cut".to_owned()),
-        LabDeed::Bus(Deed::Cut(None)) => Some("the cable is mended".to_owned()),
-        LabDeed::Bus(Deed::Queue { limit }) => Some(format!("{} from now on", queues_hold(*limit))),
         // The data plane reports a cable that is pulled or put back; joins and leaves have messages of their own.
-        LabDeed::Bus(_) | LabDeed::Join(_) => None,
+        LabDeed::Bus(deed) if deed.plugs().is_some() => None,
+        LabDeed::Join(_) => None,
+        LabDeed::Bus(deed @ Deed::Cut(_)) => Some(deed.sentence(name)),
+        LabDeed::Bus(deed) => Some(format!("{} from now on", deed.sentence(name))),
         LabDeed::Traffic(LaterTraffic { station, spec, .. }) => {
             Some(format!("the traffic of {} is `{}` from now on", course.station(*station).name, spec.arrivals))
         }

@@ -213,9 +213,7 @@ impl Coordinator {
                 self.tell(Report::Told(Told::Left));
             }
             // The supervisor knows the cable. A station that joins comes with its port.
-            Deed::Add { .. } | Deed::Fault { .. } | Deed::Plca { .. } | Deed::Cut(_) | Deed::Queue { .. } => {
-                self.apply(deed);
-            }
+            _ => self.apply(deed),
         }
     }
 

@@ -96,8 +96,7 @@ impl Words<'_> {
             Input::Deed(Deed::Plca { station, .. }) => {
                 format!("PLCA of {} is told settings, and reset.", self.station(station))
             }
-            Input::Deed(Deed::Fault { .. } | Deed::Cut(_)) => String::new(),
-            Input::Offer { .. } | Input::Deed(Deed::Queue { .. }) => String::new(),
+            _ => String::new(),
         }
     }
 

@@ -10,7 +10,6 @@ use crate::files::inputs;
 use crate::scene::Signals;
 use crate::words::prose::Prose;
 use crate::words::sentences;
-use crate::words::units::queues_hold;
 use medium::{BitInstant, BitTimes, Config, Deed, Event, FrameId, Joiner, StationId, Topology};
 use std::sync::Arc;
 
@@ -298,22 +297,7 @@ impl Packets {
     pub fn deed(&self, into: &mut Vec<u8>, at: BitInstant, deed: &Deed) {
         let mut json = Vec::new();
         inputs::write_deed(&mut json, &self.names, at, *deed);
-        let info = match deed {
-            Deed::Fault { station, fault: Some(_) } => format!("{} is faulty", self.frames.name(*station)),
-            Deed::Fault { station, fault: None } => {
-                format!("{} is right again", self.frames.name(*station))
-            }
-            Deed::Plug { station } => format!("{} is back on the medium", self.frames.name(*station)),
-            Deed::Unplug { station } => format!("{} is off the medium", self.frames.name(*station)),
-            Deed::Add { station, .. } => format!("{} joins", self.frames.name(*station)),
-            Deed::Remove { station } => format!("{} leaves", self.frames.name(*station)),
-            Deed::Plca { station, .. } => {
-                format!("{} has other settings of PLCA", self.frames.name(*station))
-            }
-            Deed::Cut(Some(_)) => "the cable is cut".to_owned(),
-            Deed::Cut(None) => "the cable is mended".to_owned(),
-            Deed::Queue { limit } => queues_hold(*limit),
-        };
+        let info = deed.sentence(|station| self.frames.name(station));
         self.line(into, at, (deed.word().as_bytes(), &json), &info);
     }
 
