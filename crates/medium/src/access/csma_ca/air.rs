@@ -272,10 +272,13 @@ impl Air {
 
     /// Whether signal `other` is at `place` at the same time as this one; false for this one itself.
     fn meets(&self, topology: &Topology, number: u64, place: StationId, other: u64) -> bool {
+        if other == number {
+            return false;
+        }
         let (this, that) = (self.signal(number), self.signal(other));
         let (way, other_way) = (topology.distance(this.source, place), topology.distance(that.source, place));
         let overlaps = that.begin + other_way < this.end + way && this.begin + way < that.end + other_way;
-        overlaps && other != number && self.reaches(that, place)
+        overlaps && self.reaches(that, place)
     }
 
     /// The station at `place` can decode the signal: its FCS is right, and no other signal overlaps there, or it
@@ -338,8 +341,9 @@ impl Air {
         let known = met.chain([number]).filter_map(|party| self.signal(party).episode).min();
         let episode = known.unwrap_or(next);
         for party in near {
-            if party == number || self.meets(topology, number, place, party) {
-                self.entries[(party - self.first) as usize].signal.episode.get_or_insert(episode);
+            let has_one = self.signal(party).episode.is_some();
+            if !has_one && (party == number || self.meets(topology, number, place, party)) {
+                self.entries[(party - self.first) as usize].signal.episode = Some(episode);
             }
         }
         self.signal(number).episode
