@@ -54,7 +54,7 @@ pub struct Seeded {
 /// Which lab.
 #[derive(Args, Clone, Debug)]
 pub struct LabArgs {
-    /// The lab's name [default: $ETHBUS_LAB, your only one, or ethbus]
+    /// The lab [default: $ETHBUS_LAB, your only one, ethbus]
     #[arg(long, value_name = "LAB", value_parser = lab_name)]
     pub name: Option<String>,
 }
@@ -63,7 +63,7 @@ pub struct LabArgs {
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("name", |name| name.help("Another way to say LAB").hide_short_help(true)))]
 pub struct NamedLabArgs {
-    /// The lab's name [default: $ETHBUS_LAB, your only one, or ethbus]
+    /// The lab [default: $ETHBUS_LAB, your only one, ethbus]
     #[arg(value_name = "LAB", value_parser = lab_name, conflicts_with = "name")]
     pub lab: Option<String>,
     /// The same.
