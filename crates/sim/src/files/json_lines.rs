@@ -230,7 +230,7 @@ impl LineWriter {
 }
 
 /// How many octets of `text` are whole lines, and how many lines.
-fn whole_lines(text: &[u8]) -> (usize, u64) {
+pub(super) fn whole_lines(text: &[u8]) -> (usize, u64) {
     let whole = text.iter().rposition(|&octet| octet == b'\n').map_or(0, |end| end + 1);
     (whole, text[..whole].iter().filter(|&&octet| octet == b'\n').count() as u64)
 }

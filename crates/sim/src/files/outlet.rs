@@ -17,6 +17,9 @@ use std::thread::{Builder, JoinHandle};
 /// Pieces that go round.
 const PIECES: usize = 4;
 
+/// Octets at the end of a file that are remembered: some lines.
+const TAIL: usize = 4_096;
+
 /// A file, a pipe or a device. Nothing is cut within a line, whatever happens.
 #[derive(Debug)]
 pub(super) struct Outlet {
@@ -24,13 +27,21 @@ pub(super) struct Outlet {
     place: String,
     what: &'static str,
     whole: Whole,
-    last_words: Option<LastWords>,
+    last: Option<Box<Last>>,
     /// Where the next octet goes, if the file is one that can be cut back.
     position: Option<u64>,
     /// Lines in the file, the header included.
     kept: u64,
     /// What the first failed write said; nothing is written after it.
     failed: Option<(io::ErrorKind, Option<i32>)>,
+}
+
+/// What a file that cannot be written any further ends with.
+#[derive(Debug)]
+struct Last {
+    words: LastWords,
+    /// Whole lines at the end of the file, whose place they may take.
+    tail: Vec<u8>,
 }
 
 impl Outlet {
@@ -43,7 +54,7 @@ impl Outlet {
     /// For a pipe, or a file that others write to as well: nothing is cut back.
     pub fn shared(file: Arc<File>, place: String, what: &'static str, whole: Whole) -> Outlet {
         let position = None;
-        Outlet { file, place, what, whole, last_words: None, position, kept: 0, failed: None }
+        Outlet { file, place, what, whole, last: None, position, kept: 0, failed: None }
     }
 
     /// Hands `text`, which has `lines` lines, to the kernel.
@@ -53,10 +64,14 @@ impl Outlet {
             None => self.write_all(text),
         };
         let (whole, lines) = if result.is_ok() { (done, lines) } else { (self.whole)(&text[..done]) };
-        result.map(|()| self.keep(whole, lines)).map_err(|source| {
+        let kept = result.map(|()| {
+            self.keep(whole, lines);
+            self.remember(text);
+        });
+        kept.map_err(|source| {
             let is_first = self.failed.replace((source.kind(), source.raw_os_error())).is_none();
-            match self.last_words.filter(|_| is_first && self.position.is_some()) {
-                Some(words) => self.end_with(words, text, done, &source),
+            match self.last.take().filter(|_| is_first && self.position.is_some()) {
+                Some(last) => self.end_with(&last, text, done, &source),
                 None => {
                     self.keep(whole, lines);
                     self.cut();
@@ -79,14 +94,31 @@ impl Outlet {
         }
     }
 
-    /// Ends the file with a last line, in the place of those of `text` that make room for it. `done` octets went in.
-    fn end_with(&mut self, words: LastWords, text: &[u8], done: usize, error: &io::Error) {
-        let mut up_to = done;
+    /// Remembers the last whole lines, of which `text` are the last.
+    fn remember(&mut self, text: &[u8]) {
+        let Some(Last { tail, .. }) = self.last.as_deref_mut() else { return };
+        let own = &text[text.len().saturating_sub(TAIL)..];
+        tail.extend_from_slice(own);
+        let beyond = tail.len().saturating_sub(TAIL);
+        if beyond > 0 || own.len() < text.len() {
+            let begun = tail[beyond..].iter().position(|octet| *octet == b'\n');
+            tail.drain(..begun.map_or(tail.len(), |end| beyond + end + 1));
+        }
+    }
+
+    /// Ends the file with a last line, in the place of those that make room for it: of `text`, of which `done` octets went
+    /// in, and then of those before.
+    fn end_with(&mut self, Last { words, tail }: &Last, text: &[u8], done: usize, error: &io::Error) {
+        let before = tail.len();
+        let all = [tail, text].concat();
+        self.kept -= (self.whole)(tail).1;
+        let mut up_to = before + done;
         loop {
-            let (whole, lines) = (self.whole)(&text[..up_to]);
-            let last = words(self.kept + lines, &text[whole..], error);
-            if whole == 0 || done - whole >= last.len() {
-                self.keep(whole, lines);
+            let (whole, lines) = (self.whole)(&all[..up_to]);
+            let last = words(self.kept + lines, &all[whole..], error);
+            if before + done - whole >= last.len() || whole == 0 || self.kept + lines <= 1 {
+                self.kept += lines;
+                self.position = self.position.map(|position| position + whole as u64 - before as u64);
                 self.cut();
                 // A data plane may not move to another place in a file.
                 match self.position.map(|position| system::write_all_at(&self.file, &last, position)) {
@@ -151,7 +183,7 @@ impl Way {
     /// See [`LastWords`]; before there is a thread.
     pub fn set_last_words(&mut self, words: LastWords) {
         if let Way::Here(outlet) = self {
-            outlet.last_words = Some(words);
+            outlet.last = Some(Box::new(Last { words, tail: Vec::new() }));
         }
     }
 
@@ -253,5 +285,48 @@ impl Drop for Carrier {
     fn drop(&mut self) {
         self.pieces = None;
         self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::json_lines::whole_lines;
+    use super::*;
+    use std::fs;
+
+    fn last_words(lines: u64, _: &[u8], error: &io::Error) -> Vec<u8> {
+        format!("{{\"kind\":\"broken_off\",\"lines\":{lines},\"why\":\"{error}\"}}\n").into_bytes()
+    }
+
+    /// A full disk leaves no room after the last piece: as many lines as needed give theirs, but never the header.
+    #[test]
+    fn a_last_line_takes_the_place_of_lines_before() {
+        let line = |t: u64| format!("{{\"t\":{t},\"layer\":\"medium\"}}\n");
+        for (lines, pieces) in [(0, 1), (1, 1), (9, 1), (3, 3), (50, 9)] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("trace");
+            let file = File::create(&path).expect("a file");
+            let mut outlet = Outlet::new(file, "trace".to_owned(), "events", whole_lines);
+            outlet.last = Some(Box::new(Last { words: last_words, tail: Vec::new() }));
+            let header = "{\"format\":\"ethbus trace\"}\n";
+            let texts = (0..pieces).map(|piece| (0..lines).map(|it| line(1_000 + piece * lines + it)).collect());
+            let texts: Vec<String> = [header.to_owned()].into_iter().chain(texts).collect();
+            for text in &texts {
+                outlet.write(text.as_bytes(), whole_lines(text.as_bytes()).1).expect("room");
+            }
+            let next = line(9_999);
+            let done = outlet.write_all(&next.as_bytes()[..5]).0;
+            let size = texts.concat().len() + done;
+            let own = outlet.last.take().expect("set above");
+            outlet.end_with(&own, next.as_bytes(), done, &io::Error::from(io::ErrorKind::StorageFull));
+            let text = fs::read_to_string(&path).expect("text");
+            assert!(text.starts_with(header) && text.ends_with('\n'), "{text}");
+            let (last, kept) =
+                text.lines().collect::<Vec<_>>().split_last().map(|(last, kept)| (*last, kept.len())).expect("lines");
+            assert!(last.contains(&format!("\"kind\":\"broken_off\",\"lines\":{kept}")), "{text}");
+            assert!(texts.concat().starts_with(&text[..text.len() - last.len() - 1]), "{text}");
+            assert!(text.len() <= size || kept == 1, "{} of {size} octets: {text}", text.len());
+            assert_eq!(outlet.kept, kept as u64);
+        }
     }
 }
