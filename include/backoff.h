@@ -163,7 +163,7 @@ enum backoff_status {
     BACKOFF_STATUS_DISCARDED = 1,
     /** A pointer is NULL. Nothing changed. */
     BACKOFF_STATUS_NULL_POINTER = 2,
-    /** `size` of the configuration is none of any version, or what this library does not know of it is not 0. */
+    /** `size` of the configuration is that of no version, or a field that this library does not know is not 0. */
     BACKOFF_STATUS_CONFIG_SIZE = 3,
     /** The state is zeroed memory, or memory without the mark of its `_init` function. Nothing changed. */
     BACKOFF_STATUS_NOT_INITIALISED = 4,

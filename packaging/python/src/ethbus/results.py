@@ -78,10 +78,10 @@ class ConfigResults(Record):
     """What the stations offer: one text if all offer the same, else one for each."""
 
     until: Optional[UntilResults]
-    """What it was to know of a metric to end before; nothing if that was not asked for."""
+    """The metric and half-width of `--until`, at which the run ended; `None` without that option."""
 
     warmup_s: Optional[float]
-    """Time before it, in seconds."""
+    """Warm-up of each run, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -754,7 +754,7 @@ class ProgramResults(Record):
     """Its exit code; nothing while it has not ended."""
 
     command: str
-    """What was run."""
+    """The command that was run."""
 
     station: str
     """Its station."""
@@ -954,13 +954,13 @@ class UntilResults(Record):
     """The half-width of its 95 % interval that was asked for, as a part of the metric."""
 
     half_width: Optional[float]
-    """The half-width that it has, likewise; none where the metric is 0 or has no interval."""
+    """The half-width at the end, as a part of the metric; `None` if the metric is 0 or has no interval."""
 
     metric: str
     """The metric, under the name of its column."""
 
     reached: bool
-    """Whether that is what was asked for, so that the run ended; or `duration` ended it."""
+    """Whether the half-width reached `asked`, which ended the run; otherwise `duration` did."""
 
 
 @dataclass(frozen=True)
