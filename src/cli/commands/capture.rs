@@ -45,8 +45,8 @@ pub struct Wanted<'a> {
     pub out: &'a Path,
     /// Nothing is said of a capture that is whole.
     pub is_quiet: bool,
-    /// When it ends at the latest.
-    pub end: Option<Instant>,
+    /// How long it goes on at the longest, from the lab's answer on.
+    pub duration: Option<Duration>,
 }
 
 /// Captures what happens on a lab's bus until an interrupt, the end of `--duration`, of the reader or of the lab.
@@ -69,7 +69,7 @@ pub fn capture(args: &CaptureArgs) -> Outcome {
         option: "--out",
         out: &args.output.out,
         is_quiet: false,
-        end: args.timed.duration.and_then(|duration| Instant::now().checked_add(duration)),
+        duration: args.timed.duration,
     })
 }
 
@@ -93,11 +93,12 @@ pub fn take(wanted: Wanted<'_>) -> Outcome {
     let silent = |source| CommandError::Control { name: wanted.lab.to_owned(), source };
     let stream = control::capture(wanted.lab, wanted.framing, wanted.filter)
         .map_err(|error| CommandError::of_lab(wanted.lab, error))?;
+    let end = wanted.duration.and_then(|duration| Instant::now().checked_add(duration));
     stream.set_read_timeout(Some(LOOK)).map_err(silent)?;
     let mut passing = Passing::default();
     for WindowFile { file, place, .. } in files {
         let mut output = passing::output(file, place.clone());
-        match follow(&stream, &mut output, &mut passing, wanted.end, &interrupts) {
+        match follow(&stream, &mut output, &mut passing, end, &interrupts) {
             Ok(()) => {}
             // The reader has what it wanted, unless it is a thread that could not go on.
             Err(Stop::Unread) => {

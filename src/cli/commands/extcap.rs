@@ -49,7 +49,7 @@ pub fn extcap(args: &ExtcapArgs) -> Outcome {
     match (checked, &args.fifo) {
         (Ok(wish), Some(out)) if args.capture => {
             let filter = filter.unwrap_or_default();
-            take(Wanted { lab, framing: wish.framing, filter, option: "--fifo", out, is_quiet: true, end: None })
+            take(Wanted { lab, framing: wish.framing, filter, option: "--fifo", out, is_quiet: true, duration: None })
         }
         // Without a pipe Wireshark asks whether a filter is one, and reads what is wrong with it.
         (Err(error), None) => answer(&format!("{error}\n")),
