@@ -1,11 +1,11 @@
 //! The life of one frame, told from a trace: one pass over the trace, one teller.
 //!
 //! ```text
-//!   trace ──► find    one pass: the scene, and the steps of the frame that is wanted
-//!           attempts  which signals met an attempt
-//!           story     the life as data: steps, attempts, what met them and why
-//!           words     each step as sentences, by access method; the table, the end, the summary
-//!           timeline, diagram, plca    attempts on an axis of bit times; the same as SVG; turns and findings of PLCA
+//!   trace ──► find      one pass: the scene, and the steps of the frame that is wanted
+//!             attempts  which signals met an attempt
+//!             story     the life as data: steps, attempts, what met them and why
+//!             words     each step as sentences, by access method; the table, the end, the summary
+//!             timeline, diagram, plca    attempts on an axis of bit times; the same as SVG; turns and findings of PLCA
 //! ```
 //! A trace of any length will do: `find` keeps what one frame needs and the signals that may still be somewhere.
 

@@ -1,10 +1,10 @@
 //! One pass over a trace: the scene goes on with each entry, and the frames that are wanted take their steps in it.
 //!
 //! ```text
-//!   trace ──► Scene        signals, stations, queues                        crates/sim/src/scene
-//!       ├─► Story          steps of a wanted frame, each with its setting
-//!       ├─► Segment        with PLCA: what each node did and met            plca/segment.rs
-//!       └─► Turns          with PLCA: what was on the line meanwhile        plca/turns.rs
+//!   trace ──► Scene      signals, stations, queues                        crates/sim/src/scene
+//!         ├─► Story      steps of a wanted frame, each with its setting
+//!         ├─► Segment    with PLCA: what each node did and met            plca/segment.rs
+//!         └─► Turns      with PLCA: what was on the line meanwhile        plca/turns.rs
 //! ```
 
 use super::attempts::met;
@@ -261,7 +261,7 @@ fn is_told(story: &Story, input: &Input) -> bool {
         Input::Deed(Deed::Fault { station, .. }) => !is_plca && concerns(station),
         Input::Deed(Deed::Plca { .. }) => is_plca,
         Input::Deed(Deed::Cut(_)) => !is_plca,
-        _ => false,
+        Input::Offer { .. } | Input::Deed(_) => false,
     }
 }
 
