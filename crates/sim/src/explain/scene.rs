@@ -86,7 +86,7 @@ impl Scene {
             }
             Input::Deed(Deed::Cut(cut)) => self.cut = cut.filter(|_| self.signals.beyond_cut().is_some()),
             Input::Deed(Deed::Queue { limit }) => Arc::make_mut(&mut self.config).queue_limit = limit,
-            _ => {}
+            Input::Offer { .. } | Input::Deed(_) => {}
         }
     }
 

@@ -219,7 +219,7 @@ fn ended(told: &Told, stations: usize) -> (Vec<bool>, Vec<Option<medium::Fault>>
             Input::Deed(Deed::Unplug { station } | Deed::Remove { station }) => attached[station.index()] = false,
             Input::Deed(Deed::Fault { station, fault }) => faults[station.index()] = fault,
             Input::Deed(Deed::Cut(place)) => cut = place,
-            _ => {}
+            Input::Offer { .. } | Input::Deed(_) => {}
         }
     }
     (attached, faults, cut)

@@ -242,7 +242,7 @@ impl View {
                 self.off_bound |= fault.is_some_and(Fault::is_of_receiver);
             }
             Input::Deed(Deed::Cut(cut)) => self.cut = cut,
-            _ => {}
+            Input::Offer { .. } | Input::Deed(_) => {}
         }
     }
 

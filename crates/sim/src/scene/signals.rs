@@ -155,7 +155,7 @@ impl Signals {
                 self.take_place(input);
                 input.plugs().into_iter().for_each(|(station, attached)| self.attach(station, attached));
             }
-            _ => {}
+            Input::Offer { .. } | Input::Deed(_) => {}
         }
     }
 

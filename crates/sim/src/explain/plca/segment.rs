@@ -216,7 +216,7 @@ impl Segment {
                 return;
             }
             Input::Deed(Deed::Fault { station, fault }) => return self.noises.set(at, station, fault),
-            _ => return,
+            Input::Offer { .. } | Input::Deed(_) => return,
         };
         let without = self.spells.last().is_some_and(|spell| spell.to.is_none());
         // With D-PLCA nodes find another one by themselves.

@@ -132,7 +132,7 @@ impl Words<'_> {
             }
             Input::Deed(Deed::Cut(Some(_))) => "The cable is cut: no signal that begins from now on passes.".to_owned(),
             Input::Deed(Deed::Cut(None)) => "The cable is mended.".to_owned(),
-            _ => String::new(),
+            Input::Offer { .. } | Input::Deed(_) => String::new(),
         }
     }
 

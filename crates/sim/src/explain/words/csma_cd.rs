@@ -230,7 +230,7 @@ impl Words<'_> {
             Input::Deed(Deed::Cut(None)) => {
                 "The cable is mended: every signal that begins from now on gets everywhere.".to_owned()
             }
-            _ => String::new(),
+            Input::Offer { .. } | Input::Deed(_) => String::new(),
         }
     }
 

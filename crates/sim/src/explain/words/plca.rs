@@ -96,7 +96,7 @@ impl Words<'_> {
             Input::Deed(Deed::Plca { station, .. }) => {
                 format!("PLCA of {} is told settings, and reset.", self.station(station))
             }
-            _ => String::new(),
+            Input::Offer { .. } | Input::Deed(_) => String::new(),
         }
     }
 
