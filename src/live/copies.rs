@@ -5,6 +5,7 @@
 
 use super::bench::frames_per_second;
 use super::driver::sender::line_rate;
+use link::fanout::Copiers;
 use sim::run::measure;
 use sim::scenario::plan::{Plan, RunPlan};
 use sim::traffic::{Arrivals, TrafficSpec};
@@ -18,17 +19,13 @@ const OF_A_PROCESSOR: f64 = 1e6;
 /// Copies that the data plane sends in a second without the kernel's help: 63 in 78.9 us (ARCHITECTURE.md).
 const SENT: f64 = 63.0 / 78.9e-6;
 
-/// Stations for each processor that makes copies, and the most processors that do (`link::fanout`).
-const STATIONS_EACH: usize = 64;
-const MOST_PROCESSORS: usize = 4;
-
 /// How long the simulator runs, in the medium's time.
 const SAMPLE: Duration = Duration::from_millis(100);
 
 /// A warning if `plan` needs more copies than this number of processors makes; `by_kernel`: the kernel makes them.
 pub fn warning(plan: &Plan, by_kernel: bool, processors: usize) -> Option<String> {
     let others = plan.stations.len().saturating_sub(1) as f64;
-    let threads = processors.min(plan.stations.len().div_ceil(STATIONS_EACH)).clamp(1, MOST_PROCESSORS);
+    let threads = Copiers::threads(plan.stations.len(), processors);
     let (limit, by) = match by_kernel {
         true => (OF_A_PROCESSOR * threads as f64, many(threads as u64, "processor")),
         false => (SENT, "1 processor".to_owned()),

@@ -52,6 +52,13 @@ fn ports_each(ports: usize) -> usize {
     ports.div_ceil(ports.div_ceil(PORTS_EACH).max(1)).max(1)
 }
 
+/// The sender, and helpers for the other parts.
+fn threads(parts: usize, processors: usize) -> usize {
+    /// More helpers would only wait for each other.
+    const MOST: usize = 4;
+    parts.min(processors).clamp(1, MOST)
+}
+
 /// Makes the hubs that ports with these indices need. The first is called `name`; the others have a number appended.
 ///
 /// # Errors
@@ -149,9 +156,12 @@ impl Copiers {
 
     /// The number of helpers that find work on a machine with this many processors.
     pub fn helpers_wanted(&self, processors: usize) -> usize {
-        /// More helpers would only wait for each other.
-        const MOST: usize = 3;
-        self.shared.parts.len().min(processors).saturating_sub(1).min(MOST)
+        threads(self.shared.parts.len(), processors) - 1
+    }
+
+    /// The number of threads that make copies for `ports` ports on a machine with this many processors, at least 1.
+    pub fn threads(ports: usize, processors: usize) -> usize {
+        threads(ports.div_ceil(ports_each(ports)), processors)
     }
 
     /// A helper, which runs in a thread of its own, with a sender of its own.
