@@ -21,7 +21,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use tar::{Archive, EntryType};
 
-pub use layer::within;
+pub use layer::{MOUNTED, within};
 
 /// What Docker calls the processors that the stations' kernel runs on.
 const PROCESSOR: &str = "amd64";

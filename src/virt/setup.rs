@@ -1,6 +1,6 @@
 //! What a virtual lab needs before its first instant: its private folder, what its stations boot from, and their files.
 
-use super::image::{self, within};
+use super::image::{self, MOUNTED, within};
 use super::init;
 use super::lab::{LabError, Wishes};
 use kernel::Station;
@@ -90,7 +90,7 @@ fn check_root<E: std::error::Error>(station: &StationPlan, root: &Path) -> Resul
     if let Some(missing) = init::NEEDED.iter().find(|program| !has(program)) {
         return Err(wrong(format!("has no program `{missing}`: install it there, or take another root")));
     }
-    for folder in ["proc", "sys", "run", "tmp", "dev"] {
+    for folder in MOUNTED {
         if !within(root, Path::new(folder)).is_ok_and(|it| it.is_dir()) {
             return Err(wrong(format!("has no folder `/{folder}`: make it")));
         }

@@ -24,7 +24,7 @@ const OPAQUE: &str = ".wh..wh..opq";
 const NOTE: &str = ".wh..wh.";
 
 /// Folders that a station's set-up mounts something at.
-const MOUNTED: [&str; 5] = ["proc", "sys", "run", "tmp", "dev"];
+pub const MOUNTED: [&str; 5] = ["proc", "sys", "run", "tmp", "dev"];
 /// A file that it mounts something at.
 const HOSTS: &str = "etc/hosts";
 
