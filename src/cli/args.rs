@@ -96,14 +96,13 @@ pub fn command() -> clap::Command {
     let mut command = Cli::command().after_help(first).after_long_help(grouped);
     command = command.mut_subcommand("set", |set| set.after_long_help(verbs));
     // A command without this, and without a long text of an option, prints its short help for `--help` too.
-    let explained = plain.get_subcommands().filter(|one| one.get_long_about().is_some());
-    for name in explained.filter(|one| one.get_after_long_help().is_none()).map(clap::Command::get_name) {
-        let long_end = |one: clap::Command| {
-            let end = one.get_after_help().cloned();
-            one.after_long_help(Resettable::from(end))
-        };
-        command = command.mut_subcommand(name, |one| if name == "set" { one } else { long_end(one) });
-    }
+    command = command.mut_subcommands(|one| {
+        if one.get_long_about().is_none() || one.get_after_long_help().is_some() {
+            return one;
+        }
+        let end = one.get_after_help().cloned();
+        one.after_long_help(Resettable::from(end))
+    });
     command.build();
     // Options that are made late bring the text of their own type along, in place of what the command does.
     for made in command.get_subcommands_mut() {
