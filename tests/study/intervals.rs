@@ -165,33 +165,19 @@ const METHODS: [(&str, &str); 7] = [
     ("plca", "poisson:0.4"),
 ];
 
-/// What a table of docs/validation.md says of a method's intervals under one kind of traffic.
-struct Covered {
-    /// Figures that have an interval in at least half of the runs.
-    figures: usize,
-    /// Of all their intervals, the part that covers.
-    all: f64,
-    /// The figure whose intervals cover the least, and the part that does.
-    least: (f64, String),
-}
-
-/// Runs of `seeds` seeds and `seconds` each with these options, held against the means of `long`.
-fn covered(options: &[&str], long: &[Row], seeds: u64, seconds: u64) -> Covered {
+/// Runs of `seeds` seeds and `seconds` each with these options, held against the means of `long`: of the figures that have
+/// an interval in at least half of the runs, the one that is covered least, and the part that covers.
+fn least_covered(options: &[&str], long: &[Row], seeds: u64, seconds: u64) -> (f64, String) {
     let rows = swept(options, &format!("1..{seeds}"), seconds);
     let names = rows[0].keys().filter_map(|name| name.strip_prefix("ci95_"));
-    let mut judged = Vec::new();
-    for name in names.filter(|name| !name.ends_with("_below")) {
+    let judged = names.filter(|name| !name.ends_with("_below")).filter_map(|name| {
         let values = || long.iter().filter_map(|row| row.get(name));
         let truth = values().sum::<f64>() / values().count() as f64;
         let (covered, of) = coverage(&rows, name, truth);
-        if 2 * of >= rows.len() {
-            crate::common::note(&format!("{options:?}, {seconds} s, {name}: {covered:.3} of {of} runs, truth {truth}"));
-            judged.push((covered, name.to_owned()));
-        }
-    }
-    let all = judged.iter().map(|(covered, _)| covered).sum::<f64>() / judged.len() as f64;
-    let least = judged.iter().cloned().reduce(|a, b| if b.0 < a.0 { b } else { a });
-    Covered { figures: judged.len(), all, least: least.expect("a figure with an interval") }
+        crate::common::note(&format!("{options:?}, {seconds} s, {name}: {covered:.3} of {of} runs, truth {truth}"));
+        (2 * of >= rows.len()).then(|| (covered, name.to_owned()))
+    });
+    judged.reduce(|a, b| if b.0 < a.0 { b } else { a }).expect("a figure with an interval")
 }
 
 /// Every figure of every method that has an interval in most of the runs: the rows of docs/validation.md, "Intervals". METHOD
@@ -202,15 +188,17 @@ fn every_printed_interval_covers_the_truth() {
     let seeds = setting("SEEDS", 2_000);
     let lengths = std::env::var("LENGTHS").unwrap_or("2".to_owned());
     let only = std::env::var("METHOD").ok();
+    let is_asked = |method: &str| only.as_ref().is_none_or(|only| only == method);
+    assert!(METHODS.iter().any(|(method, _)| is_asked(method)), "METHOD is one of {METHODS:?}");
     let mut failures = Vec::new();
-    for (method, load) in METHODS.into_iter().filter(|(method, _)| only.as_ref().is_none_or(|only| only == method)) {
+    for (method, load) in METHODS.into_iter().filter(|(method, _)| is_asked(method)) {
         for traffic in [load, "saturated"] {
             let options = ["--access", method, "--stations", "10", "--traffic", traffic];
             let long = swept(&options, "1000001..1000050", setting("SECONDS", 100));
             for text in lengths.split(',') {
                 let seconds: u64 = text.parse().expect("LENGTHS are whole seconds");
-                let Covered { figures, all, least: (least, name) } = covered(&options, &long, seeds, seconds);
-                let row = format!("| `{method}` | `{traffic}` | {figures} | {all:.3} | {least:.3}, `{name}` |");
+                let (least, name) = least_covered(&options, &long, seeds, seconds);
+                let row = format!("`{method}`, `{traffic}`, {seconds} s: {least:.3} `{name}`");
                 crate::common::note(&row);
                 if least < LEAST_OF_ANY {
                     failures.push(row);
