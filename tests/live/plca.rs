@@ -161,12 +161,21 @@ fn another_node_takes_over_by_d_plca() {
     let first = *first().expect("a coordinator");
     let others: Vec<&str> = names.into_iter().filter(|station| *station != first).collect();
     run(ethbus(["plca", "set", "--name", &lab.name, first, "node-id", "7"]))
-        .failed_with(1, &["finds its id and its node count by D-PLCA"]);
+        .failed_with(1, &["`node-id` beside D-PLCA: the node finds it itself"]);
     let ping = |lab: &Lab| {
         let ping = ["ping", "-c", "5", "-i", "0.05", "-W", "5", &lab.ipv4(others[1])];
         assert!(run(lab.exec(others[0], &ping)).succeeded().stdout.contains("5 received"));
     };
     ping(&lab);
+    let id = |station: &str| {
+        let told = run(ethbus(["plca", "get", "--name", &lab.name, station])).succeeded().stdout;
+        told.lines().find(|line| line.contains("local node ID")).expect("an id").to_owned()
+    };
+    let found = id(others[0]);
+    run(ethbus(["plca", "set", "--name", &lab.name, others[0], "dplca", "off"])).succeeded();
+    ping(&lab);
+    assert_eq!(id(others[0]), found, "the id that it has found");
+    run(ethbus(["plca", "set", "--name", &lab.name, others[0], "dplca", "on"])).succeeded();
     run(lab.ethbus("unplug", &[first])).succeeded();
     ping(&lab);
     wait_until(PATIENCE, "another coordinator", || others.iter().any(|station| leads(&lab, &station)));

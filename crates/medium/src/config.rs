@@ -24,7 +24,7 @@ pub use error::{ConfigError, SeatError};
 pub use macphy::MacPhy;
 pub use parameters::Parameters;
 pub use phy::{OfdmRate, Phy, Spans};
-pub use plca::{Dplca, HostDelay, Plca, PlcaNode, PlcaSettings};
+pub use plca::{HostDelay, Plca, PlcaNode, PlcaSettings};
 pub use slotted_aloha::{Control, ControlLimits, SlottedAloha};
 pub use station_clock::Clock;
 pub use tdma::Tdma;

@@ -56,7 +56,7 @@ pub use access::csma_ca::{DcfPhase, DcfStep};
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 pub use access::plca::{PlcaAssignment, PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaStatus};
 pub use config::{
-    Aloha, Capture, Csma, CsmaCa, Dplca, HostDelay, MacPhy, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings,
+    Aloha, Capture, Csma, CsmaCa, HostDelay, MacPhy, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings,
     Population,
 };
 pub use config::{Clock, Spans, Tdma};

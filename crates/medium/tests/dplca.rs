@@ -16,8 +16,8 @@ use agreement::agreed_events;
 use backoff::Generator;
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitRate, BitTimes, Config, Deed, Destination, Dplca, Event, Frame, Input, Kind, Method, Octets, Plca,
-    PlcaAssignment, PlcaNode, PlcaSettings, StationId, Topology,
+    BitRate, BitTimes, Config, Deed, Destination, Event, Frame, Input, Kind, Method, Octets, Plca, PlcaAssignment,
+    PlcaNode, PlcaSettings, StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -30,8 +30,8 @@ fn bus_of(nodes: Vec<PlcaNode>, seed: u64) -> Config {
 }
 
 /// All nodes find their ids.
-fn dynamic(stations: usize, own: Dplca) -> Vec<PlcaNode> {
-    vec![PlcaNode::new(PlcaSettings::new(0, 8)).dynamic(own); stations]
+fn dynamic(stations: usize, own: PlcaSettings) -> Vec<PlcaNode> {
+    vec![PlcaNode::new(own); stations]
 }
 
 /// Each station sends a frame every `period` BT, one station after the other, from `begin` to `end`.
@@ -67,7 +67,7 @@ fn nodes_find_a_coordinator_and_turns_of_their_own() {
     for seed in 0..20 {
         let stations: Vec<u16> = (0..6).collect();
         let inputs = traffic(&stations, 6_000, 15_000, 600_000);
-        let (medium, events) = run(bus_of(dynamic(6, Dplca::new()), seed), &inputs, 600_000);
+        let (medium, events) = run(bus_of(dynamic(6, PlcaSettings::dynamic()), seed), &inputs, 600_000);
         let mut found: Vec<u8> = (0..6).map(|number| medium.plca_settings(station(number)).unwrap().node_id).collect();
         found.sort_unstable();
         let coordinators = found.iter().filter(|&&id| id == 0).count();
@@ -91,7 +91,7 @@ fn nodes_find_a_coordinator_and_turns_of_their_own() {
 fn the_number_of_turns_follows_the_nodes() {
     let all: Vec<u16> = (0..14).collect();
     let mut inputs = traffic(&all, 14_000, 15_000, 1_500_000);
-    let config = bus_of(dynamic(14, Dplca { aging_cycles: 128, ..Dplca::new() }), 3);
+    let config = bus_of(dynamic(14, PlcaSettings { aging_cycles: 128, ..PlcaSettings::dynamic() }), 3);
     let (_, busy) = run(config.clone(), &inputs, 1_500_000);
     inputs.extend(traffic(&[0, 1, 2], 6_000, 1_510_000, 3_000_000));
     let (_, calm) = run(config, &inputs, 3_000_000);
@@ -114,7 +114,7 @@ fn the_number_of_turns_follows_the_nodes() {
 fn another_node_takes_over() {
     let mut longest = 0;
     for seed in 0..20 {
-        let config = bus_of(dynamic(5, Dplca::new()), seed);
+        let config = bus_of(dynamic(5, PlcaSettings::dynamic()), seed);
         let (medium, _) = run(config.clone(), &[], 40_000);
         let first = (0..5).find(|&number| medium.plca_settings(station(number)).unwrap().node_id == 0).expect("one");
         let cut = (40_000, Input::Deed(Deed::Unplug { station: station(first) }));
@@ -137,7 +137,7 @@ fn another_node_takes_over() {
 /// Nodes with fixed ids, the coordinator among them, keep them; the others find turns beside them.
 #[test]
 fn fixed_nodes_keep_their_ids() {
-    let mut nodes = dynamic(6, Dplca::new());
+    let mut nodes = dynamic(6, PlcaSettings::dynamic());
     for (number, id) in [(0, 0), (1, 3)] {
         nodes[number] = PlcaNode::new(PlcaSettings::new(id, 8));
     }
@@ -157,12 +157,12 @@ fn fixed_nodes_keep_their_ids() {
 /// A node beside one of them hears that one first, and so a claim, and keeps turn 8.
 #[test]
 fn a_turn_in_which_nodes_meet_is_not_taken_away() {
-    let own = Dplca { aging_cycles: 1, ..Dplca::new() };
+    let own = PlcaSettings { aging_cycles: 1, ..PlcaSettings::dynamic() };
     let mut nodes = dynamic(10, own);
     let fixed = |id, burst_count| PlcaNode::new(PlcaSettings { burst_count, ..PlcaSettings::new(id, 8) });
     (1..=6_u8).for_each(|id| nodes[usize::from(id)] = fixed(id, 3));
     (nodes[7], nodes[8]) = (fixed(7, 0), fixed(7, 0));
-    nodes[9] = nodes[9].dynamic(Dplca { coordinator_allowed: false, ..own });
+    nodes[9].settings.coordinator_role = false;
     let positions: Vec<BitTimes> = [1, 1, 1, 1, 1, 1, 1, 0, 2, 0].map(BitTimes::new).into();
     // Cycles of some 290,000 BT are longer than most backoffs, so nodes that met meet again.
     let busy = |from| (0..100).map(move |number| offer(30_000 + number, from, 0, 1_518));
@@ -185,7 +185,7 @@ fn a_turn_in_which_nodes_meet_is_not_taken_away() {
             } else {
                 found = id
             }
-            let has_its_turn = found < turns || found == Dplca::SEEKING.into();
+            let has_its_turn = found < turns || found == PlcaSettings::SEEKING.into();
             assert!(has_its_turn, "seed {seed}, at {at}: id {found} of {turns} turns: {all:?}");
         }
         assert!(all.iter().any(|(_, id, _)| *id == 8), "seed {seed}: {all:?}");
@@ -195,16 +195,46 @@ fn a_turn_in_which_nodes_meet_is_not_taken_away() {
 /// A node that may not become the coordinator waits for one; alone it stays without a turn.
 #[test]
 fn a_node_without_the_role_waits() {
-    let own = Dplca { coordinator_allowed: false, ..Dplca::new() };
+    let own = PlcaSettings { coordinator_role: false, ..PlcaSettings::dynamic() };
     let (medium, events) = run(bus_of(dynamic(3, own), 1), &[], 100_000);
     assert_eq!(events, [], "{}", trace(&events));
-    assert_eq!(medium.plca_settings(station(1)).unwrap().node_id, Dplca::SEEKING);
+    assert_eq!(medium.plca_settings(station(1)).unwrap().node_id, PlcaSettings::SEEKING);
+}
+
+/// Nodes with fixed ids change to D-PLCA one after the other, the coordinator too, and one of them back.
+#[test]
+fn nodes_change_to_d_plca_and_back() {
+    let nodes = (0..4).map(|id| PlcaNode::new(PlcaSettings::new(id, 8))).collect();
+    let tell = |at: u64, number: u16, settings: PlcaSettings| {
+        (at, Input::Deed(Deed::Plca { station: station(number), settings }))
+    };
+    let mut inputs = traffic(&[0, 1, 2, 3], 6_000, 15_000, 1_200_000);
+    inputs.extend([2, 3].map(|number| tell(100_000, number, PlcaSettings::dynamic())));
+    inputs.push(tell(300_000, 0, PlcaSettings::dynamic()));
+    inputs.push(tell(700_000, 1, PlcaSettings::new(20, 8)));
+    inputs.sort_by_key(|(at, _)| *at);
+    let config = bus_of(nodes, 4);
+    let until = |end: u64| {
+        let early: Vec<_> = inputs.iter().copied().take_while(|(at, _)| *at < end).collect();
+        run(config.clone(), &early, end)
+    };
+    let (before, _) = until(250_000);
+    let id = |medium: &medium::Medium, number: u16| medium.plca_settings(station(number)).unwrap().node_id;
+    let found: BTreeSet<u8> = (0..4).map(|number| id(&before, number)).collect();
+    assert!(found.len() == 4 && !found.contains(&PlcaSettings::SEEKING), "{found:?}");
+    let (then, events) = until(650_000);
+    let leads = |medium: &medium::Medium| (0..4).filter(|&number| id(medium, number) == 0).count();
+    assert_eq!(leads(&then), 1, "{:?}", ids(&events));
+    // Turn 20 is none of the coordinator's eight: a fixed id is what it was told, be it wrong.
+    let (after, events) = until(1_200_000);
+    assert_eq!((leads(&after), id(&after, 1)), (1, 20), "{:?}", ids(&events));
+    assert!(!after.plca_settings(station(1)).unwrap().dplca);
 }
 
 /// Idle cycles that go by are those that are stepped through, with claims that expire meanwhile.
 #[test]
 fn cycles_that_go_by_are_those_that_are_stepped_through() {
-    let own = Dplca { aging_cycles: 5, ..Dplca::new() };
+    let own = PlcaSettings { aging_cycles: 5, ..PlcaSettings::dynamic() };
     let frames = [offer(30_001, 2, 1, 64), offer(61_234, 3, 1, 64), offer(90_000, 0, 1, 64)];
     let nudge = |at: u64| (at, Input::Deed(Deed::Fault { station: station(1), fault: None }));
     let mut stepped: Vec<_> = (0..1_500).map(|number| nudge(number * 100)).chain(frames).collect();
@@ -227,7 +257,7 @@ fn any_sound_bus() -> impl Strategy<Value = Scenario> {
     let periods = proptest::collection::vec(prop_oneof![3 => 2_000..=30_000_u64, 1 => 30_000..=200_000_u64], 16);
     let plugs = proptest::collection::vec((SETTLED..LENGTH, 0..16_u16, any::<bool>()), 0..=4);
     (bus, periods, plugs, any::<bool>()).prop_map(|((count, places, seed, aging_cycles), periods, plugs, plugged)| {
-        let mut config = bus_of(dynamic(count.into(), Dplca { aging_cycles, ..Dplca::new() }), seed);
+        let mut config = bus_of(dynamic(count.into(), PlcaSettings { aging_cycles, ..PlcaSettings::dynamic() }), seed);
         if let Some(places) = places {
             let positions = places[..usize::from(count)].iter().map(|&at| BitTimes::new(at)).collect();
             config.topology = Topology::Bus { positions };
@@ -312,11 +342,11 @@ fn any_node(count: u8) -> impl Strategy<Value = PlcaNode> {
     let chips = (prop_oneof![6 => Just(0_u8), 1 => 1..=3_u8], clock, prop_oneof![6 => Just(0_u8), 1 => 1..=2_u8]);
     let on = prop_oneof![8 => Just(true), 1 => Just(false)];
     let kind = prop_oneof![5 => Just(true), 1 => Just(false)];
-    (own, id, chips, on, kind).prop_map(move |((coordinator_allowed, aging_cycles), id, chips, enabled, is_dynamic)| {
+    (own, id, chips, on, kind).prop_map(move |((coordinator_role, aging_cycles), id, chips, enabled, is_dynamic)| {
         let (burst_count, clock_ppm, skipped_turns) = chips;
-        let settings = PlcaSettings { enabled, burst_count, ..PlcaSettings::new(id, count) };
-        let node = PlcaNode { clock_ppm, skipped_turns, ..PlcaNode::new(settings) };
-        if is_dynamic { node.dynamic(Dplca { coordinator_allowed, aging_cycles }) } else { node }
+        let own = if is_dynamic { PlcaSettings::dynamic() } else { PlcaSettings::new(id, count) };
+        let settings = PlcaSettings { enabled, burst_count, coordinator_role, aging_cycles, ..own };
+        PlcaNode { clock_ppm, skipped_turns, ..PlcaNode::new(settings) }
     })
 }
 

@@ -127,7 +127,7 @@ fn can_hold(config: &Config) -> bool {
     let is_alike = settings().all(|it| it.to_timer == timer && it.enabled && it.node_id != 255);
     let count = settings().find(|it| it.node_id == 0).map_or(0, |it| it.node_count);
     let farthest = config.topology.longest_distance().get();
-    let varies = own.nodes.iter().any(|node| node.dynamic.is_some() || node.clock_ppm != 0);
+    let varies = own.nodes.iter().any(|node| node.settings.dplca || node.clock_ppm != 0);
     is_alike
         && all == ids.len()
         && ids.iter().all(|id| *id < count)

@@ -62,13 +62,8 @@ fn set_settings(args: &PlcaSetArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let name = &station_meant(&lab, &args.station)?;
     let stations = ask(&lab, &Control::Stats)?.stations;
-    let own = node(&lab, &stations, name)?;
-    let before: PlcaSettings = own.settings;
-    let settings = set(before, &args.settings).map_err(|what| CommandError::Plca { what })?;
-    if own.dplca && (settings.node_id, settings.node_count) != (before.node_id, before.node_count) {
-        let what = format!("{name} finds its id and its node count by D-PLCA: leave them out");
-        return Err(CommandError::Plca { what });
-    }
+    let settings =
+        set(node(&lab, &stations, name)?.settings, &args.settings).map_err(|what| CommandError::Plca { what })?;
     change(&lab, name, |station| Control::Plca { station, settings })?;
     let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
     let of = |station: &StationResults| station.plca.as_ref().map_or(PlcaSettings::off(), |plca| plca.settings);
@@ -80,7 +75,7 @@ fn set_settings(args: &PlcaSetArgs) -> Outcome {
         unwise(Segment { nodes: &nodes, names: &names, round_trip: BitTimes::ZERO })
     };
     let before = told(&before);
-    if stations.iter().any(|station| station.plca.as_ref().is_some_and(|plca| plca.dplca)) {
+    if now.iter().any(|settings| settings.dplca) {
         return Ok(ExitCode::SUCCESS);
     }
     let new = told(&now).into_iter().filter(|warning| !before.contains(warning));

@@ -124,7 +124,7 @@ impl Access for Reconciliation {
     fn mac(config: &Config, station: StationId) -> Own {
         let own = config.plca().nodes[station.index()];
         let mut node = Node::new(own);
-        node.dynamic = own.dynamic.map(|dynamic| Box::new(Dynamic::new(dynamic, config.seed, station)));
+        node.set(own.settings, || Dynamic::new(config.seed, station, BitInstant::ZERO));
         node.attached = !config.is_seat(station);
         config.plca().settled_turns().into_iter().for_each(|turns| node.settle(turns));
         let spi = node.own.macphy.map(|macphy| Box::new(Spi::new(macphy, node.own.host_delay)));

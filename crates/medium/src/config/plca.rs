@@ -7,7 +7,6 @@ use super::station_clock::Clock;
 use crate::draws::{HOSTS, draw};
 use crate::frame::{FrameId, PREAMBLE_AND_SFD};
 use crate::time::{BitRate, BitTimes, Octets};
-use std::ops::RangeInclusive;
 
 /// The settings of a node (802.3, 30.16), under ethtool's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,20 +32,74 @@ pub struct PlcaSettings {
     /// aPLCABurstTimer, in bit times: how long a turn is kept for the next frame.
     #[cfg_attr(feature = "serde", serde(rename = "burst-tmr"))]
     pub burst_timer: u8,
+    /// aDPLCAAdminState (P802.3da D3.0, 148.4.7): the node finds its own id, and as coordinator the number of turns.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub dplca: bool,
+    /// aDPLCACoordinatorRoleAllowed: with D-PLCA and without a BEACON the node becomes the coordinator.
+    #[cfg_attr(feature = "serde", serde(default = "yes", skip_serializing_if = "Clone::clone"))]
+    pub coordinator_role: bool,
+    /// aging_cycles of D-PLCA, at least 1: a turn that is not used in as many cycles and one more is free again.
+    #[cfg_attr(feature = "serde", serde(default = "usual_age", skip_serializing_if = "is_usual_age"))]
+    pub aging_cycles: u16,
+}
+
+#[cfg(feature = "serde")]
+const fn yes() -> bool {
+    true
+}
+
+#[cfg(feature = "serde")]
+const fn usual_age() -> u16 {
+    PlcaSettings::AGING_CYCLES
+}
+
+#[cfg(feature = "serde")]
+fn is_usual_age(cycles: &u16) -> bool {
+    *cycles == PlcaSettings::AGING_CYCLES
 }
 
 impl PlcaSettings {
     /// The id of a node that has none.
     pub const UNCONFIGURED: u8 = 255;
+    /// The id of a node with D-PLCA that has none yet: its turn is after all others.
+    pub const SEEKING: u8 = 254;
+    /// The turns with which a coordinator with D-PLCA begins, and the least that it keeps.
+    pub const LEAST_TURNS: u8 = 8;
+    /// Claims last as long as in the published test bench.
+    pub const AGING_CYCLES: u16 = 32;
 
     /// The defaults of ethtool and clause 30.16, with PLCA on and this id.
     pub const fn new(node_id: u8, node_count: u8) -> PlcaSettings {
-        PlcaSettings { enabled: true, node_id, node_count, to_timer: 32, burst_count: 0, burst_timer: 128 }
+        PlcaSettings {
+            enabled: true,
+            node_id,
+            node_count,
+            to_timer: 32,
+            burst_count: 0,
+            burst_timer: 128,
+            dplca: false,
+            coordinator_role: true,
+            aging_cycles: PlcaSettings::AGING_CYCLES,
+        }
+    }
+
+    /// The node finds its id.
+    pub const fn dynamic() -> PlcaSettings {
+        PlcaSettings { dplca: true, ..PlcaSettings::new(PlcaSettings::SEEKING, PlcaSettings::LEAST_TURNS) }
     }
 
     /// PLCA is off, and everything else has its default.
     pub const fn off() -> PlcaSettings {
         PlcaSettings { enabled: false, ..PlcaSettings::new(PlcaSettings::UNCONFIGURED, 8) }
+    }
+
+    /// What a node begins with after these settings: with D-PLCA its id and its node count are its own affair.
+    #[must_use]
+    pub const fn told(self) -> PlcaSettings {
+        match self.dplca {
+            true => PlcaSettings { node_id: PlcaSettings::SEEKING, node_count: PlcaSettings::LEAST_TURNS, ..self },
+            false => self,
+        }
     }
 
     /// The same with the id and the number of turns that D-PLCA has given.
@@ -66,7 +119,8 @@ impl PlcaSettings {
     /// The first value that is out of its range.
     pub fn check(&self) -> Result<(), ConfigError> {
         rule(self.node_count > 0, "node-cnt", "1 to 255 (802.3, 30.16.1.1.3)")?;
-        rule(self.to_timer > 0, "to-tmr", "1 to 255 BT (802.3, 30.16.1.1.5)")
+        rule(self.to_timer > 0, "to-tmr", "1 to 255 BT (802.3, 30.16.1.1.5)")?;
+        rule(self.aging_cycles > 0, "aging-cycles", "1 to 65535")
     }
 }
 
@@ -106,45 +160,12 @@ impl HostDelay {
     }
 }
 
-/// D-PLCA of a node (P802.3da D3.0, 148.4.7): the node finds its own id, and as coordinator the number of turns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dplca {
-    /// aDPLCACoordinatorRoleAllowed: without a BEACON the node becomes the coordinator.
-    pub coordinator_allowed: bool,
-    /// aging_cycles: a turn that is not used in as many cycles and one more is free again.
-    pub aging_cycles: u16,
-}
-
-impl Dplca {
-    /// The id of a node that has none yet: its turn is after all others.
-    pub const SEEKING: u8 = 254;
-    /// The turns with which a coordinator begins, and the least that it keeps.
-    pub const LEAST_TURNS: u8 = 8;
-    /// wait_beacon_timer is drawn from this range, in periods of the MII's clock.
-    pub(crate) const WAIT_BEACON: RangeInclusive<u64> = 40..=295;
-    /// A period of the MII's clock.
-    pub(crate) const MII_PERIOD: BitTimes = BitTimes::new(4);
-    /// beacon_timeout_timer: a coordinator that does not hear its own BEACON, since another begins with it, begins anew.
-    pub(crate) const BEACON_TIMEOUT: BitTimes = BitTimes::new(68);
-
-    /// Any node may become the coordinator; claims last as long as in the published test bench.
-    pub const fn new() -> Dplca {
-        Dplca { coordinator_allowed: true, aging_cycles: 32 }
-    }
-}
-
-impl Default for Dplca {
-    fn default() -> Dplca {
-        Dplca::new()
-    }
-}
-
 /// One station's PLCA: its settings, and how its chips and its host apply them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlcaNode {
     /// Its settings.
     pub settings: PlcaSettings,
-    /// Further turns of the node, beside that of its id (chips offer up to eight); 255 is none.
+    /// Further turns of the node, beside that of its id (chips offer up to eight); 255 is none. Without effect with D-PLCA.
     pub more_ids: [u8; 8],
     /// Its PHY reports collisions on the line to the MAC. Some drivers turn that off with PLCA.
     pub collision_detection: bool,
@@ -162,8 +183,6 @@ pub struct PlcaNode {
     /// by it, in whole bit times of the medium; the remainder accumulates over turns that it counts one after the
     /// other. Its transmitted bits have the medium's rate.
     pub clock_ppm: i32,
-    /// The node finds its own id: that of its settings, and its node count, are what D-PLCA begins with.
-    pub dynamic: Option<Dplca>,
 }
 
 impl PlcaNode {
@@ -178,23 +197,6 @@ impl PlcaNode {
             macphy: None,
             skipped_turns: 0,
             clock_ppm: 0,
-            dynamic: None,
-        }
-    }
-
-    /// The same node with D-PLCA.
-    pub const fn dynamic(mut self, own: Dplca) -> PlcaNode {
-        (self.settings.node_id, self.settings.node_count) = (Dplca::SEEKING, Dplca::LEAST_TURNS);
-        (self.more_ids, self.dynamic) = ([PlcaSettings::UNCONFIGURED; 8], Some(own));
-        self
-    }
-
-    /// The same node with other settings. With D-PLCA the id is the node's own affair.
-    pub const fn told(mut self, settings: PlcaSettings) -> PlcaNode {
-        self.settings = settings;
-        match self.dynamic {
-            Some(own) => self.dynamic(own),
-            None => self,
         }
     }
 
@@ -210,7 +212,8 @@ impl PlcaNode {
 
     /// Its id and its further ids.
     pub fn ids(&self) -> impl Iterator<Item = u8> + use<> {
-        let all = std::iter::once(self.settings.node_id).chain(self.more_ids);
+        let more = self.more_ids.into_iter().take(if self.settings.dplca { 0 } else { usize::MAX });
+        let all = std::iter::once(self.settings.node_id).chain(more);
         all.filter(|&id| id != PlcaSettings::UNCONFIGURED)
     }
 
@@ -305,7 +308,7 @@ impl Plca {
 
     /// Some node finds its own id.
     pub fn has_dynamic(&self) -> bool {
-        self.nodes.iter().any(|node| node.dynamic.is_some())
+        self.nodes.iter().any(|node| node.settings.dplca)
     }
 
     /// The turns of the cycle that ends at instant 0; `None` after a cold start, without a coordinator, and with D-PLCA,
@@ -324,10 +327,8 @@ impl Plca {
         self.nodes.iter().try_for_each(|node| node.settings.check())?;
         let clocks = self.nodes.iter().all(|node| Clock::new(node.clock_ppm).is_allowed());
         rule(clocks, "clock-ppm", "-100000 to 100000")?;
-        let seeking = |node: &PlcaNode| node.dynamic.is_none_or(|own| *node == node.dynamic(own));
-        rule(self.nodes.iter().all(seeking), "node-id", "none with D-PLCA: the node finds its id")?;
-        let ages = self.nodes.iter().filter_map(|node| node.dynamic).all(|own| own.aging_cycles > 0);
-        rule(ages, "aging-cycles", "1 to 65535")?;
+        let seeking = self.nodes.iter().all(|node| node.settings == node.settings.told());
+        rule(seeking, "node-id", "none with D-PLCA: the node finds its id")?;
         let hosts = self.nodes.iter().all(|node| node.host_delay.least <= node.host_delay.most);
         rule(hosts, "host-delay", "a range whose first end is no longer than the second")?;
         let longest = parameters.max_frame_size;

@@ -251,7 +251,7 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
     // Without a cold start a cycle of the coordinator's turns ends as the model begins.
     let is_on = |own: &PlcaNode| own.settings.enabled && own.settings.node_id != 255;
     let coordinator = plca.nodes.iter().find(|own| is_on(own) && own.settings.node_id == 0);
-    let is_cold = plca.cold_start || plca.nodes.iter().any(|own| own.dynamic.is_some());
+    let is_cold = plca.cold_start || plca.nodes.iter().any(|own| own.settings.dplca);
     let ended = coordinator.filter(|_| !is_cold).map(|own| own.settings.node_count);
     let nodes = (0..plca.nodes.len()).map(|number| Node {
         own: plca.nodes[number],
@@ -549,10 +549,13 @@ impl Model<'_> {
             }
             Input::Deed(Deed::Fault { station, fault }) => self.nodes[station.index()].fault = fault,
             Input::Deed(Deed::Plca { station, settings }) => {
-                let own = &mut self.nodes[station.index()].own;
-                own.settings = settings;
-                if own.dynamic.is_some() {
-                    (own.settings.node_id, own.settings.node_count) = (254, 8);
+                let (now, node) = (self.now, &mut self.nodes[station.index()]);
+                let before = std::mem::replace(&mut node.own.settings, settings);
+                if settings.dplca {
+                    (node.own.settings.node_id, node.own.settings.node_count) = (254, 8);
+                }
+                if before.dplca != settings.dplca {
+                    node.search = Search::new(now);
                 }
                 self.reset = true;
                 self.settle(station.index());
@@ -639,7 +642,8 @@ impl Model<'_> {
     fn owns(&self, station: usize) -> bool {
         let node = &self.nodes[station];
         let ids = [node.own.settings.node_id];
-        ids.iter().chain(&node.own.more_ids).any(|&id| id != 255 && id == node.cur_id)
+        let more = node.own.more_ids.iter().filter(|_| !node.own.settings.dplca);
+        ids.iter().chain(more).any(|&id| id != 255 && id == node.cur_id)
     }
 
     fn pending(&self, station: usize) -> bool {
@@ -832,7 +836,10 @@ impl Model<'_> {
 
     /// A turn is over: what was claimed and `received` in it is noted, and a node with D-PLCA acts on it.
     fn turn_over(&mut self, station: usize, turn: u8, received: bool) {
-        let Some(own) = self.nodes[station].own.dynamic else { return };
+        let own = self.nodes[station].own.settings;
+        if !own.dplca {
+            return;
+        }
         let search = &mut self.nodes[station].search;
         if !search.aging {
             return;
@@ -858,7 +865,10 @@ impl Model<'_> {
 
     /// One transition of the machine of D-PLCA, if there is one; `over` as a turn is over, and with it perhaps an age.
     fn assign(&mut self, station: usize, powered: bool, over: Option<bool>) -> bool {
-        let Some(own) = self.nodes[station].own.dynamic else { return false };
+        let own = self.nodes[station].own.settings;
+        if !own.dplca {
+            return false;
+        }
         let (now, on) = (self.now, self.is_on(station, powered));
         let beacon = self.rx(station) == Some(What::Beacon) && self.nodes[station].signal.is_none();
         let echo = matches!(self.heard(station)[..], [one] if one.source == station && one.what == What::Beacon);
@@ -876,7 +886,7 @@ impl Model<'_> {
         match search.state {
             Assigning::Off => self.listen(station),
             Assigning::Listening { .. } if ok && !search.gave_up => self.learn(station),
-            Assigning::Listening { until } if until == now && own.coordinator_allowed => {
+            Assigning::Listening { until } if until == now && own.coordinator_role => {
                 let search = &mut self.nodes[station].search;
                 (search.state, search.aging) = (Assigning::Coordinator, true);
                 self.take(station, 0, count);

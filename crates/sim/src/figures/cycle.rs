@@ -194,10 +194,10 @@ impl Bus {
         let is_plain = delays == BitTimes::ZERO && !plca.cold_start && usual_line && octets > 0;
         let chips = plca.nodes.iter().all(|node| {
             let host = !node.is_late() && node.heeds_logical_collisions;
-            let chip = node.clock_ppm == 0 && node.skipped_turns == 0 && node.dynamic.is_none();
+            let chip = node.clock_ppm == 0 && node.skipped_turns == 0;
             host && chip && node.collision_detection
         });
-        let right = settings.iter().all(|node| node.is_on() && node.to_timer == first.to_timer);
+        let right = settings.iter().all(|node| node.is_on() && !node.dplca && node.to_timer == first.to_timer);
         let nodes = plca.nodes.iter().zip(settings).map(|(node, settings)| PlcaNode { settings: *settings, ..*node });
         let ids: Vec<u8> = nodes.flat_map(|node| node.ids()).collect();
         let is_once = ids.iter().collect::<BTreeSet<_>>().len() == ids.len();

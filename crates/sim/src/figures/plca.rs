@@ -1,6 +1,6 @@
 //! Results of PLCA: cycles of the bus, and the settings, status and counters of each node.
 
-use medium::{BitInstant, Medium, Method, PlcaCounters, PlcaCycles, PlcaSettings, StationId};
+use medium::{BitInstant, Medium, PlcaCounters, PlcaCycles, PlcaSettings, StationId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,9 +57,6 @@ impl PlcaResults {
 pub struct PlcaStation {
     /// plca_status: BEACONs are sent or seen.
     pub status: bool,
-    /// It finds its id by D-PLCA.
-    #[serde(default, skip_serializing_if = "crate::words::configuration::is_false")]
-    pub dplca: bool,
     /// Its settings, under the kernel's names.
     #[serde(flatten)]
     #[cfg_attr(test, schemars(with = "crate::words::plca::SettingsText"))]
@@ -88,7 +85,6 @@ pub fn of(medium: &Medium, start: BitInstant) -> Option<(PlcaCycles, Vec<PlcaSta
         let counters: PlcaCounters = medium.plca_counters(station)?;
         Some(PlcaStation {
             status: medium.plca_status(station)?,
-            dplca: matches!(&medium.config().method, Method::Plca(own) if own.nodes[station.index()].dynamic.is_some()),
             settings: medium.plca_settings(station)?,
             counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
             noise_until_bt: medium

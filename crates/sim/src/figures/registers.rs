@@ -135,7 +135,7 @@ mod tests {
         let settings = PlcaSettings { enabled: true, node_id: 5, ..settings };
         let counters = [("received_in_own_turn", 7), ("unexpected_beacons", 0), ("beacons_before_turn", 1)];
         let counters = counters.map(|(name, count)| (name.to_owned(), count)).into();
-        let node = PlcaStation { status: true, dplca: false, settings, counters, noise_until_bt: None };
+        let node = PlcaStation { status: true, settings, counters, noise_until_bt: None };
         let all = registers(&node);
         let values: Vec<(u16, u16)> = all.iter().map(|register| (register.address, register.value)).collect();
         let read = [0x0A10, 0x8000, 0x0805, 0x8000, 0x0020, 0x0380, 0x0005];
@@ -154,7 +154,6 @@ mod tests {
         let names: Vec<&str> = counters.named().map(|(name, _)| name).collect();
         let node = PlcaStation {
             status: false,
-            dplca: false,
             settings: PlcaSettings::off(),
             counters: names.iter().map(|name| ((*name).to_owned(), 1)).collect(),
             noise_until_bt: None,

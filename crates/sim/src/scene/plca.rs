@@ -74,8 +74,7 @@ impl Signals {
 
     pub(super) fn set_plca(&mut self, _: BitInstant, station: StationId, settings: PlcaSettings) {
         if let Some(line) = &mut self.line {
-            let node = &mut line.plca.nodes[station.index()];
-            *node = node.told(settings);
+            line.plca.nodes[station.index()].settings = settings.told();
         }
     }
 

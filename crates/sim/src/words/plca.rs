@@ -8,7 +8,8 @@ use std::fmt::Write;
 const GAP: u8 = 96;
 
 /// The settings that [`set`] takes.
-pub const SETTINGS: [&str; 6] = ["enable", "node-id", "node-cnt", "to-tmr", "burst-cnt", "burst-tmr"];
+pub const SETTINGS: [&str; 9] =
+    ["enable", "node-id", "node-cnt", "to-tmr", "burst-cnt", "burst-tmr", "dplca", "coordinator-role", "aging-cycles"];
 
 /// A time on a segment of 10BASE-T1S, 10 Mb/s: with a unit of time, rounded up to a bit time, or in bit times.
 ///
@@ -77,6 +78,15 @@ pub struct SettingsText {
     burst_cnt: u8,
     /// aPLCABurstTimer, in bit times.
     burst_tmr: u8,
+    /// aDPLCAAdminState: it finds its id by D-PLCA.
+    #[schemars(default)]
+    dplca: bool,
+    /// aDPLCACoordinatorRoleAllowed; left out if it is.
+    #[schemars(default)]
+    coordinator_role: bool,
+    /// aging_cycles of D-PLCA; left out if there are 32.
+    #[schemars(default)]
+    aging_cycles: u16,
 }
 
 /// What `ethtool --get-plca-cfg` prints for the interface `name`.
@@ -104,35 +114,51 @@ pub fn status_as_ethtool_prints(name: &str, ok: bool) -> String {
     format!("PLCA status of {name}:\n\tStatus: {}\n", if ok { "on" } else { "off" })
 }
 
-/// What `--set-plca-cfg` takes, changed in `settings`: pairs of a name and a value.
+/// What `--set-plca-cfg` takes, changed in `settings`: pairs of a name and a value. D-PLCA, which ethtool does not have, is
+/// switched by three more.
 ///
 /// # Errors
 /// A name that ethtool does not know, a value that is missing or out of its range, with what would be right.
 pub fn set(mut settings: PlcaSettings, words: &[String]) -> Result<PlcaSettings, String> {
+    let seeks = settings.dplca;
     for pair in words.chunks(2) {
         let [name, value] = pair else {
             return Err(format!("`{}` has no value: write `{} VALUE`", pair[0], pair[0]));
         };
         match name.as_str() {
-            "enable" => settings.enabled = truth(value)?,
+            "enable" => settings.enabled = truth(name, value)?,
             "node-id" => settings.node_id = number(name, value, 0, "802.3, 30.16.1.1.4")?,
             "node-cnt" => settings.node_count = number(name, value, 1, "802.3, 30.16.1.1.3")?,
             "to-tmr" => settings.to_timer = number(name, value, 1, "802.3, 30.16.1.1.5")?,
             "burst-cnt" => settings.burst_count = number(name, value, 0, "802.3, 30.16.1.1.6")?,
             "burst-tmr" => settings.burst_timer = number(name, value, 0, "802.3, 30.16.1.1.7")?,
+            "dplca" => settings.dplca = truth(name, value)?,
+            "coordinator-role" => settings.coordinator_role = truth(name, value)?,
+            "aging-cycles" => {
+                let cycles = value.parse().ok().filter(|cycles| *cycles > 0);
+                settings.aging_cycles =
+                    cycles.ok_or_else(|| format!("{name} is `{value}`: it goes from 1 to 65535"))?;
+            }
             _ => {
                 return Err(format!("`{name}` is no setting of PLCA: write one of {}", SETTINGS.join(", ")));
             }
         }
     }
-    Ok(settings)
+    let own = words.iter().step_by(2).find(|name| settings.dplca && matches!(name.as_str(), "node-id" | "node-cnt"));
+    if let Some(name) = own {
+        return Err(format!("`{name}` beside D-PLCA: the node finds it itself, so leave it out"));
+    }
+    if seeks && !settings.dplca && settings.node_id == PlcaSettings::SEEKING {
+        return Err("the node has found no id yet, which it could keep: write `node-id ID`".to_owned());
+    }
+    Ok(settings.told())
 }
 
-fn truth(value: &str) -> Result<bool, String> {
+fn truth(name: &str, value: &str) -> Result<bool, String> {
     match value {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(format!("enable is `{value}`: write `on` or `off`")),
+        _ => Err(format!("{name} is `{value}`: write `on` or `off`")),
     }
 }
 
@@ -298,10 +324,18 @@ mod tests {
             ("enable yes", "`on` or `off`"),
             ("id 3", "`id` is no setting"),
             ("node-id", "has no value"),
+            ("dplca 1", "`on` or `off`"),
+            ("aging-cycles 0", "1 to 65535"),
+            ("dplca on node-id 3", "finds it itself"),
         ] {
             let error = set(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
+        let dynamic = set("dplca on aging-cycles 5 coordinator-role off").expect("D-PLCA");
+        assert_eq!((dynamic.node_id, dynamic.aging_cycles, dynamic.coordinator_role), (254, 5, false));
+        let off = |settings| super::set(settings, &words("dplca off"));
+        assert!(off(dynamic).is_err_and(|error| error.contains("write `node-id ID`")));
+        assert!(off(dynamic.assigned(3, 8)).is_ok_and(|fixed| (fixed.node_id, fixed.dplca) == (3, false)));
     }
 
     #[test]

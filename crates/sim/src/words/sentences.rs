@@ -9,7 +9,7 @@ mod undetected;
 pub use noticed::{Noticed, Party};
 
 use crate::words::prose::{Prose, tell};
-use medium::{BitRate, BitTimes, Cause, Config, Dplca, Event, FrameId, Kind, Method, Parameters};
+use medium::{BitRate, BitTimes, Cause, Config, Event, FrameId, Kind, Method, Parameters, PlcaSettings};
 
 /// A space that no line is broken at. A printer replaces it when the lines are made.
 pub const TIED: char = '\u{a0}';
@@ -226,7 +226,7 @@ fn tell_id(prose: &mut Prose<'_>, id: u32, count: u32, station: &str) {
         "id" => prose.number(id.into()),
         "role" => match id {
             0 => tell!(prose, PLCA_LEADS, "count" => prose.number(count.into())),
-            _ if id == u32::from(Dplca::SEEKING) => prose.put(PLCA_SEEKS),
+            _ if id == u32::from(PlcaSettings::SEEKING) => prose.put(PLCA_SEEKS),
             _ => {}
         },
     );

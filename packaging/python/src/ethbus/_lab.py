@@ -334,12 +334,12 @@ class Station:
         return self.lab._changed("detach", station=self.name)
 
     def plca(self, **settings: Any) -> Results:
-        """Changes settings of PLCA: `enabled`, `node_id`, `node_cnt`, `to_tmr`, `burst_cnt`, `burst_tmr`; others stay."""
+        """Changes settings of PLCA: `enabled`, `node_id`, `node_cnt`, `to_tmr`, `burst_cnt`, `burst_tmr`, `dplca`; others stay."""
         now = self.lab.call("stats")["stations"]
         node = next(each for each in now if each["name"] == self.name).get("plca")
         if node is None:
             raise Error(1, f"station {self.name} has no PLCA: bring the lab up with access=\"plca\"")
-        kept = {name: value for name, value in node.items() if name not in ("status", "counters")}
+        kept = {name: value for name, value in node.items() if name not in ("status", "counters", "noise_until_bt")}
         kept.update({name.replace("_", "-"): value for name, value in settings.items()})
         return self.lab._changed("plca", station=self.name, settings=kept)
 

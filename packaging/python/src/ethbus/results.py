@@ -688,17 +688,23 @@ class PlcaResults(Record):
 class PlcaStation(Record):
     """One node."""
 
+    aging_cycles: int
+    """aging_cycles of D-PLCA; left out if there are 32."""
+
     burst_cnt: int
     """aPLCAMaxBurstCount."""
 
     burst_tmr: int
     """aPLCABurstTimer, in bit times."""
 
+    coordinator_role: bool
+    """aDPLCACoordinatorRoleAllowed; left out if it is."""
+
     counters: dict[str, int]
     """What it counted."""
 
     dplca: bool
-    """It finds its id by D-PLCA."""
+    """aDPLCAAdminState: it finds its id by D-PLCA."""
 
     enabled: bool
     """PLCA is on."""

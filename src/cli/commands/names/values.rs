@@ -59,7 +59,7 @@ pub fn of_set(begun: &str) -> Vec<String> {
 /// What a word of `ethbus plca set` may be that comes after `before`: a setting, or its value.
 pub fn of_plca(before: &str) -> Vec<String> {
     let words: &[&str] = match before {
-        "enable" => &["on", "off"],
+        "enable" | "dplca" | "coordinator-role" => &["on", "off"],
         // A number has no words.
         setting if SETTINGS.contains(&setting) => &[],
         _ => &SETTINGS,

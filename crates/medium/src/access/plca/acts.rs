@@ -1,5 +1,6 @@
 //! The effects of a node's MAC and machines on each other, and on the line.
 
+use super::assignment::Dynamic;
 use super::tables::{Control, Data};
 use super::wire::{Piece, Sent, What};
 use super::{Own, Reconciliation};
@@ -466,11 +467,11 @@ impl Engine<Reconciliation> {
     pub(super) fn plca_set<H: Host>(&mut self, station: StationId, settings: PlcaSettings, host: &mut H) {
         self.leave_follower();
         self.method.cycles.disturb();
-        let now = self.core.instant;
+        let (now, seed) = (self.core.instant, self.core.config.seed);
         let own = &mut self.station_mut(station).mac;
         own.node.catch_up(now, false, &mut own.counters);
         // plca_reset: all machines begin anew, whatever their state.
-        own.node.set(settings);
+        own.node.set(settings, || Dynamic::new(seed, station, now));
         own.node.reset = true;
         self.settle_node(station, host);
         self.station_mut(station).mac.node.reset = false;

@@ -9,17 +9,23 @@ use super::ids::Ids;
 use super::node::Node;
 use super::tables::{Assignment, Claims, Control, Seen};
 use super::wire::{Heard, What};
-use crate::config::{Dplca, PlcaSettings};
+use crate::config::PlcaSettings;
 use crate::draws::{DPLCA, draw};
 use crate::frame::StationId;
-use crate::time::BitInstant;
+use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use std::ops::RangeInclusive;
+
+/// wait_beacon_timer is drawn from this range, in periods of the MII's clock.
+const WAIT_BEACON: RangeInclusive<u64> = 40..=295;
+/// A period of the MII's clock.
+const MII_PERIOD: BitTimes = BitTimes::new(4);
+/// beacon_timeout_timer: a coordinator that does not hear its own BEACON, since another begins with it, begins anew.
+const BEACON_TIMEOUT: BitTimes = BitTimes::new(68);
 
 /// A node that finds its own id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dynamic {
-    own: Dplca,
     seed: u64,
     station: StationId,
     state: Assignment,
@@ -46,16 +52,17 @@ pub(super) struct Dynamic {
     /// A turn is over that the machine has not yet seen, and with it an age.
     turn_over: bool,
     new_age: bool,
-    /// The number of draws so far.
+    /// The number of its latest draw.
     drawn: u64,
     /// The id or the number of turns has changed since the last look.
     changed: bool,
 }
 
 impl Dynamic {
-    pub fn new(own: Dplca, seed: u64, station: StationId) -> Dynamic {
+    /// D-PLCA of a node that begins with it at `now`. Its draws, less than one in a bit time, are numbered from there on: a
+    /// node that begins again draws others.
+    pub fn new(seed: u64, station: StationId, now: BitInstant) -> Dynamic {
         Dynamic {
-            own,
             seed,
             station,
             state: Assignment::Disabled,
@@ -64,15 +71,15 @@ impl Dynamic {
             claimed: Ids::NONE,
             claimed_anew: Ids::NONE,
             last_received: [0; 5],
-            safe: Dplca::LEAST_TURNS - 1,
+            safe: PlcaSettings::LEAST_TURNS - 1,
             gave_up: false,
             cycles: 0,
             claim: false,
             turn: 0,
-            turns: Dplca::LEAST_TURNS,
+            turns: PlcaSettings::LEAST_TURNS,
             turn_over: false,
             new_age: false,
-            drawn: 0,
+            drawn: now.get(),
             changed: false,
         }
     }
@@ -88,14 +95,14 @@ impl Dynamic {
     }
 
     /// TXOP_END to NOTIFY of the aging machine: `turn` is over, in which the node perhaps `received`.
-    fn turn_ends(&mut self, turn: u8, received: bool) {
+    fn turn_ends(&mut self, turn: u8, received: bool, aging_cycles: u16) {
         let claim = std::mem::take(&mut self.claim);
         if !self.aging {
             return;
         }
         (self.turn, self.turn_over, self.new_age) = (turn, true, false);
         if turn == 0 {
-            self.new_age = self.cycles == self.own.aging_cycles;
+            self.new_age = self.cycles == aging_cycles;
             self.cycles = if self.new_age { 0 } else { self.cycles + 1 };
         }
         if self.new_age {
@@ -104,7 +111,7 @@ impl Dynamic {
             self.claimed = std::mem::take(&mut self.claimed_anew);
         }
         if turn == 0 {
-            self.safe = self.claimed.highest().saturating_add(1).max(Dplca::LEAST_TURNS - 1);
+            self.safe = self.claimed.highest().saturating_add(1).max(PlcaSettings::LEAST_TURNS - 1);
         }
         if received {
             self.last_received[0] = self.last_received[0].max(turn);
@@ -129,7 +136,7 @@ impl Dynamic {
             (false, _) => below,
             (true, false) if beyond.contains(&present) => return present,
             (true, false) => beyond,
-            (true, true) => return Dplca::SEEKING,
+            (true, true) => return PlcaSettings::SEEKING,
         };
         all[self.draw(0..=all.len() as u64 - 1) as usize]
     }
@@ -140,7 +147,7 @@ impl Dynamic {
     /// may hear one of them first, and a claim, while both begin at once at the coordinator: it received, and noted none.
     fn turns_after_received(&self) -> u8 {
         let last = self.last_received.iter().fold(0, |last, &turn| last.max(turn));
-        last.saturating_add(2).max(Dplca::LEAST_TURNS)
+        last.saturating_add(2).max(PlcaSettings::LEAST_TURNS)
     }
 
     /// Nothing is claimed, and more cycles without traffic leave it so.
@@ -148,7 +155,7 @@ impl Dynamic {
         let claimed = self.claimed != Ids::NONE || self.claimed_anew != Ids::NONE;
         let nothing = !claimed && !self.claim && self.last_received == [0; 5];
         let stays = match self.state {
-            Assignment::Coordinator => settings.node_count == Dplca::LEAST_TURNS,
+            Assignment::Coordinator => settings.node_count == PlcaSettings::LEAST_TURNS,
             Assignment::Follower => settings.node_id < self.turns,
             Assignment::Disabled => true,
             Assignment::WaitBeacon
@@ -167,11 +174,11 @@ impl Dynamic {
     }
 
     /// `count` cycles pass, all of them alike.
-    pub fn pass(&mut self, count: u64) {
+    pub fn pass(&mut self, count: u64, aging_cycles: u16) {
         if !self.aging {
             return;
         }
-        let age = u64::from(self.own.aging_cycles) + 1;
+        let age = u64::from(aging_cycles) + 1;
         self.cycles = ((u64::from(self.cycles) + count % age) % age) as u16;
     }
 }
@@ -204,7 +211,7 @@ impl Node {
     /// next turn begins.
     pub fn end_claims(&mut self, turn: u8, received: bool, seen: &Seen, now: BitInstant) {
         if let Some(dynamic) = &mut self.dynamic {
-            dynamic.turn_ends(turn, received);
+            dynamic.turn_ends(turn, received, self.own.settings.aging_cycles);
             while let Some(to) = self.next_assignment(now, seen) {
                 self.enter_assignment(to, now);
             }
@@ -217,7 +224,7 @@ impl Node {
     #[inline]
     pub fn next_assignment(&self, now: BitInstant, seen: &Seen) -> Option<Assignment> {
         let dynamic = self.dynamic.as_deref()?;
-        let PlcaSettings { node_id, node_count, .. } = self.own.settings;
+        let PlcaSettings { node_id, node_count, coordinator_role, .. } = self.own.settings;
         dynamic.state.next(&Claims {
             on: seen.on,
             status: self.status_ok,
@@ -227,7 +234,7 @@ impl Node {
             echo: seen.echo,
             wait_done: dynamic.timer_end <= now,
             timeout: dynamic.timer_end <= now,
-            coordinator_allowed: dynamic.own.coordinator_allowed,
+            coordinator_allowed: coordinator_role,
             turn_over: dynamic.turn_over,
             new_age: dynamic.new_age,
             first_claimed: dynamic.claimed.has(0),
@@ -248,21 +255,21 @@ impl Node {
         dynamic.state = to;
         let (id, count) = match to {
             Assignment::Disabled => {
-                let Dynamic { own, seed, station, drawn, changed, .. } = *dynamic;
-                *dynamic = Dynamic { drawn, changed, gave_up, ..Dynamic::new(own, seed, station) };
-                (Dplca::SEEKING, Dplca::LEAST_TURNS)
+                let Dynamic { seed, station, drawn, changed, .. } = *dynamic;
+                *dynamic = Dynamic { drawn, changed, gave_up, ..Dynamic::new(seed, station, now) };
+                (PlcaSettings::SEEKING, PlcaSettings::LEAST_TURNS)
             }
             Assignment::WaitBeacon => {
-                let wait = Dplca::MII_PERIOD * dynamic.draw(Dplca::WAIT_BEACON);
+                let wait = MII_PERIOD * dynamic.draw(WAIT_BEACON);
                 dynamic.timer_end = now + self.own.on_medium(wait);
-                (Dplca::SEEKING, Dplca::LEAST_TURNS)
+                (PlcaSettings::SEEKING, PlcaSettings::LEAST_TURNS)
             }
             Assignment::Coordinator => {
                 (dynamic.aging, dynamic.timer_end) = (true, NEVER);
                 (0, count)
             }
             Assignment::LoopbackTx => {
-                dynamic.timer_end = now + self.own.on_medium(Dplca::BEACON_TIMEOUT);
+                dynamic.timer_end = now + self.own.on_medium(BEACON_TIMEOUT);
                 (0, count)
             }
             Assignment::LoopbackRx => {
@@ -273,7 +280,7 @@ impl Node {
             Assignment::ReduceNodeCount => (0, dynamic.turns_after_received().min(count)),
             Assignment::Learning => {
                 (dynamic.aging, dynamic.timer_end) = (true, NEVER);
-                (Dplca::SEEKING, count)
+                (PlcaSettings::SEEKING, count)
             }
             Assignment::Follower => (dynamic.pick_free(present), count),
         };

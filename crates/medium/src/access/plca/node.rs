@@ -123,9 +123,11 @@ impl Node {
         }
     }
 
-    /// Sets new settings; the machines see them in their next run.
-    pub fn set(&mut self, settings: PlcaSettings) {
-        self.take_settings(self.own.told(settings).settings);
+    /// Sets new settings; the machines see them in their next run. `found` is what D-PLCA begins with.
+    pub fn set(&mut self, settings: PlcaSettings, found: impl FnOnce() -> Dynamic) {
+        let before = self.dynamic.take().filter(|_| settings.dplca);
+        self.dynamic = before.or_else(|| settings.dplca.then(|| Box::new(found())));
+        self.take_settings(settings.told());
     }
 
     pub(super) fn take_settings(&mut self, settings: PlcaSettings) {
@@ -595,7 +597,7 @@ impl Node {
     /// Moves the state forward by `span`, in which `count` cycles passed.
     pub fn pass(&mut self, span: BitTimes, count: u64) {
         if let Some(dynamic) = &mut self.dynamic {
-            dynamic.pass(count);
+            dynamic.pass(count, self.own.settings.aging_cycles);
         }
         if self.counts_turns() {
             (self.turn_since, self.to_end) = (self.turn_since + span, self.to_end + span);

@@ -207,7 +207,7 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     found.extend(super::dynamic::finding(segment));
     found.extend(of_noise(segment));
     // With D-PLCA the coordinator may have left by itself.
-    found.extend(status_fell(segment).filter(|_| !segment.plca.has_dynamic()));
+    found.extend(status_fell(segment).filter(|_| !segment.setups.iter().any(Setup::has_dynamic)));
     let delays = found.iter().any(|finding| matches!(finding.cause, Cause::PhyDelay { .. } | Cause::LongCable { .. }));
     if !delays && !segment.noises.made_meet() {
         found.extend(unexplained(segment));

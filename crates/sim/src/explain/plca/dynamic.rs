@@ -2,7 +2,7 @@
 
 use super::causes::{Cause, Finding, stations, window};
 use super::segment::Segment;
-use medium::{BitInstant, Dplca, StationId};
+use medium::{BitInstant, PlcaSettings, StationId};
 
 /// The ids that nodes found by D-PLCA.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ impl Found {
         match id {
             0 if !led => self.coordinators.push((at, station)),
             0 => {}
-            id if id == u32::from(Dplca::SEEKING) => {}
+            id if id == u32::from(PlcaSettings::SEEKING) => {}
             _ => (self.turns, self.last) = (self.turns + 1, Some(at)),
         }
     }
@@ -28,7 +28,7 @@ impl Found {
 
 /// Nodes that find their ids.
 pub fn finding(segment: &Segment) -> Option<Finding> {
-    let is_dynamic = |station: &StationId| segment.plca.nodes[station.index()].dynamic.is_some();
+    let is_dynamic = |station: &StationId| segment.setups.iter().any(|setup| !setup.nodes[station.index()].is_fixed());
     let nodes: Vec<StationId> = stations(segment).filter(is_dynamic).collect();
     let met = segment.setups.iter().flat_map(|setup| setup.met.iter());
     let met = met.filter(|((_, parties), _)| parties.iter().any(is_dynamic)).map(|(_, met)| met.times).sum();

@@ -141,7 +141,7 @@ impl Segment {
         let first = Setup::from(BitInstant::ZERO, plca.nodes.iter().map(node).collect());
         let has_coordinator = first.coordinator().is_some();
         let spells =
-            if has_coordinator || plca.has_dynamic() { Vec::new() } else { vec![Spell::new(BitInstant::ZERO, None)] };
+            if has_coordinator || first.has_dynamic() { Vec::new() } else { vec![Spell::new(BitInstant::ZERO, None)] };
         Segment {
             names: header.seats(),
             config: header.config(),
@@ -198,8 +198,9 @@ impl Segment {
                 (station, Away::Unplugged)
             }
             Input::Deed(Deed::Plca { station, settings }) => {
+                let settings = settings.told();
                 let own = &mut next.nodes[node(station)].own;
-                let before = std::mem::replace(own, own.told(settings)).settings;
+                let before = std::mem::replace(&mut own.settings, settings);
                 self.fell_alone.retain(|&fell| fell != (at, station));
                 let last = self.resets.iter_mut().rfind(|reset| reset.station == station);
                 if let Some(last) = last.filter(|last| last.back.is_none()) {
@@ -220,7 +221,7 @@ impl Segment {
         };
         let without = self.spells.last().is_some_and(|spell| spell.to.is_none());
         // With D-PLCA nodes find another one by themselves.
-        let is_there = next.coordinator().is_some() || self.plca.has_dynamic();
+        let is_there = next.coordinator().is_some() || next.has_dynamic();
         match (without, is_there) {
             (false, false) => self.spells.push(Spell::new(at, Some((station, away)))),
             (true, true) => self.spells.last_mut().expect("there is one").to = Some(at),

@@ -72,7 +72,7 @@ impl Node {
 
     /// Its id is not its own affair.
     pub fn is_fixed(&self) -> bool {
-        self.own.dynamic.is_none()
+        !self.own.settings.dplca
     }
 
     /// The ids of its turns.
@@ -148,6 +148,11 @@ impl Setup {
 
     pub fn node(&self, station: StationId) -> &Node {
         &self.nodes[station.index()]
+    }
+
+    /// Some node finds its own id.
+    pub fn has_dynamic(&self) -> bool {
+        self.nodes.iter().any(|node| !node.is_fixed())
     }
 
     /// The first node with id 0, and its settings.

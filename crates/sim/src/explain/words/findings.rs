@@ -525,7 +525,8 @@ fn reset(segment: &Segment, reset: &Reset) -> [String; 3] {
 fn changes(before: &PlcaSettings, after: &PlcaSettings) -> String {
     let truth = |on: bool| if on { "on" } else { "off" }.to_owned();
     let of = |one: &PlcaSettings| {
-        let PlcaSettings { enabled, node_id, node_count, to_timer, burst_count, burst_timer } = *one;
+        let PlcaSettings { enabled, node_id, node_count, to_timer, burst_count, burst_timer, .. } = *one;
+        let PlcaSettings { dplca, coordinator_role, aging_cycles, .. } = *one;
         let numbers = [node_id, node_count, to_timer, burst_count, burst_timer].map(|number| number.to_string());
         let [id, count, turn, burst, timer] = numbers;
         [
@@ -535,6 +536,9 @@ fn changes(before: &PlcaSettings, after: &PlcaSettings) -> String {
             ("to-tmr", turn),
             ("burst-cnt", burst),
             ("burst-tmr", timer),
+            ("dplca", truth(dplca)),
+            ("coordinator-role", truth(coordinator_role)),
+            ("aging-cycles", aging_cycles.to_string()),
         ]
     };
     let pairs = of(before).into_iter().zip(of(after)).filter(|(before, after)| before != after);

@@ -7,7 +7,7 @@ use crate::settings::overrides::option_at;
 use crate::settings::wrong::PlanError;
 use crate::words::macphy::{self, FURTHER, NO_CLOCK, Written};
 use crate::words::plca::{Segment, number, unwise};
-use medium::{BitTimes, Config, Deed, Dplca, MacPhy, Method, Plca, PlcaNode, PlcaSettings, StationId};
+use medium::{BitTimes, Config, Deed, MacPhy, Method, Plca, PlcaNode, PlcaSettings, StationId};
 use toml::Spanned;
 
 fn bits(given: &Given<BitTimesText>) -> Option<BitTimes> {
@@ -22,6 +22,9 @@ fn changed(mut settings: PlcaSettings, section: &PlcaSection) -> PlcaSettings {
     settings.to_timer = value(&section.to_tmr).unwrap_or(settings.to_timer);
     settings.burst_count = value(&section.burst_cnt).unwrap_or(settings.burst_count);
     settings.burst_timer = value(&section.burst_tmr).unwrap_or(settings.burst_timer);
+    settings.dplca = value(&section.dplca).unwrap_or(settings.dplca);
+    settings.coordinator_role = value(&section.coordinator_role).unwrap_or(settings.coordinator_role);
+    settings.aging_cycles = value(&section.aging_cycles).unwrap_or(settings.aging_cycles);
     settings
 }
 
@@ -123,11 +126,10 @@ impl Planner<'_> {
         Ok(node)
     }
 
-    /// D-PLCA, for all nodes or for this one.
-    fn told_dynamic(&self, node: PlcaNode, section: &StationSection) -> Result<PlcaNode, PlanError> {
+    /// With D-PLCA the node finds its id.
+    fn told_dynamic(&self, mut node: PlcaNode, section: &StationSection) -> Result<PlcaNode, PlanError> {
         let (own, common) = (&section.plca, &self.scenario.plca);
-        let either = |own: &Given<bool>, common: &Given<bool>| value(own).or(value(common));
-        if either(&own.dplca, &common.dplca) != Some(true) {
+        if !node.settings.dplca {
             return Ok(node);
         }
         let fixed = [
@@ -141,12 +143,8 @@ impl Planner<'_> {
                 "with D-PLCA the node finds it: leave it out, or write `plca.dplca = false` in its `[[station]]`";
             return Err(self.wrong(key, Some(span), what.to_owned()));
         }
-        let usual = Dplca::new();
-        Ok(node.dynamic(Dplca {
-            coordinator_allowed: either(&own.coordinator_role, &common.coordinator_role)
-                .unwrap_or(usual.coordinator_allowed),
-            aging_cycles: value(&own.aging_cycles).or(value(&common.aging_cycles)).unwrap_or(usual.aging_cycles),
-        }))
+        node.settings = node.settings.told();
+        Ok(node)
     }
 
     /// What an `[[at]]` section tells the PLCA of `station`: all that it does not say stays as it was at first.
@@ -161,11 +159,19 @@ impl Planner<'_> {
             return Err(self.at("plca", section, what));
         };
         let node = &plca.nodes[station.index()];
-        let settings = changed(node.settings, section.get_ref());
-        if node.told(settings).settings != settings {
+        let own = section.get_ref();
+        let settings = changed(node.settings, own);
+        let given = own.node_id.is_some() || own.node_cnt.is_some();
+        if settings.dplca && given {
             let what = "with D-PLCA the node finds its id and the node count: leave them out".to_owned();
             return Err(self.at("plca", section, what));
         }
+        if node.settings.dplca && !settings.dplca && own.node_id.is_none() {
+            let what =
+                "without D-PLCA the node needs an id: write `plca.node-id` beside `plca.dplca = false`".to_owned();
+            return Err(self.at("plca", section, what));
+        }
+        let settings = settings.told();
         settings.check().map_err(|error| self.at("plca", section, error.to_string()))?;
         Ok(Deed::Plca { station, settings })
     }
@@ -194,7 +200,7 @@ pub(super) fn plca_warnings(medium: &Config, names: &[&str]) -> Vec<String> {
     let Method::Plca(plca) = &medium.method else { return Vec::new() };
     if plca.has_dynamic() {
         let leads =
-            |node: &PlcaNode| node.settings.node_id == 0 || node.dynamic.is_some_and(|own| own.coordinator_allowed);
+            |node: &PlcaNode| node.settings.node_id == 0 || node.settings.dplca && node.settings.coordinator_role;
         let none = "no node has id 0, and coordinator-role = false holds for all others: no BEACON ever comes";
         return if plca.nodes.iter().any(leads) { Vec::new() } else { vec![none.to_owned()] };
     }

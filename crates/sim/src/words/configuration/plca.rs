@@ -1,7 +1,7 @@
 //! PLCA's part of a configuration in writing.
 
 use super::{bit_times, is_so, yes};
-use medium::{BitTimes, Dplca, HostDelay, MacPhy, Plca, PlcaNode, PlcaSettings};
+use medium::{BitTimes, HostDelay, MacPhy, Plca, PlcaNode, PlcaSettings};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -37,7 +37,6 @@ pub(super) struct PlcaMirror {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(remote = "PlcaNode", deny_unknown_fields)]
 struct PlcaNodeMirror {
-    #[serde(with = "plca_settings")]
     settings: PlcaSettings,
     more_ids: [u8; 8],
     collision_detection: bool,
@@ -51,32 +50,6 @@ struct PlcaNodeMirror {
     skipped_turns: u8,
     #[serde(default, skip_serializing_if = "is_right")]
     clock_ppm: i32,
-    #[serde(default, with = "dplca", skip_serializing_if = "Option::is_none")]
-    dynamic: Option<Dplca>,
-}
-
-/// D-PLCA of a node; files of before have none.
-mod dplca {
-    use medium::Dplca;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Written {
-        coordinator_allowed: bool,
-        aging_cycles: u16,
-    }
-
-    pub fn serialize<S: Serializer>(own: &Option<Dplca>, serializer: S) -> Result<S::Ok, S::Error> {
-        own.map(|Dplca { coordinator_allowed, aging_cycles }| Written { coordinator_allowed, aging_cycles })
-            .serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Dplca>, D::Error> {
-        let written = Option::<Written>::deserialize(deserializer)?;
-        let own = |Written { coordinator_allowed, aging_cycles }| Dplca { coordinator_allowed, aging_cycles };
-        Ok(written.map(own))
-    }
 }
 
 /// A chip that skips no turns is not written down: files of before have none.
@@ -146,20 +119,6 @@ mod macphy {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MacPhy>, D::Error> {
         Ok(Option::<Written>::deserialize(deserializer)?.map(|Written(macphy)| macphy))
-    }
-}
-
-/// The settings of a node under ethtool's names.
-mod plca_settings {
-    use medium::PlcaSettings;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(settings: &PlcaSettings, serializer: S) -> Result<S::Ok, S::Error> {
-        settings.serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PlcaSettings, D::Error> {
-        PlcaSettings::deserialize(deserializer)
     }
 }
 

@@ -80,7 +80,7 @@ impl Engine<Reconciliation> {
             if !enabled || own_timer != to_timer || !node.heeds_logical_collisions || count == 255 {
                 return None;
             }
-            if node.clock_ppm != 0 || node.skipped_turns > 0 || node.dynamic.is_some() {
+            if node.clock_ppm != 0 || node.skipped_turns > 0 || node.settings.dplca {
                 return None;
             }
             if node.settings.node_id == PlcaSettings::UNCONFIGURED {
