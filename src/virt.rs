@@ -13,7 +13,7 @@ pub mod again;
 pub mod build;
 mod bus;
 mod commands;
-mod image;
+pub mod image;
 mod init;
 pub mod lab;
 pub mod machine;

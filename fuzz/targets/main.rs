@@ -1,4 +1,4 @@
-//! All targets in one program, since a program for each would link the whole of ethbus fifteen times.
+//! All targets in one program, since a program for each would link the whole of ethbus each time.
 //! The environment's `TARGET` names the one that runs.
 #![no_main]
 
@@ -20,7 +20,7 @@ macro_rules! targets {
     };
 }
 
-targets!(capture cni control docker flat frames kernel manifest messages messages_table netlink scenario texts trace windows);
+targets!(capture cni control docker flat frames image kernel manifest messages messages_table netlink scenario texts trace windows);
 
 static CHOSEN: LazyLock<fn(&[u8])> = LazyLock::new(|| {
     let target = env::var("TARGET").unwrap_or_default();

@@ -79,14 +79,16 @@ impl<'a> Unpacked<'a> {
         });
         hosts.map_err(failed(Path::new(HOSTS)))?;
         for (path, (mode, time)) in &self.folders {
+            let name = path.strip_prefix(self.root).unwrap_or(path);
             let set = || {
-                if !path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+                // A later entry may have put a file there, or a link on the way, which could lead anywhere.
+                if !path.is_dir() || within(self.root, name)? != *path {
                     return Ok(());
                 }
                 fs::set_permissions(path, Permissions::from_mode(mode & KEPT | 0o700))?;
                 File::open(path)?.set_modified(instant(*time))
             };
-            set().map_err(failed(path.strip_prefix(self.root).unwrap_or(path)))?;
+            set().map_err(failed(name))?;
         }
         Ok(())
     }

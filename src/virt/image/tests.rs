@@ -233,6 +233,13 @@ fn an_oci_layout_gives_the_image_for_this_processor() {
 /// A link within the archive is followed as the station follows it, and never to this machine's files.
 #[test]
 fn nothing_is_written_outside() {
+    // A folder that a link replaces later: what the link leads to keeps its permissions.
+    let other = tempfile::tempdir().expect("a folder");
+    fs::create_dir(other.path().join("b")).expect("a folder");
+    let of_other = || other.path().join("b").metadata().expect("a folder").permissions().mode();
+    let before = of_other();
+    Case::whole(&tar(&[("a/b", Folder), ("a", Symlink(other.path().to_str().expect("a name")))]));
+    assert_eq!(of_other(), before);
     for name in ["../outside", "a/../../outside", "..", "bin/.wh..."] {
         refused(&tar(&[("bin/sh", Octets(b"")), (name, Octets(b"x"))]), "leads out of it");
     }
