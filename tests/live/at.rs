@@ -110,7 +110,7 @@ fn a_live_lab_runs_its_scenario() {
         let stats = stats();
         ["st1", "st2", "st3"].iter().all(|name| number(station(&stats, name), "frames_transmitted_ok") > 50)
     });
-    lab.supervisor().wait_for_stderr("nothing is wrong with st2 any more");
+    lab.supervisor().wait_for_stderr("st2 has no fault any more");
     let said = lab.supervisor().stderr();
     for words in
         ["st1 is off the medium", "the cable is cut", "st2 has the fault deaf", "the cable is mended", "st1 is back"]

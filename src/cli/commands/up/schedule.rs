@@ -145,13 +145,10 @@ impl Schedule {
 fn done(deed: &LabDeed, course: &Course) -> Option<String> {
     let name = |station: StationId| course.station(station.index()).name.as_str();
     match deed {
-        LabDeed::Bus(Deed::Fault { station, fault: None }) => {
-            Some(format!("nothing is wrong with {} any more", name(*station)))
-        }
         // The data plane reports a cable that is pulled or put back; joins and leaves have messages of their own.
         LabDeed::Bus(deed) if deed.plugs().is_some() => None,
         LabDeed::Join(_) => None,
-        LabDeed::Bus(deed @ Deed::Cut(_)) => Some(deed.sentence(name)),
+        LabDeed::Bus(deed @ (Deed::Cut(_) | Deed::Fault { fault: None, .. })) => Some(deed.sentence(name)),
         LabDeed::Bus(deed) => Some(format!("{} from now on", deed.sentence(name))),
         LabDeed::Traffic(LaterTraffic { station, spec, .. }) => {
             Some(format!("the traffic of {} is `{}` from now on", course.station(*station).name, spec.arrivals))
