@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The allowed difference of a process's own memory, in KB: a queue that has become longer than ever before.
-const GROWTH: u64 = 4_000;
+/// The allowed difference of a process's own memory, in KB: what waits for the writer of traces, up to 6 MB at 10 Mb/s where
+/// its reader gets no processor, and other queues that have become longer than ever before.
+const GROWTH: u64 = 10_000;
 /// Rounds after which every kind of trouble has occurred.
 const FIRST_ROUNDS: usize = 6;
 /// A longer soak was started by hand: it does not keep other tests waiting.
