@@ -57,7 +57,7 @@ fn main() -> std::io::Result<()> {
         let text = std::fs::read_to_string(&file)?;
         std::fs::write(&file, with_names(shell, &text))?;
     }
-    clap_mangen::generate_to(args::command(), &man)?;
+    clap_mangen::generate_to(in_full(args::command()), &man)?;
     name_commit();
     pages(&man, &out.join("pages.rs"))
 }
@@ -73,6 +73,19 @@ fn name_commit() {
     let Some(commit::Clone { commit, watched }) = commit::clone(Path::new(".")) else { return };
     watched.iter().for_each(|path| println!("cargo::rerun-if-changed={path}"));
     println!("cargo::rustc-env=ETHBUS_COMMIT={commit}");
+}
+
+/// The command as man pages tell it: they leave out the text of an option that the short help does not have, unless it has a
+/// longer one.
+fn in_full(command: Command) -> Command {
+    let told = command.mut_args(|argument| match (argument.get_long_help(), argument.get_help()) {
+        (None, Some(help)) => {
+            let help = help.clone();
+            argument.long_help(help)
+        }
+        _ => argument,
+    });
+    told.mut_subcommands(in_full)
 }
 
 /// The command as people know it: completions would offer hidden commands and options too.

@@ -356,7 +356,7 @@ pub enum Command {
     /// Check scenario files, without running anything
     ///
     /// Says all that is wrong, as FILE:LINE:COLUMN: key: value: what would be right, and ends with 2 if anything is.
-    #[command(after_help = "Example:\n  ethbus check *.toml")]
+    #[command(after_help = "Example:\n  ethbus check lab.toml")]
     Check(CheckArgs),
     /// Look at what a lab needs of this machine, and say what to do
     #[command(after_help = "Examples:\n  ethbus doctor\n  sudo ethbus doctor --measure")]

@@ -29,15 +29,16 @@ pub fn sentence(results: &Results) -> String {
     }
     let collided: u64 = medium.collision_frames.iter().sum();
     let first = (sent - collided.min(sent)) as f64 / (sent + lost) as f64;
-    // As the table has it: above 100 % on a cable in two halves, or with gaps below 96 bit.
+    // As the table has it: above 100 % on a cable in two halves, or, by little, with gaps below 96 bit.
     let used = 100.0 * medium.utilization_total;
+    let halves = if used > 105.0 { ", both halves of its cable together" } else { "" };
     let config = results.config.medium.config();
     // Acknowledgements and spaces of 802.11 are no part of utilization.
     let mut text = match config.method {
         Method::CsmaCa(_) => {
             format!("{stations} shared the channel; their frames took {used:.2} % of its time; ")
         }
-        _ => format!("{stations} shared the bus and filled {used:.2} % of its time; "),
+        _ => format!("{stations} shared the bus and filled {used:.2} % of its time{halves}; "),
     };
     text += &match &medium.plca {
         Some(plca) => turns(plca, medium.collision_episodes),

@@ -33,7 +33,7 @@ fn a_stopped_clock_goes_on_by_events_and_by_bits() {
     for step in 1..=3 {
         assert_eq!(bits(&lab, "step", &["--bits", "1"]), begin + step);
     }
-    run(lab.ethbus("step", &["--bits", "0"])).failed_with(1, &["`bit_times` is 0"]);
+    run(lab.ethbus("step", &["--bits", "0"])).failed_with(2, &["`0`: write a whole number, 1 or more"]);
     let ping = Running::start(lab.exec("st1", &["ping", "-c", "1", "-W", "30", &lab.ipv4("st2")]), "");
     let mut now = begin;
     let begun = Instant::now();

@@ -85,7 +85,8 @@ def test_plca_changes_one_setting_and_keeps_the_others() -> None:
 def test_stations_join_and_leave() -> None:
     with ethbus.lab(stations=2) as lab, lab.events(["delivered"], inputs=True, timeout=20) as events:
         late = lab.add("late")
-        assert list(lab) == ["st1", "st2", "late"] and late.mac and late.ip
+        assert list(lab) == ["st1", "st2", "late"] and late.mac
+        lab["st1"].run(["ping", "-q", "-c", "1", "-W", "5", late.ip], timeout=20)
         ping(lab, "late", "st1")
         sent = lab.stats().station("late").frames_transmitted_ok
         assert sent >= 2

@@ -6,7 +6,7 @@ use super::{
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use sim::settings::options::UP;
-use sim::words::units::{FrameRate, duration, frame_rate, frame_size, instant};
+use sim::words::units::{FrameRate, count, duration, frame_rate, frame_size, instant};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -221,7 +221,7 @@ pub struct StepArgs {
     #[command(flatten)]
     pub lab: NamedLabArgs,
     /// For this number of bit times [default: up to the next event]
-    #[arg(long, value_name = "BITS")]
+    #[arg(long, value_name = "BITS", value_parser = count, allow_negative_numbers = true)]
     pub bits: Option<u64>,
 }
 

@@ -4,7 +4,7 @@ use super::manifest::{Manifest, ManifestError};
 use sim::files::json_lines::WriteError;
 use sim::files::output::OutputError;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a table cannot be made or continued. Rows that are in it stay.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub enum TableError {
         manifest: PathBuf,
     },
     /// A table that is to be read is no sweep's.
-    #[error("{}: no sweep's table, since there is no {} beside it: copy that file too", path.display(), Manifest::path(path).display())]
+    #[error("{}: {}", path.display(), no_table(path))]
     Unknown {
         /// The table.
         path: PathBuf,
@@ -116,4 +116,15 @@ pub enum TableError {
         /// What is wrong.
         what: String,
     },
+}
+
+/// Why a path is no table that could be read.
+fn no_table(path: &Path) -> String {
+    match path.try_exists() {
+        Ok(false) => "there is no such table".to_owned(),
+        _ => format!(
+            "no sweep's table, since there is no {} beside it: copy that file too",
+            Manifest::path(path).display()
+        ),
+    }
 }

@@ -371,8 +371,9 @@ impl Plan {
             _ => None,
         };
         if let Some(name) = in_virtual_time_only {
-            let what =
-                format!("{name} runs in virtual time only: take `csma-cd` or `csma`, or run it with `ethbus sim`");
+            let what = format!(
+                "{name} runs in virtual time only: take `csma-cd`, `plca`, `csma` or `tdma`, or run it with `ethbus sim`"
+            );
             return Err(PlanError::option("access", what));
         }
         self.check_live_slots()?;

@@ -424,7 +424,8 @@ class Lab(Mapping[str, Station]):
         """Has a station join: `keys` are those of a `[[station]]` section, like `netns` (docs/api.md)."""
         given = {"name": name, **keys}
         made = self.call("add", **{key: value for key, value in given.items() if value is not None})
-        station = Station(self, made["name"], made["mac"], made["addresses"])
+        addresses = [address.partition("/")[0] for address in made["addresses"]]
+        station = Station(self, made["name"], made["mac"], addresses)
         self._stations[station.name] = station
         return station
 
@@ -567,7 +568,7 @@ def connect(name: str) -> Lab:
     for each in _up():
         if each["name"] == name:
             return Lab(each)
-    raise Error(1, f"no lab called `{name}` is up: {', '.join(labs()) or 'none is'}")
+    raise Error(1, f"no lab called `{name}` is up; labs that are up: {', '.join(labs()) or 'none'}")
 
 
 def _up() -> Iterable[Mapping[str, Any]]:

@@ -202,6 +202,14 @@ fn without_coordinator(segment: &Segment, spell: &Spell) -> [String; 3] {
     [cause, after_the_loss(segment, spell), mend]
 }
 
+/// That there was no collision, as far as nodes can tell.
+fn none_met(segment: &Segment) -> &'static str {
+    match segment.plca.nodes.iter().all(|node| node.collision_detection) {
+        true => "no frames met on the line",
+        false => "no MAC learned of frames that met on the line",
+    }
+}
+
 fn after_the_loss(segment: &Segment, spell: &Spell) -> String {
     let fell = match spell.fell {
         None => "plca_status has fallen nowhere yet: frames wait.".to_owned(),
@@ -217,7 +225,7 @@ fn after_the_loss(segment: &Segment, spell: &Spell) -> String {
         }
     };
     let collided = match spell.collisions {
-        0 => " No frames met on the line.".to_owned(),
+        0 => format!(" Meanwhile {}.", none_met(segment)),
         count => format!(" Frames met on the line {}, as they do without PLCA.", times(count)),
     };
     let back = match (spell.to, spell.back) {
@@ -580,7 +588,7 @@ pub fn summary(segment: &Segment) -> String {
         format!(" (a right bus of these nodes and frames: at most {} BT)", group(bound))
     });
     let met = match (segment.collisions(), segment.collisions_in_turns()) {
-        (0, _) => "no frames met on the line".to_owned(),
+        (0, _) => none_met(segment).to_owned(),
         (all, 0) => format!(
             "frames met on the line {}, where plca_status was FAIL (before the first BEACON, for one)",
             times(all)
