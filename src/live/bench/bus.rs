@@ -17,6 +17,7 @@ use medium::{BitRate, Octets};
 use sim::figures::results::Results;
 use sim::files::event_log::Level;
 use sim::files::event_log::binary::ENDING;
+use sim::files::output::{LINES, create};
 use sim::files::replay::ReplayError;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
@@ -64,7 +65,7 @@ impl Logs {
     fn next(&self) -> io::Result<(String, File)> {
         let number = 1 + self.made.fetch_add(1, Ordering::Relaxed);
         let path = self.folder.join(format!("{number}.jsonl"));
-        let file = File::create(&path)?;
+        let file = create(&path, LINES).map_err(io::Error::other)?;
         Ok((path.display().to_string(), file))
     }
 }

@@ -9,7 +9,7 @@
 use super::system;
 use std::ffi::OsStr;
 use std::fs::{File, FileType, Metadata};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,14 +126,44 @@ pub fn place(path: &Path, kind: Kind) -> Result<PathBuf, OutputError> {
     }
     let place = path.canonicalize().map_err(system("follow"))?;
     if there.len() > 0 && !kind.beginnings.is_empty() {
-        let mut beginning = Vec::new();
-        let read = File::open(&place).and_then(|file| file.take(64).read_to_end(&mut beginning));
-        read.map_err(system("read"))?;
-        if !kind.beginnings.iter().any(|own| beginning.starts_with(own)) {
-            return Err(OutputError::Foreign { path: path.to_owned(), what: kind.what });
-        }
+        let file = File::open(&place).map_err(system("read"))?;
+        begins_right(&file, path, kind)?;
     }
     Ok(place)
+}
+
+/// Whether an open file is empty, or of `kind`.
+fn begins_right(file: &File, path: &Path, kind: Kind) -> Result<(), OutputError> {
+    let system = |source| OutputError::System { call: "read", path: path.to_owned(), source };
+    let mut beginning = Vec::new();
+    file.take(64).read_to_end(&mut beginning).map_err(system)?;
+    match beginning.is_empty() || kind.beginnings.is_empty() {
+        false if !kind.beginnings.iter().any(|own| beginning.starts_with(own)) => {
+            Err(OutputError::Foreign { path: path.to_owned(), what: kind.what })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The file at `place`, empty: what another user may have put there meanwhile is looked at once it is open.
+fn emptied(path: &Path, place: &Path, kind: Kind) -> Result<File, OutputError> {
+    let system = |source| OutputError::System { call: "create", path: path.to_owned(), source };
+    let mut open = File::options();
+    open.read(!kind.beginnings.is_empty()).write(true);
+    let mut file = match open.open(place) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return open.create_new(true).open(place).map_err(system);
+        }
+        file => file.map_err(system)?,
+    };
+    if let Some(is) = irregular(file.metadata().map_err(system)?.file_type()) {
+        return Err(OutputError::Irregular { path: path.to_owned(), is });
+    }
+    if !kind.beginnings.is_empty() {
+        begins_right(&file, path, kind)?;
+    }
+    file.set_len(0).and_then(|()| file.rewind()).map_err(system)?;
+    Ok(file)
 }
 
 /// Whether [`replace`] could write a file of `kind` at `path`, before the work whose result it is.
@@ -158,7 +188,7 @@ pub fn create(path: &Path, kind: Kind) -> Result<File, OutputError> {
         return take_stdout();
     }
     match place(path, kind) {
-        Ok(place) => File::create(place).map_err(system),
+        Ok(place) => emptied(path, &place, kind),
         Err(OutputError::Irregular { is: PIPE, .. }) => open_pipe(path),
         Err(OutputError::Irregular { is, .. }) if is != FOLDER => {
             File::options().write(true).open(path).map_err(system)
@@ -197,6 +227,26 @@ impl Waiting {
     /// From now on a pipe without a reader is an error. For programs whose signals do not end them.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What each thread that makes files first calls: a program with many rights gives up what files do not take.
+#[derive(Debug)]
+pub struct Threads(OnceLock<fn()>);
+
+/// The process's own.
+pub static THREADS: Threads = Threads(OnceLock::new());
+
+impl Threads {
+    /// Threads call `first` from now on.
+    pub fn call(&self, first: fn()) {
+        // The first one stays.
+        let _ = self.0.set(first);
+    }
+
+    /// A thread begins.
+    pub fn begin(&self) {
+        self.0.get().iter().for_each(|first| first());
     }
 }
 
@@ -296,8 +346,9 @@ impl Unfinished {
         let (file, new) = made.map_err(refused(&path))?;
         // From here on it is this value's to remove.
         let unfinished = Unfinished { path, place, new: Some(new) };
-        let permissions =
-            metadata(&unfinished.place).map_err(refused(&unfinished.path))?.map(|there| there.permissions());
+        let own = file.metadata().map_err(refused(&unfinished.path))?;
+        let there = metadata(&unfinished.place).map_err(refused(&unfinished.path))?;
+        let permissions = there.and_then(|there| system::permissions_for(&own, &there));
         permissions.map_or(Ok(()), |same| file.set_permissions(same)).map_err(refused(&unfinished.path))?;
         Ok((unfinished, file))
     }
@@ -406,6 +457,41 @@ mod tests {
             create(Path::new(device), LINES).unwrap_or_else(|error| panic!("{device}: {error}"));
         }
         assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 6, "nothing else is left");
+    }
+
+    /// The permissions stay, but for what would make a program of it that has its owner's rights. None are taken from another
+    /// user's file: root's new one would be open to that user.
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_is_no_more_open_than_the_own_one_was() {
+        use std::os::unix::fs::{PermissionsExt, chown};
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let path = folder.path().join("picture.svg");
+        let mode = || std::fs::metadata(&path).expect("a file").permissions().mode() & 0o7777;
+        let replaced = |before: u32, owner: Option<u32>| {
+            std::fs::write(&path, "").expect("own folder");
+            let is_owned = owner.is_none_or(|owner| chown(&path, Some(owner), None).is_ok());
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(before)).expect("own folder");
+            replace(&path, SVG, b"<svg").expect("empty");
+            let after = mode();
+            std::fs::remove_file(&path).expect("own folder");
+            is_owned.then_some(after)
+        };
+        assert_eq!(replaced(0o640, None), Some(0o640));
+        assert_eq!(replaced(0o6755, None), Some(0o755));
+        // Only root gives a file to somebody.
+        assert!(replaced(0o6777, Some(65534)).is_none_or(|mode| mode & 0o7022 == 0));
+    }
+
+    /// What another user puts in the place of a file, once it was looked at, is looked at when it is open.
+    #[test]
+    fn a_file_that_changed_meanwhile_is_not_emptied() {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let path = folder.path().join("run.trace");
+        let place = place(&path, LINES).expect("new");
+        std::fs::write(&path, "milk, eggs").expect("own folder");
+        assert!(matches!(emptied(&path, &place, LINES), Err(OutputError::Foreign { .. })));
+        assert_eq!(std::fs::read(&path).expect("there"), b"milk, eggs");
     }
 
     /// What is begun and dropped leaves the former file, and nothing else.

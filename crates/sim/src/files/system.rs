@@ -15,6 +15,7 @@ pub(crate) use without::*;
 #[cfg(not(unix))]
 mod without {
     use super::*;
+    use std::fs::Permissions;
 
     pub(crate) fn stdout() -> io::Result<File> {
         Err(io::ErrorKind::Unsupported.into())
@@ -26,6 +27,10 @@ mod without {
 
     pub(crate) fn identity(_: &Metadata) -> (u64, u64) {
         (0, 0)
+    }
+
+    pub(crate) fn permissions_for(_: &Metadata, _: &Metadata) -> Option<Permissions> {
+        None
     }
 
     pub(crate) fn write_all_at(_: &File, _: &[u8], _: u64) -> io::Result<()> {

@@ -1,8 +1,9 @@
 //! The same on Unix.
 
 use super::*;
+use std::fs::Permissions;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
 
 /// Standard output as a file.
 pub(crate) fn stdout() -> io::Result<File> {
@@ -17,6 +18,12 @@ pub(crate) fn pipe() -> io::Result<(PipeReader, File)> {
 /// What is equal for two paths if they lead to one file.
 pub(crate) fn identity(file: &Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
+}
+
+/// The permissions that a new file takes over from the one that it replaces: none of another user's, since root's file would
+/// be open to that user, and nothing that makes a program another user's.
+pub(crate) fn permissions_for(new: &Metadata, before: &Metadata) -> Option<Permissions> {
+    (new.uid() == before.uid()).then(|| Permissions::from_mode(before.mode() & 0o777))
 }
 
 /// Writes in the middle of a file.
