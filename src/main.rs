@@ -10,8 +10,10 @@ use ethbus::live::control::request::Control;
 use ethbus::live::plane;
 use ethbus::show::{messages, say, with_causes};
 use ethbus::study::plot::PlotError;
+use link::confine::keep_capabilities;
+use link::namespace::Capability;
 use sim::explain::ExplainError;
-use sim::files::output::WAITING;
+use sim::files::output::{THREADS, WAITING};
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     WAITING.begin(link::pipe::open, without_reader);
+    THREADS.call(keep_rights_of_files);
     let outcome = match &cli.command {
         None => commands::demo::run_demo(&cli.demo),
         Some(Command::Sim(args)) => commands::sim::sim(args),
@@ -112,6 +115,13 @@ fn code_of(error: &CommandError) -> ExitCode {
         | CommandError::Plot(PlotError::Option { .. } | PlotError::NoTable { .. })
         | CommandError::Explain(ExplainError::Name { .. } | ExplainError::Station { .. }) => ExitCode::from(WRONG_USE),
         _ => ExitCode::FAILURE,
+    }
+}
+
+/// A thread that makes files keeps what root takes to write to a user's folder.
+fn keep_rights_of_files() {
+    if let Err(error) = keep_capabilities(&[Capability::DacOverride]) {
+        say(&format!("ethbus: warning: a thread keeps its rights: {error}\n"));
     }
 }
 

@@ -13,7 +13,7 @@ use crate::show::{say, with_causes};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use medium::{BitRate, BitTimes};
 use sim::figures::results::{FileResults, Results};
-use sim::files::output::{LINES, OutputError, Unfinished, numbered};
+use sim::files::output::{LINES, OutputError, THREADS, Unfinished, numbered};
 use sim::words::units::many;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -58,7 +58,10 @@ impl Keeper {
         let (sender, told) = unbounded();
         let known = Arc::new(Known::default());
         let own = known.clone();
-        let work = move || take_all(&told, &path, &outbox, rate, &own);
+        let work = move || {
+            THREADS.begin();
+            take_all(&told, &path, &outbox, rate, &own);
+        };
         let thread = Builder::new().name("keeper".to_owned()).spawn(work)?;
         Ok(Keeper { told: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)), known })
     }

@@ -229,6 +229,8 @@ fn a_container_is_found_by_its_name_and_needs_no_ipv6() {
     }
     for (script, words) in [
         ("#!/bin/sh\necho 0\n", "the container does not run: `docker start web` starts it"),
+        // More than a pipe holds.
+        ("#!/bin/sh\nhead -c 200000 /dev/zero | tr '\\0' x >&2; echo 0\n", "the container does not run"),
         (
             "#!/bin/sh\necho 'Error: No such container: web' >&2; exit 1\n",
             "`docker inspect web`: Error: No such container",

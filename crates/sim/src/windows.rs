@@ -21,7 +21,7 @@ use crate::files::beside::{Beside, Note, Worker};
 use crate::files::event_log::{Container, EmulatorEvent, Header};
 use crate::files::json_lines::WriteError;
 use crate::files::observer::{End, Observer};
-use crate::files::output::{self, OutputError};
+use crate::files::output::{self, OutputError, THREADS};
 use crate::files::system;
 use crate::files::table::Form;
 use crate::scenario::plan::default_mac;
@@ -60,7 +60,10 @@ fn between(
 ) -> Result<(File, Trailing), WriteError> {
     let system = |call| move |source| OutputError::System { call, path: path.to_owned(), source };
     let (reader, writer) = system::pipe().map_err(system("make a pipe for"))?;
-    let thread = Builder::new().name(name.to_owned()).spawn(move || work(reader));
+    let thread = Builder::new().name(name.to_owned()).spawn(move || {
+        THREADS.begin();
+        work(reader)
+    });
     let thread = thread.map_err(system("start a thread for"))?;
     Ok((writer, Trailing(thread)))
 }

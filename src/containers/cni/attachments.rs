@@ -2,6 +2,7 @@
 //! later call of the plugin finds what an earlier one made.
 
 use super::request::Attachment;
+use crate::live::lab::owner::make_own_folders;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -28,7 +29,7 @@ impl Attachments {
     pub fn of(network: &str) -> io::Result<Attachments> {
         let folder = Path::new(FOLDER).join(network);
         loop {
-            fs::create_dir_all(&folder)?;
+            make_own_folders(&folder)?;
             let lock = match File::options().create(true).append(true).open(folder.join(LOCK)) {
                 // The last call before this one has removed the folder.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,

@@ -1,6 +1,7 @@
 //! Which network has which lab, and which endpoint which station: a file for each network. The daemon keeps its networks
 //! over its own restarts and those of the machine, so the driver does so too.
 
+use crate::live::lab::owner::make_own_folders;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,7 +48,7 @@ pub struct Networks {
 impl Networks {
     /// The networks that `folder` has. Makes the folder if it is missing.
     pub fn of(folder: PathBuf) -> io::Result<Networks> {
-        fs::create_dir_all(&folder)?;
+        make_own_folders(&folder)?;
         Ok(Networks { folder })
     }
 

@@ -2,8 +2,10 @@
 
 use super::driver::Driver;
 use super::networks::Networks;
-use std::fs;
+use crate::live::lab::owner::make_own_folders;
+use std::fs::{self, Permissions};
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +30,7 @@ pub struct Serving {
 pub fn serve(socket: &Path, folder: &Path) -> io::Result<Serving> {
     let mut driver = Driver::new(Networks::of(folder.to_owned())?);
     if let Some(folder) = socket.parent() {
-        fs::create_dir_all(folder)?;
+        make_own_folders(folder)?;
     }
     if UnixStream::connect(socket).is_ok() {
         return Err(io::Error::new(io::ErrorKind::AddrInUse, "another driver answers there"));
@@ -38,6 +40,7 @@ pub fn serve(socket: &Path, folder: &Path) -> io::Result<Serving> {
         _ => {}
     }
     let server = Arc::new(Server::http_unix(socket).map_err(io::Error::other)?);
+    fs::set_permissions(socket, Permissions::from_mode(0o600))?;
     let calls = server.clone();
     thread::Builder::new().name("docker".to_owned()).spawn(move || {
         // An error means that the server has ended.

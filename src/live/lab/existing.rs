@@ -10,6 +10,7 @@ use sim::scenario::plan::{Plan, StationPlan};
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// How long a container engine may take to answer about a container.
@@ -133,22 +134,35 @@ pub fn ask(engine: Engine, words: &[&str], name: &str, patience: Duration) -> Re
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|source| ExistingError::NoEngine { engine, source })?;
     let name = name.to_owned();
+    // Read meanwhile, since a program with much to say waits for its reader.
+    let told = child.stdout.take().map(reading);
+    let complaint = child.stderr.take().map(reading);
     let Some(status) = ended(&mut child, patience) else {
         // Its end is waited for: nothing of it stays.
         let _ = child.kill().and_then(|()| child.wait());
         return Err(ExistingError::Silent { engine, name, patience });
     };
     if !status.success() {
-        let says = text(child.stderr.take()).lines().next().unwrap_or("no such container").to_owned();
+        let says = text(complaint).lines().next().unwrap_or("no such container").to_owned();
         return Err(ExistingError::Refused { engine, name, says });
     }
-    Ok(text(child.stdout.take()))
+    Ok(text(told))
 }
 
-/// What a program that has ended said in a line or two.
-fn text(stream: Option<impl Read>) -> String {
-    let mut text = String::new();
-    // Words that are no text are no answer.
-    let _ = stream.map(|mut stream| stream.read_to_string(&mut text));
-    text
+/// The most octets of an answer: a network of a hundred thousand containers.
+const LONGEST: u64 = 16 << 20;
+
+/// Reads what a program says while it runs.
+fn reading(stream: impl Read + Send + 'static) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let mut text = String::new();
+        // Words that are no text are no answer.
+        let _ = stream.take(LONGEST).read_to_string(&mut text);
+        text
+    })
+}
+
+/// What a program that has ended said.
+fn text(reading: Option<JoinHandle<String>>) -> String {
+    reading.and_then(|reading| reading.join().ok()).unwrap_or_default()
 }

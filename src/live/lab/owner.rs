@@ -128,6 +128,14 @@ pub fn make_folder(path: &Path, mode: u32) -> Result<(), InventoryError> {
     }
 }
 
+/// Makes a folder, and those around it that are missing, for the own user alone, whatever the process's umask.
+///
+/// # Errors
+/// A folder that cannot be made.
+pub fn make_own_folders(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
 /// The content of the folder names the objects to remove and the process to ask. So the folder must belong to the own
 /// user, and no other user may have more rights to it than `mode` gives.
 ///

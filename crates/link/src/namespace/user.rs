@@ -30,6 +30,8 @@ pub enum Capability {
     NetBroadcast,
     /// CAP_SETPCAP: take capabilities out of the bounding set.
     SetPcap,
+    /// CAP_DAC_OVERRIDE: write to files and folders of other users.
+    DacOverride,
 }
 
 impl Capability {
@@ -39,6 +41,7 @@ impl Capability {
     /// Its number in the kernel's sets.
     pub(crate) fn bit(self) -> u32 {
         match self {
+            Capability::DacOverride => 1,
             Capability::Kill => 5,
             Capability::SetPcap => 8,
             Capability::NetBroadcast => 11,
@@ -64,6 +67,7 @@ impl std::fmt::Display for Capability {
             Capability::SysPtrace => "CAP_SYS_PTRACE",
             Capability::Kill => "CAP_KILL",
             Capability::SetPcap => "CAP_SETPCAP",
+            Capability::DacOverride => "CAP_DAC_OVERRIDE",
         })
     }
 }
