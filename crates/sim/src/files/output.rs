@@ -11,13 +11,15 @@ use std::ffi::OsStr;
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 mod kinds;
+mod process;
 
 pub use kinds::*;
+use process::open_pipe;
+pub use process::{OpenPipe, THREADS, Threads, WAITING, Waiting};
 
 /// Why a file is not written. It is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -194,86 +196,6 @@ pub fn create(path: &Path, kind: Kind) -> Result<File, OutputError> {
             File::options().write(true).open(path).map_err(system)
         }
         Err(error) => Err(error),
-    }
-}
-
-/// How a pipe is opened for writing: at once, or not at all while it has no reader.
-pub type OpenPipe = fn(&Path) -> io::Result<Option<File>>;
-
-/// How a program waits for the reader of a pipe.
-#[derive(Debug)]
-struct Patience {
-    open: OpenPipe,
-    tell: fn(&Path),
-}
-
-/// What a program does about pipes that have no reader yet. One for the whole process, as its signals are.
-#[derive(Debug)]
-pub struct Waiting {
-    ended: AtomicBool,
-    program: OnceLock<Patience>,
-}
-
-/// The process's own.
-pub static WAITING: Waiting = Waiting { ended: AtomicBool::new(false), program: OnceLock::new() };
-
-impl Waiting {
-    /// Opens pipes with `open` from now on, and calls `tell` once for each pipe without a reader.
-    pub fn begin(&self, open: OpenPipe, tell: fn(&Path)) {
-        // The first one stays.
-        let _ = self.program.set(Patience { open, tell });
-    }
-
-    /// From now on a pipe without a reader is an error. For programs whose signals do not end them.
-    pub fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
-    }
-}
-
-/// What each thread that makes files first calls: a program with many rights gives up what files do not take.
-#[derive(Debug)]
-pub struct Threads(OnceLock<fn()>);
-
-/// The process's own.
-pub static THREADS: Threads = Threads(OnceLock::new());
-
-impl Threads {
-    /// Threads call `first` from now on.
-    pub fn call(&self, first: fn()) {
-        // The first one stays.
-        let _ = self.0.set(first);
-    }
-
-    /// A thread begins.
-    pub fn begin(&self) {
-        self.0.get().iter().for_each(|first| first());
-    }
-}
-
-/// How often a pipe is asked for its reader.
-const LOOK: Duration = Duration::from_millis(20);
-/// After this time a message says what the program waits for.
-const SILENCE: Duration = Duration::from_secs(1);
-
-/// Opens a pipe when it has a reader. Without a program that waits, the kernel does.
-fn open_pipe(path: &Path) -> Result<File, OutputError> {
-    let system = |source| OutputError::System { call: "open", path: path.to_owned(), source };
-    let Some(Patience { open, tell }) = WAITING.program.get() else {
-        return File::options().write(true).open(path).map_err(system);
-    };
-    let (begin, mut told) = (Instant::now(), false);
-    loop {
-        if let Some(file) = open(path).map_err(system)? {
-            return Ok(file);
-        }
-        if WAITING.ended.load(Ordering::Relaxed) {
-            return Err(OutputError::Unread { path: path.to_owned() });
-        }
-        if !told && begin.elapsed() >= SILENCE {
-            told = true;
-            tell(path);
-        }
-        std::thread::sleep(LOOK);
     }
 }
 
