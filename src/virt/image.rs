@@ -9,6 +9,7 @@
 //! A layer is an archive too, plain or packed by gzip. `layer.rs` unpacks it.
 
 mod layer;
+mod watch;
 
 use flate2::read::MultiGzDecoder;
 use layer::Unpacked;
@@ -18,10 +19,11 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Take};
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tar::{Archive, EntryType};
 
 pub use layer::{MOUNTED, within};
+use watch::{MOST_ABOUT, Watch};
 
 /// What Docker calls the processors that the stations' kernel runs on.
 const PROCESSOR: &str = "amd64";
@@ -31,6 +33,10 @@ const BLOCK: u64 = 512;
 
 /// Links between files of an archive that lead to one of them, at most.
 const MOST_LINKS: usize = 8;
+
+/// Octets of all names in an archive, at most; and of one of its lists.
+const MOST_NAMES: usize = 1 << 28;
+const MOST_LIST: u64 = 1 << 24;
 
 /// Why an archive gives no root file system: a clause whose subject is its file.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +96,15 @@ pub enum ImageError {
         /// What the system said.
         source: io::Error,
     },
+    /// What it says about an entry is no name and no note.
+    #[error("says more than {most} MiB about {0} (long names, pax): write it again by `docker save`", most = MOST_ABOUT >> 20)]
+    LongNotes(String),
+    /// It has more names than an image has.
+    #[error("has more than {most} MiB of names: take another one", most = MOST_NAMES >> 20)]
+    Names,
+    /// One of its lists is longer than such lists are.
+    #[error("has more than {most} MiB in `{0}`: write it again by `docker save`", most = MOST_LIST >> 20)]
+    LongList(String),
     /// The user wanted the end.
     #[error("was not unpacked: interrupted")]
     Interrupted,
@@ -105,8 +120,15 @@ fn remedy(error: &io::Error) -> &'static str {
 /// # Errors
 /// An archive that is none, or is not whole; no room.
 pub fn unpack(archive: &Path, folder: &Path, interrupted: &AtomicBool) -> Result<(), ImageError> {
+    // Where an interrupt is seen, it is an error like others.
+    let was_interrupted = |error| if interrupted.load(Ordering::Relaxed) { ImageError::Interrupted } else { error };
+    unpack_whole(archive, folder, interrupted).map_err(was_interrupted)
+}
+
+fn unpack_whole(archive: &Path, folder: &Path, interrupted: &AtomicBool) -> Result<(), ImageError> {
+    let watch = Watch::new(interrupted);
     let mut unpacked = Unpacked::new(folder, interrupted)?;
-    let pieces = Pieces::of(plain(archive, &folder.with_extension("tar"))?)?;
+    let pieces = Pieces::of(plain(archive, &folder.with_extension("tar"), &watch)?, &watch)?;
     match pieces.layers()? {
         Some(layers) => layers.iter().try_for_each(|name| add(&mut unpacked, name, pieces.open(name)?))?,
         None => {
@@ -128,7 +150,7 @@ fn add(unpacked: &mut Unpacked, name: &str, octets: impl Read) -> Result<(), Ima
 }
 
 /// The archive's file. If gzip has packed it, a plain one without a name, which had the name `own`.
-fn plain(archive: &Path, own: &Path) -> Result<File, ImageError> {
+fn plain(archive: &Path, own: &Path, watch: &Watch) -> Result<File, ImageError> {
     let file = File::open(archive).map_err(ImageError::Unreadable)?;
     let packing = packing(&file).map_err(ImageError::Unreadable)?.0;
     if packing != Packing::Gzip {
@@ -138,7 +160,7 @@ fn plain(archive: &Path, own: &Path) -> Result<File, ImageError> {
     let write = |source| ImageError::Write { entry: archive.display().to_string(), source };
     let mut whole = File::options().create_new(true).read(true).write(true).open(own).map_err(write)?;
     fs::remove_file(own).map_err(write)?;
-    let copied = io::copy(&mut MultiGzDecoder::new(BufReader::new(file)), &mut whole);
+    let copied = io::copy(&mut watch.over(MultiGzDecoder::new(BufReader::new(file))), &mut whole);
     copied.map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => ImageError::CutShort,
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => ImageError::Damaged(error),
@@ -182,18 +204,21 @@ enum Piece {
 
 impl Pieces {
     /// Reads which files a plain archive has.
-    fn of(file: File) -> Result<Pieces, ImageError> {
+    fn of(file: File, watch: &Watch) -> Result<Pieces, ImageError> {
         let length = file.metadata().map_err(ImageError::Unreadable)?.len();
-        let mut archive = Archive::new(&file);
+        let mut archive = Archive::new(watch.over(&file));
         (&file).rewind().map_err(ImageError::Unreadable)?;
-        let mut pieces = HashMap::new();
+        let (mut pieces, mut last, mut names) = (HashMap::new(), PathBuf::new(), 0);
         let mut end = 0;
-        for entry in archive.entries_with_seek().map_err(ImageError::Unreadable)? {
-            let entry = entry.map_err(|error| match end {
+        let mut entries = archive.entries_with_seek().map_err(ImageError::Unreadable)?;
+        let failed = |end: u64| {
+            move |error| match end {
                 0 => ImageError::NoArchive,
-                end if length < end + BLOCK => ImageError::CutShort,
+                end if length < end.saturating_add(BLOCK) => ImageError::CutShort,
                 _ => ImageError::Damaged(error),
-            })?;
+            }
+        };
+        while let Some(entry) = watch.next(&mut entries, &last, failed(end))? {
             let at = entry.raw_file_position();
             // Of a file with holes, the archive has the rest.
             let size = match entry.header().entry_type() {
@@ -202,6 +227,7 @@ impl Pieces {
             };
             end = at.saturating_add(size).next_multiple_of(BLOCK);
             let name = plain_name(&entry.path().map_err(ImageError::Damaged)?);
+            last.clone_from(&name);
             let target = entry.link_name().map_err(ImageError::Damaged)?.unwrap_or_default();
             let beside = || name.parent().unwrap_or(Path::new("")).join(&target);
             let piece = match entry.header().entry_type() {
@@ -210,6 +236,10 @@ impl Pieces {
                 EntryType::Symlink => Piece::Link(plain_name(&beside())),
                 _ => continue,
             };
+            names += name.as_os_str().len() + target.as_os_str().len();
+            if names > MOST_NAMES {
+                return Err(ImageError::Names);
+            }
             pieces.insert(name, piece);
         }
         match end {
@@ -274,8 +304,12 @@ impl Pieces {
     }
 
     fn list<T: DeserializeOwned>(&self, file: &str) -> Result<T, ImageError> {
-        let list = BufReader::new(self.open(file)?);
-        serde_json::from_reader(list).map_err(|source| ImageError::List { file: file.to_owned(), source })
+        let list = self.open(file)?;
+        if list.limit() > MOST_LIST {
+            return Err(ImageError::LongList(file.to_owned()));
+        }
+        serde_json::from_reader(BufReader::new(list))
+            .map_err(|source| ImageError::List { file: file.to_owned(), source })
     }
 }
 

@@ -5,6 +5,7 @@
 //! times are those of the archive, for every user and `umask`.
 
 use super::ImageError;
+use super::watch::Watch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
@@ -12,7 +13,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 use tar::{Archive, Entry, EntryType};
 
@@ -54,13 +55,14 @@ impl<'a> Unpacked<'a> {
 
     /// Adds a layer, an archive that is not packed.
     pub fn add(&mut self, layer: impl Read) -> Result<(), ImageError> {
-        let mut archive = Archive::new(layer);
-        let mut own = BTreeSet::new();
-        for entry in archive.entries().map_err(broken)? {
-            if self.interrupted.load(Ordering::Relaxed) {
-                return Err(ImageError::Interrupted);
-            }
-            self.add_entry(entry.map_err(broken)?, &mut own)?;
+        let watch = Watch::new(self.interrupted);
+        let mut archive = Archive::new(watch.over(layer));
+        let (mut own, mut name) = (BTreeSet::new(), PathBuf::new());
+        let mut entries = archive.entries().map_err(broken)?;
+        while let Some(mut entry) = watch.next(&mut entries, &name, broken)? {
+            name = self.add_entry(&mut entry, &watch, &mut own)?;
+            // The rest of it, if some is left, does not count as said about the next one.
+            io::copy(&mut watch.over(entry), &mut io::sink()).map_err(broken)?;
         }
         // What packed it has a sum at the end.
         io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(broken)?;
@@ -93,11 +95,30 @@ impl<'a> Unpacked<'a> {
         Ok(())
     }
 
-    /// Adds an entry of a layer, whose entries up to now are `own`.
-    fn add_entry(&mut self, mut entry: Entry<impl Read>, own: &mut BTreeSet<PathBuf>) -> Result<(), ImageError> {
+    /// Adds an entry of a layer, whose entries up to now are `own`; its name.
+    fn add_entry(
+        &mut self,
+        entry: &mut Entry<impl Read>,
+        watch: &Watch,
+        own: &mut BTreeSet<PathBuf>,
+    ) -> Result<PathBuf, ImageError> {
         let name = entry.path().map_err(broken)?.into_owned();
-        let Some(last) = file_name(&name)? else { return self.note_root(&entry) };
-        let fail = failed(&name);
+        match file_name(&name)? {
+            Some(last) => self.add_named(entry, (&name, last), watch, own)?,
+            None => self.note_root(entry)?,
+        }
+        Ok(name)
+    }
+
+    /// Adds an entry of this name, whose last part is `last`.
+    fn add_named(
+        &mut self,
+        entry: &mut Entry<impl Read>,
+        (name, last): (&Path, OsString),
+        watch: &Watch,
+        own: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), ImageError> {
+        let fail = failed(name);
         let folder = within(self.root, name.parent().unwrap_or(Path::new(""))).map_err(&fail)?;
         let path = folder.join(&last);
         if last == OPAQUE {
@@ -116,7 +137,7 @@ impl<'a> Unpacked<'a> {
             return remove(&folder.join(removed), own).map(drop).map_err(fail);
         }
         self.make_folder(&folder).map_err(&fail)?;
-        let (mode, time) = mode_and_time(&entry)?;
+        let (mode, time) = mode_and_time(entry)?;
         let kind = entry.header().entry_type();
         match kind {
             EntryType::Directory => {
@@ -129,15 +150,15 @@ impl<'a> Unpacked<'a> {
             EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
                 make_way(&path).map_err(&fail)?;
                 let size = entry.size();
-                if write(&path, &mut entry, mode, time).map_err(&fail)? != size {
+                if write(&path, &mut watch.over(entry), mode, time).map_err(&fail)? != size {
                     return Err(ImageError::CutShort);
                 }
             }
             EntryType::Symlink => {
                 make_way(&path).map_err(&fail)?;
-                symlink(target(&entry)?, &path).map_err(&fail)?;
+                symlink(target(entry)?, &path).map_err(&fail)?;
             }
-            EntryType::Link => self.link(&target(&entry)?, &name, &path)?,
+            EntryType::Link => self.link(&target(entry)?, name, &path)?,
             // Devices and pipes; notes about the whole archive.
             _ => return Ok(()),
         }

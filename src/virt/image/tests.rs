@@ -3,6 +3,7 @@
 use super::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use std::cell::Cell;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::time::SystemTime;
@@ -288,6 +289,74 @@ fn what_is_no_whole_archive_is_refused() {
     let other =
         [("manifest.json", &b"[{\"Config\": \"c\", \"Layers\": [\"a\"]}]"[..]), ("c", br#"{"architecture": "arm64"}"#)];
     refused(&tar(&other.map(|(name, octets)| (name, Octets(octets)))), "is an image for arm64: take that for amd64");
+}
+
+/// Counts what is read of octets that never end, and interrupts at a place.
+struct Endless<'a> {
+    read: &'a Cell<u64>,
+    interrupted: &'a AtomicBool,
+    at: u64,
+}
+
+impl Read for Endless<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        into.fill(b'a');
+        self.read.set(self.read.get() + into.len() as u64);
+        self.interrupted.fetch_or(self.read.get() > self.at, Ordering::Relaxed);
+        Ok(into.len())
+    }
+}
+
+/// The header of an entry of 6 GiB.
+fn large(kind: EntryType) -> Header {
+    let mut header = Header::new_gnu();
+    header.set_path("name").expect("a short name");
+    header.set_entry_type(kind);
+    header.set_size(6 << 30);
+    header.set_mode(0o644);
+    header.set_mtime(0);
+    header.set_cksum();
+    header
+}
+
+/// Adds a layer of one entry of 6 GiB, and interrupts at `at`; what went wrong, and how much was read.
+fn add_large(kind: EntryType, at: u64) -> (String, u64) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (read, interrupted, root) = (Cell::new(0), AtomicBool::new(false), folder.path().join("image0"));
+    let mut unpacked = Unpacked::new(&root, &interrupted).expect("a folder");
+    let header = large(kind);
+    let layer = header.as_bytes().chain(Endless { read: &read, interrupted: &interrupted, at });
+    let went = unpacked.add(layer).expect_err("it is too large, or interrupted");
+    (went.to_string(), read.get())
+}
+
+/// The reader of archives has long names and notes in memory, and gzip packs 6 GiB of them into 6 MB.
+#[test]
+fn what_is_said_about_an_entry_has_a_limit() {
+    let extensions = [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader];
+    for kind in extensions {
+        let (went, read) = add_large(kind, u64::MAX);
+        assert!(went.contains("says more than 1 MiB about its first entry"), "{went}");
+        assert!(read <= MOST_ABOUT, "{read}");
+        let named = |size: usize| {
+            let mut header = large(kind);
+            header.set_size(size as u64);
+            header.set_cksum();
+            let mut octets = [header.as_bytes(), &vec![b'a'; size][..]].concat();
+            octets.resize(octets.len().next_multiple_of(BLOCK as usize), 0);
+            [&tar(&[("bin/sh", Octets(&[7; 3000]))])[..3584], &octets, &tar(&[("bin/ip", Octets(b""))])].concat()
+        };
+        for archive in [named(2 << 20), saved(&[&gzip(&named(2 << 20))])] {
+            refused(&archive, "says more than 1 MiB about the entry after `bin/sh`");
+        }
+    }
+    refused(&tar(&[("manifest.json", Octets(&vec![b' '; 17 << 20]))]), "has more than 16 MiB in `manifest.json`");
+}
+
+#[test]
+fn an_interrupt_ends_an_entry_too() {
+    let (_, read) = add_large(EntryType::Regular, 1 << 20);
+    assert!(read < 2 << 20, "{read}");
 }
 
 #[test]
