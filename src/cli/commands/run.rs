@@ -33,11 +33,8 @@ pub enum VirtualError {
     #[error(transparent)]
     Kernel(#[from] kernel::KernelError),
     /// The kernel cannot be built.
-    #[error("the kernel was not built: {said}")]
-    Build {
-        /// What the script said.
-        said: String,
-    },
+    #[error(transparent)]
+    Build(#[from] build::BuildError),
     /// The lab failed.
     #[error(transparent)]
     Lab(Box<LabError<AgainError>>),
@@ -290,8 +287,6 @@ const COMPILED: &str = "4/4 compile: ";
 /// The kernel cannot be built.
 pub fn build_kernel(args: &KernelBuildArgs) -> Outcome {
     let folder = args.folder.clone().unwrap_or_else(kernel::folder_of_builds);
-    let system = |source| CommandError::System { what: "build the kernel", source };
-    std::fs::create_dir_all(&folder).map_err(system)?;
     let mut printed = Ok(());
     let built = build::build(&folder, |line| {
         // The names of compiled files are for a terminal alone.
@@ -303,6 +298,6 @@ pub fn build_kernel(args: &KernelBuildArgs) -> Outcome {
         }
     });
     show("");
-    built.map_err(system)?.map_err(|said| VirtualError::Build { said })?;
+    built.map_err(VirtualError::from)?;
     printed.map(|()| ExitCode::SUCCESS)
 }
