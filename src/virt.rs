@@ -13,6 +13,8 @@ pub mod again;
 pub mod build;
 mod bus;
 mod commands;
+mod error;
+mod folder;
 pub mod image;
 mod init;
 pub mod lab;

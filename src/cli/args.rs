@@ -169,6 +169,8 @@ pub enum Command {
     /// Each station of the scenario is a kernel of its own, whose clock is the lab's: the same scenario and seed give the
     /// same run each time, however busy the machine is. It needs no root. The run ends when all programs of `run = [...]` have
     /// ended, with the code of the first one that failed. See docs/virtual.md.
+    ///
+    /// Do not run an image of somebody else's as root: see "Virtual labs" in docs/security.md.
     #[command(
         after_help = "Examples:\n  ethbus run lab.toml\n  ethbus run lab.toml --events run.events --consoles out"
     )]

@@ -7,8 +7,8 @@ use super::init;
 use crate::live::control::{CommandEnded, Notification, Output, digits_of};
 use crate::live::watchers::{Lines, writer};
 use crossbeam_channel::{Receiver, TrySendError, bounded};
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use kernel::files;
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ impl Command {
     /// Tells the client what is new at `now`; whether there may be more. `is_over`: its station has ended.
     pub fn go_on(&mut self, now: u64, is_over: bool) -> bool {
         // Before the output: what is written then is all.
-        let code = fs::read_to_string(self.beside(init::CODE)).ok().and_then(|code| code.trim().parse().ok());
+        let code = init::code_in(&self.beside(init::CODE));
         for number in 0..init::OUTPUTS.len() {
             match self.tell(number) {
                 Ok(()) => {}
@@ -85,7 +85,8 @@ impl Command {
 
     fn tell(&mut self, number: usize) -> Result<(), TrySendError<Arc<[u8]>>> {
         loop {
-            let octets = piece(&self.beside(init::OUTPUTS[number]), self.told[number]).unwrap_or_default();
+            let output = self.beside(init::OUTPUTS[number]);
+            let octets = files::read(&output, self.told[number], PIECE).unwrap_or_default();
             if octets.is_empty() {
                 return Ok(());
             }
@@ -115,13 +116,4 @@ fn reader(mut stream: UnixStream) -> Option<Receiver<Vec<u8>>> {
         }
     };
     std::thread::Builder::new().name("input".to_owned()).spawn(read).ok().map(|_| waiting)
-}
-
-/// Some octets of a file from a place on.
-fn piece(path: &PathBuf, from: u64) -> std::io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(from))?;
-    let mut octets = Vec::new();
-    file.take(PIECE).read_to_end(&mut octets)?;
-    Ok(octets)
 }

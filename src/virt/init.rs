@@ -1,6 +1,7 @@
 //! A station's first program: a shell that sets the station up and starts its programs at their instants.
 
 use super::image::within;
+use kernel::files;
 use sim::scenario::plan::{Plan, StationPlan};
 use std::fmt::Write as _;
 use std::fs;
@@ -19,6 +20,16 @@ const PROGRAMS: [&str; 6] = ["usr/local/sbin", "usr/local/bin", "usr/sbin", "usr
 pub fn program(root: &Path, name: &str) -> Option<String> {
     let has = |folder: &str| within(root, Path::new(folder)).is_ok_and(|it| it.join(name).symlink_metadata().is_ok());
     PROGRAMS.into_iter().find(|folder| has(folder)).map(|folder| format!("{folder}/{name}"))
+}
+
+/// The folder in which a station's kernel works, from that of the run.
+pub fn work(number: usize) -> String {
+    format!("work{number}")
+}
+
+/// The station's folder, which it may write to; from that of the run.
+pub fn own(number: usize) -> String {
+    format!("{}/station{number}", work(number))
 }
 
 /// What leads to the files that the station reads, in its folder; the station has them in `/tmp/in`.
@@ -40,6 +51,15 @@ pub fn command_file(number: usize) -> String {
 pub const OUTPUTS: [&str; 2] = [".out", ".err"];
 /// See [`OUTPUTS`].
 pub const CODE: &str = ".code";
+
+/// Octets of a file with an exit code, at most.
+const MOST_CODE: u64 = 64;
+
+/// The exit code that a station has written to a file; none if there is none yet, or something else.
+pub fn code_in(path: &Path) -> Option<u8> {
+    let octets = files::read(path, 0, MOST_CODE).ok()?;
+    str::from_utf8(&octets).ok()?.trim().parse().ok()
+}
 
 /// The file of some standard input of a command.
 pub fn piece_file(piece: usize) -> String {

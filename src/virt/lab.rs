@@ -1,14 +1,17 @@
 //! A virtual lab from its first instant to its last.
 
 use super::bus::{Bus, Due, Intervention};
+pub use super::error::LabError;
+use super::folder::Folder;
 pub use super::image::ImageError;
 use super::init;
 pub use super::outcome::{KernelEnd, Outcome};
 use super::progress::Progress;
-use super::setup::{Folder, roots, stations};
-use crate::show::show;
-use kernel::{Kernels, RunError, StartError, Stretch};
-use medium::{BitInstant, ConfigError, Deed, StationId};
+use super::setup::{roots, stations, warning};
+use crate::show::{say, show};
+use kernel::{Kernels, RunError, Stretch, can_confine, files};
+use link::process::effective_user;
+use medium::{BitInstant, Deed, StationId};
 use sim::figures::results::{ConfigResults, ProgramResults, Results};
 use sim::figures::snapshot::{Snapshot, Start};
 use sim::files::observer::End;
@@ -18,7 +21,6 @@ use sim::scenario::plan::{Plan, StationPlan};
 use sim::words::configuration::WrittenConfig;
 use std::collections::VecDeque;
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +31,9 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// How long after a kernel had no room for a line at its console it is tried again.
 const BOOTING: u64 = 1_000_000;
+
+/// Octets of the list of programs that a station has begun, at most.
+const MOST_BEGUN: u64 = 1 << 16;
 
 /// How a lab is to be run.
 #[derive(Debug)]
@@ -47,81 +52,6 @@ pub struct Wishes {
     pub consoles: Option<PathBuf>,
     /// Whether the user wants the end.
     pub interrupted: Arc<AtomicBool>,
-}
-
-/// Why a virtual lab could not be run to its end.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LabError<E: std::error::Error + 'static> {
-    /// The medium cannot be made.
-    #[error(transparent)]
-    Medium(#[from] ConfigError),
-    /// Kernels could not be started.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// A program never yields.
-    #[error(
-        "{why}; it computes, or polls something other than the clock{}: virtual time cannot pass meanwhile; let it wait or sleep, or leave it out",
-        begun(programs)
-    )]
-    NeverYields {
-        /// The station and the instant.
-        why: RunError,
-        /// The programs that have begun there.
-        programs: Vec<String>,
-    },
-    /// A kernel failed otherwise.
-    #[error(transparent)]
-    Run(RunError),
-    /// The lab went on to its end without some kernels.
-    #[error("{}", ends.join("\nethbus: "))]
-    Killed {
-        /// How each of these kernels ended, in a sentence.
-        ends: Vec<String>,
-    },
-    /// A root file system lacks something.
-    #[error("the root file system {} of {station} {what}", root.display())]
-    Root {
-        /// The folder or image.
-        root: PathBuf,
-        /// The station.
-        station: String,
-        /// What is wrong, and what would be right.
-        what: String,
-    },
-    /// The image of a container gives no root file system.
-    #[error("the root file system {} of {station} {why}", root.display())]
-    Image {
-        /// The image's file.
-        root: PathBuf,
-        /// The station.
-        station: String,
-        /// What is wrong, and what would be right.
-        why: ImageError,
-    },
-    /// What a station is to have in its `/tmp/in` is no folder.
-    #[error("the files of {station}: {} is no folder: write one, like `files = \"data\"`", files.display())]
-    Files {
-        /// What was named.
-        files: PathBuf,
-        /// The station.
-        station: String,
-    },
-    /// A file cannot be written.
-    #[error("cannot write {}", path.display())]
-    Write {
-        /// Its name.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// What the run's observer could not keep.
-    #[error(transparent)]
-    Observer(E),
-}
-
-fn begun(programs: &[String]) -> String {
-    if programs.is_empty() { String::new() } else { format!(" (it has begun: {})", programs.join("; ")) }
 }
 
 /// What happens next, and when, in nanoseconds.
@@ -149,6 +79,10 @@ impl Turn {
 pub(super) struct Lab<'a, O: Observer> {
     plan: &'a Plan,
     folder: Folder,
+    /// Where kernels make the files of their memory.
+    _memory: Folder,
+    /// The folder of the consoles, if they are wanted.
+    consoles: Option<PathBuf>,
     kernels: Kernels,
     pub bus: Bus<O>,
     /// The instant, in nanoseconds: everything before it has happened.
@@ -200,8 +134,10 @@ where
     pub fn start(plan: &'a Plan, wishes: &Wishes, observer: O) -> Result<Lab<'a, O>, LabError<O::Error>> {
         let temporary = |source| LabError::Write { path: std::env::temp_dir(), source };
         let folder = Folder::new().map_err(temporary)?;
-        let roots = roots(plan, &folder.0, &wishes.interrupted)?;
-        let stations = stations(plan, wishes, &folder.0, &roots)?;
+        let memory = Folder::of_memory(&folder.path).map_err(temporary)?;
+        let roots = roots(plan, &folder.path, &wishes.interrupted)?;
+        warning(plan, effective_user(), can_confine()).iter().for_each(|line| say(line));
+        let stations = stations(plan, wishes, &folder.path, &roots)?;
         let macs = plan.stations.iter().map(|station| station.mac.octets());
         let planned = planned(plan).into_iter().map(|(at, deed)| (at, Intervention::Deed(deed)));
         let mut interventions: Vec<(BitInstant, Intervention)> =
@@ -209,14 +145,30 @@ where
         interventions.sort_by_key(|(at, _)| *at);
         let bus = Bus::new(&plan.medium, macs, interventions.into(), observer, wishes.interrupted.clone())?;
         let clock_cost = plan.clock_cost.as_nanos() as u64;
-        let kernels = Kernels::start(&wishes.kernel, &folder.0, clock_cost, wishes.patience, stations)?;
+        let folders = (folder.path.as_path(), memory.path.as_path());
+        let kernels = Kernels::start(&wishes.kernel, folders, clock_cost, wishes.patience, stations)?;
         let is_awaited = |station: &StationPlan| station.kernel.programs.iter().any(|it| !it.is_service);
         let done = plan.stations.iter().map(|station| (!is_awaited(station)).then_some(0)).collect();
         let has_ended = vec![false; plan.stations.len()];
         let (commands, unheard) = (vec![0; plan.stations.len()], vec![VecDeque::new(); plan.stations.len()]);
         let pieces = commands.clone();
         let ended = Vec::new();
-        Ok(Lab { plan, folder, kernels, bus, now: 0, done, has_ended, ended, commands, pieces, unheard })
+        let (consoles, _memory) = (wishes.consoles.clone(), memory);
+        Ok(Lab {
+            plan,
+            folder,
+            _memory,
+            consoles,
+            kernels,
+            bus,
+            now: 0,
+            done,
+            has_ended,
+            ended,
+            commands,
+            pieces,
+            unheard,
+        })
     }
 
     /// Runs to the end; gives whether the user wanted it.
@@ -376,7 +328,7 @@ where
         };
         if let Some((name, octets)) = written {
             let path = self.file(station, &name);
-            fs::write(&path, octets).map_err(|source| LabError::Write { path, source })?;
+            files::write(&path, &octets).map_err(|source| LabError::Write { path, source })?;
         }
         self.unheard[station].push_back(line);
         self.talk(station)
@@ -404,7 +356,7 @@ where
 
     /// A file of a station's own folder.
     pub fn file(&self, station: usize, name: &str) -> PathBuf {
-        self.folder.0.join(format!("station{station}/{name}"))
+        self.folder.path.join(init::own(station)).join(name)
     }
 
     /// Whether a station's kernel has ended.
@@ -426,7 +378,7 @@ where
             self.done[station].get_or_insert(now);
             self.ended.push(KernelEnd { station: self.plan.stations[station].name.clone(), at_ns: now, status });
         }
-        if self.done[station].is_none() && self.file(station, init::DONE).exists() {
+        if self.done[station].is_none() && self.file(station, init::DONE).symlink_metadata().is_ok() {
             self.done[station] = Some(now);
         }
     }
@@ -434,16 +386,17 @@ where
     fn explained(&self, error: RunError) -> LabError<O::Error> {
         let RunError::NeverYields { station, .. } = &error else { return LabError::Run(error) };
         let number = self.plan.stations.iter().position(|it| it.name == *station).unwrap_or_default();
-        let begun = fs::read_to_string(self.file(number, init::BEGUN));
-        let programs = begun.unwrap_or_default().lines().map(str::to_owned).collect();
+        let begun = files::read(&self.file(number, init::BEGUN), 0, MOST_BEGUN).unwrap_or_default();
+        let programs = String::from_utf8_lossy(&begun).lines().map(str::to_owned).collect();
         LabError::NeverYields { why: error, programs }
     }
 
     /// A station that wrote no files leaves no folder beside its console.
     fn remove_empty_outs(&self) {
-        for station in 0..self.plan.stations.len() {
-            // One with files in it is not removed.
-            let _ = fs::canonicalize(self.file(station, init::OUT)).and_then(fs::remove_dir);
+        for (consoles, station) in self.consoles.iter().flat_map(|it| self.plan.stations.iter().map(move |of| (it, of)))
+        {
+            // One with files in it is not removed. The station's own link to it is not asked: the station can change that.
+            let _ = fs::remove_dir(consoles.join(&station.name));
         }
     }
 
@@ -463,8 +416,7 @@ where
         let mut programs = Vec::new();
         for (number, station) in self.plan.stations.iter().enumerate() {
             for (program, what) in station.kernel.programs.iter().enumerate().filter(|(_, it)| !it.is_service) {
-                let code = fs::read_to_string(self.file(number, &format!("{program}.exit")));
-                let code = code.ok().and_then(|text| text.trim().parse().ok());
+                let code = init::code_in(&self.file(number, &format!("{program}.exit")));
                 programs.push(ProgramResults { station: station.name.clone(), command: what.command.clone(), code });
             }
         }

@@ -3,52 +3,18 @@
 use super::image::{self, MOUNTED, within};
 use super::init;
 use super::lab::{LabError, Wishes};
-use kernel::Station;
+use kernel::{Station, files};
 use sim::scenario::plan::{Plan, StationPlan};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// The stations' kernels begin within this time, each at an instant drawn from the seed: kernels that boot at one instant
 /// send at one instant.
 const BEGINNING: u64 = 10_000_000;
-
-/// How private folders are called; the number of their process follows.
-const PREFIX: &str = "ethbus-run.";
-
-/// A private folder, removed with everything in it.
-#[derive(Debug)]
-pub(super) struct Folder(pub PathBuf);
-
-impl Folder {
-    pub fn new() -> io::Result<Folder> {
-        use std::os::unix::fs::DirBuilderExt;
-        Folder::remove_those_of_killed_runs();
-        let path = std::env::temp_dir().join(format!("{PREFIX}{}", std::process::id()));
-        fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Folder(path))
-    }
-
-    /// A run that was killed could not remove its folder. Those of other users stay: the system refuses.
-    fn remove_those_of_killed_runs() {
-        for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let id = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
-            if id.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists()) {
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed has been removed by somebody else.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// The folder of each station's root file system. An image is unpacked into `folder`, once for all stations.
 pub(super) fn roots<E: std::error::Error>(
@@ -107,6 +73,17 @@ fn check_root<E: std::error::Error>(station: &StationPlan, root: &Path) -> Resul
     Ok(())
 }
 
+/// What root should know before stations boot from files that others may have made; nothing for the other users.
+pub(super) fn warning(plan: &Plan, user: u32, can_confine: bool) -> Option<String> {
+    let is_others = |station: &&StationPlan| station.kernel.root != Path::new("/");
+    let station = plan.stations.iter().find(is_others).filter(|_| user == 0)?;
+    let deed = if can_confine { "change permissions and owners of" } else { "read and write" };
+    let (name, root) = (&station.name, station.kernel.root.display());
+    Some(format!(
+        "ethbus: warning: the programs of {name} can {deed} this machine's files, since root runs them:          run {root} as another user, unless you trust it\n"
+    ))
+}
+
 /// What each kernel is started with. Its folder is written.
 pub(super) fn stations<E: std::error::Error>(
     plan: &Plan,
@@ -122,18 +99,19 @@ pub(super) fn stations<E: std::error::Error>(
     let mut draw = Draw(plan.medium.seed);
     for (number, station) in plan.stations.iter().enumerate() {
         let (begins, seed) = (draw.next() % BEGINNING, draw.next());
-        let own = folder.join(format!("station{number}"));
+        let work = folder.join(init::work(number));
+        let own = folder.join(init::own(number));
         let write = |path: PathBuf| move |source| LabError::Write { path, source };
+        fs::create_dir(&work).map_err(write(work.clone()))?;
         init::write(&own, plan, number, begins).map_err(write(own.clone()))?;
-        let file = |path: PathBuf| {
-            let open = File::options().create(true).truncate(true).read(true).write(true).open(&path);
-            open.map_err(write(path))
-        };
+        let file = |path: PathBuf| files::create(&path).map_err(write(path));
         let root = fs::canonicalize(&roots[number]).map_err(write(roots[number].clone()))?;
         let link = own.join("root");
-        std::os::unix::fs::symlink(root, &link).map_err(write(link))?;
-        lead_to_files(&own, station)?;
-        lead_to_out(&own, consoles.map(|consoles| consoles.join(&station.name))).map_err(write(own.clone()))?;
+        symlink(&root, &link).map_err(write(link))?;
+        let read = lead_to_files(&own, station)?;
+        let wanted = consoles.map(|consoles| consoles.join(&station.name));
+        let place = wanted.clone().unwrap_or_else(|| own.clone());
+        let out = lead_to_out(&own, wanted).map_err(write(place))?;
         let console = consoles.unwrap_or(&own).join(format!("{}.txt", station.name));
         stations.push(Station {
             name: station.name.clone(),
@@ -141,8 +119,11 @@ pub(super) fn stations<E: std::error::Error>(
             memory: station.kernel.memory,
             seed,
             begins,
+            folder: work,
             root: format!("station{number}/root"),
             init: init::command(number),
+            reads: read.into_iter().chain([root]).collect(),
+            writes: vec![own.clone(), out],
             console: file(console)?,
             log: file(own.join("log"))?,
         });
@@ -150,20 +131,29 @@ pub(super) fn stations<E: std::error::Error>(
     Ok(stations)
 }
 
-/// Makes what leads to the files that a station reads, if it has some.
-fn lead_to_files<E: std::error::Error>(own: &Path, station: &StationPlan) -> Result<(), LabError<E>> {
-    let Some(files) = &station.kernel.files else { return Ok(()) };
+/// Makes what leads to the files that a station reads, if it has some; where they are.
+fn lead_to_files<E: std::error::Error>(own: &Path, station: &StationPlan) -> Result<Option<PathBuf>, LabError<E>> {
+    let Some(files) = &station.kernel.files else { return Ok(None) };
     let none = || LabError::Files { files: files.clone(), station: station.name.clone() };
     let files = fs::canonicalize(files).ok().filter(|files| files.is_dir()).ok_or_else(none)?;
     let link = own.join(init::FILES);
-    std::os::unix::fs::symlink(files, &link).map_err(|source| LabError::Write { path: link, source })
+    symlink(&files, &link).map_err(|source| LabError::Write { path: link, source })?;
+    Ok(Some(files))
 }
 
-/// Makes the folder of the files that a station writes: one beside its console, if that is wanted.
-fn lead_to_out(own: &Path, wanted: Option<PathBuf>) -> io::Result<()> {
-    let Some(folder) = wanted else { return fs::create_dir(own.join(init::OUT)) };
-    fs::create_dir_all(&folder)?;
-    std::os::unix::fs::symlink(fs::canonicalize(folder)?, own.join(init::OUT))
+/// Makes the folder of the files that a station writes: one beside its console, if that is wanted; where it is. In a folder of
+/// outputs where others may write, a link could lead the station to any place.
+fn lead_to_out(own: &Path, wanted: Option<PathBuf>) -> io::Result<PathBuf> {
+    let link = own.join(init::OUT);
+    let Some(folder) = wanted else { return fs::create_dir(&link).map(|()| link) };
+    match fs::create_dir(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ if folder.symlink_metadata()?.is_dir() => {}
+        _ => return Err(io::Error::other("it is no folder: remove it, or choose another folder of consoles")),
+    }
+    let folder = fs::canonicalize(folder)?;
+    symlink(&folder, link)?;
+    Ok(folder)
 }
 
 /// SplitMix64, from the lab's seed: instants and seeds of the stations' kernels.
@@ -175,5 +165,26 @@ impl Draw {
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim::scenario::plan::Overrides;
+
+    /// Landlock covers opening and removing files, and not their permissions.
+    #[test]
+    fn root_alone_is_warned_of_a_root_that_others_may_have_made() {
+        let warned = |root: &str, user: u32, can_confine: bool| {
+            let text = format!("[kernel]\nroot = '{root}'\n[[station]]\nrun = ['true']\n");
+            let plan = Plan::of_text(Path::new("lab.toml"), text, &Overrides::default(), 1).expect("a plan");
+            warning(&plan, user, can_confine)
+        };
+        assert_eq!([warned("/", 0, false), warned("image.tar", 1000, false)], [None, None]);
+        for (can_confine, words) in [(true, "can change permissions"), (false, "can read and write")] {
+            let said = warned("image.tar", 0, can_confine).expect("root, and an image");
+            assert!(said.contains(words) && said.contains("run image.tar as another user"), "{said}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::common::files::{folder, path};
 use super::common::process::{Running, ethbus, run};
 use super::common::{skipped, wait_until};
-use super::{command, is_ready, read, text};
+use super::{begun, command, is_ready, read, text};
 use std::path::Path;
 use std::time::Duration;
 use tar::{Builder, EntryType, Header};
@@ -114,10 +114,10 @@ fn an_interrupted_run_leaves_nothing_of_its_image() {
     let mut command = command(&folder, "a", &[]);
     command.env("TMPDIR", &temporary);
     let lab = Running::start(command, "");
-    let begun = temporary.join(format!("ethbus-run.{}/station0/begun", lab.pid()));
-    wait_until(Duration::from_secs(60), "the program runs", || begun.exists());
+    wait_until(Duration::from_secs(60), "the program runs", || begun(&temporary).is_some());
+    let begun = begun(&temporary).expect("it is there");
     // Once for both stations.
-    let own = names(begun.ancestors().nth(2).expect("the run's folder"));
+    let own = names(begun.ancestors().nth(3).expect("the run's folder"));
     assert_eq!(own.iter().filter(|name| name.to_string_lossy().starts_with("image")).count(), 1, "{own:?}");
     lab.signal("INT");
     assert_eq!(lab.wait_for(Duration::from_secs(60)).code(), Some(130));

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod examples;
+mod hostile;
 mod images;
 mod up;
 
@@ -14,7 +15,7 @@ use common::process::{Finished, Running, copy_program, ethbus, program, run};
 use common::user::User;
 use common::{skip, skipped, wait_until};
 use kernel::{find_kernel, folder_of_builds};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -322,6 +323,13 @@ fn a_program_that_never_yields_ends_the_run_and_is_named() {
     }
 }
 
+/// The file of the programs that the first station has begun, of the run whose folder is in `temporary`.
+fn begun(temporary: &Path) -> Option<PathBuf> {
+    let runs = std::fs::read_dir(temporary).expect("own folder");
+    let mut files = runs.map(|run| run.expect("an entry").path().join("work0/station0/begun"));
+    files.find(|file| file.exists())
+}
+
 /// Kernels whose command line has this file.
 fn processes(mark: &str) -> usize {
     let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
@@ -337,25 +345,29 @@ fn kernels_end_with_their_controller_and_leave_nothing() {
     // The memory is a mark that no other test has.
     let folder = scenario("[kernel]\nmemory = 51\n[[station]]\nrun = ['at 1s while :; do :; done']\n[[station]]\n");
     let count = || processes("mem=51M");
-    let killed = Running::start(command(&folder, "a", &[]), "");
-    let first = killed.pid();
+    let temporary = self::folder();
+    let start = |name: &str| {
+        let mut command = command(&folder, name, &[]);
+        command.env("TMPDIR", temporary.path());
+        Running::start(command, "")
+    };
+    let killed = start("a");
     // While a kernel tries ptrace at its very begin, it has a child that outlives it.
-    let begun = std::env::temp_dir().join(format!("ethbus-run.{first}/station0/begun"));
-    wait_until(Duration::from_secs(20), "the program runs", || begun.exists() && count() >= 2);
+    let has_begun = || begun(temporary.path()).is_some();
+    wait_until(Duration::from_secs(20), "the program runs", || has_begun() && count() >= 2);
     killed.signal("KILL");
     wait_until(Duration::from_secs(20), "the kernels have ended", || count() == 0);
     // What has ended and was not waited for is still a process.
     drop(killed.wait());
-    let left = |id: u32| Path::new(&std::env::temp_dir()).join(format!("ethbus-run.{id}")).exists();
-    let interrupted = Running::start(command(&folder, "b", &[]), "");
-    let id = interrupted.pid();
+    assert!(has_begun(), "what was killed removes nothing");
+    let interrupted = start("b");
     wait_until(Duration::from_secs(20), "the kernels run", || count() >= 2);
     interrupted.signal("INT");
     let ended: Finished = interrupted.wait_for(Duration::from_secs(20));
     assert_eq!(ended.code(), Some(130), "{ended:#?}");
     // The second has also removed what the first could not.
     wait_until(Duration::from_secs(20), "the kernels have ended", || count() == 0);
-    assert_eq!((left(id), left(first)), (false, false));
+    assert_eq!(std::fs::read_dir(temporary.path()).expect("own folder").count(), 0);
 }
 
 #[test]

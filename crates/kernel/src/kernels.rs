@@ -150,20 +150,21 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Starts a kernel for each station in the private `folder`. All wait to be switched on.
+    /// Starts a kernel for each station in the private `folder`, with its memory in files in the folder `memory`. All wait to
+    /// be switched on.
     ///
     /// # Errors
     /// The system refuses, or a kernel does not start.
     pub fn start(
         kernel: &Path,
-        folder: &Path,
+        (folder, memory): (&Path, &Path),
         clock_cost: u64,
         patience: Duration,
         stations: Vec<Station>,
     ) -> Result<Kernels, StartError> {
         let system = |call| move |source| StartError::System { call, source };
         let listener = UnixListener::bind(folder.join("calendar")).map_err(system("make a socket"))?;
-        let common = Common { kernel, folder, clock_cost };
+        let common = Common { kernel, folder, memory, clock_cost };
         let mut started = Started(Vec::new());
         for (number, station) in stations.iter().enumerate() {
             let device = |name: &str, mac| {

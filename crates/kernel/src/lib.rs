@@ -17,6 +17,8 @@
 
 mod calendar;
 mod card;
+mod confine;
+pub mod files;
 #[cfg(any(fuzzing, test))]
 pub mod fuzzing;
 mod kernels;
@@ -26,6 +28,7 @@ mod rings;
 #[allow(unsafe_code, reason = "the only place for it")]
 mod sys;
 
+pub use confine::can_confine;
 pub use kernels::{EPOCH, Kernels, RunError, StartError, Stretch, Wire};
 pub use process::{KernelError, NAME, Station, find_kernel, folder_of_builds};
 pub use rings::Sent;

@@ -1,9 +1,10 @@
 //! A station's kernel as a process: where the kernel is, its command line, and its death.
 
-use crate::sys;
+use crate::{confine, sys};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -97,10 +98,16 @@ pub struct Station {
     pub seed: u64,
     /// The instant at which it is switched on, in nanoseconds.
     pub begins: u64,
-    /// What leads to its root file system, from the private folder.
+    /// The folder in which it works, of its own: it makes a note of itself there, and removes and replaces nothing.
+    pub folder: PathBuf,
+    /// What leads to its root file system, from there.
     pub root: String,
     /// The shell's program that is its init.
     pub init: String,
+    /// What it may read of this machine, and what it may write: folders, with what is below.
+    pub reads: Vec<PathBuf>,
+    /// See [`Station::reads`].
+    pub writes: Vec<PathBuf>,
     /// What it and its programs print.
     pub console: File,
     /// What User-Mode Linux itself says.
@@ -113,6 +120,8 @@ pub struct Common<'a> {
     pub kernel: &'a Path,
     /// The private folder: the sockets are in it.
     pub folder: &'a Path,
+    /// The folder in which kernels make the files of their memory.
+    pub memory: &'a Path,
     /// Virtual nanoseconds of a clock read.
     pub clock_cost: u64,
 }
@@ -123,13 +132,25 @@ pub struct Common<'a> {
 /// The system starts no program.
 pub fn start(common: &Common<'_>, number: usize, station: &Station) -> io::Result<Child> {
     let mut command = Command::new(common.kernel);
-    command.current_dir(common.folder).env_clear().arg0("linux");
+    link_sockets(common, number, station)?;
+    command.current_dir(&station.folder).env_clear().env("TMPDIR", common.memory).arg0("linux");
     command.args(arguments(common, number, station));
     command.stdin(Stdio::null()).stdout(station.console.try_clone()?).stderr(station.log.try_clone()?);
     // An interrupt of the terminal is for the controller.
     command.process_group(0);
+    let reads = station.reads.iter().map(PathBuf::as_path);
+    let writes = station.writes.iter().map(PathBuf::as_path).chain([common.memory]);
+    let rules = confine::rules(common.kernel, &station.folder, reads, writes)?;
     sys::die_with_this_thread_and_be_the_same(&mut command);
+    sys::confine(&mut command, rules);
     command.spawn()
+}
+
+/// Makes the names of the sockets in the folder where a kernel works: it may write in no folder of other kernels.
+fn link_sockets(common: &Common<'_>, number: usize, station: &Station) -> io::Result<()> {
+    let client = number + 1;
+    let names = ["calendar".to_owned(), format!("card{client}"), format!("console{client}")];
+    names.iter().try_for_each(|name| symlink(common.folder.join(name), station.folder.join(name)))
 }
 
 /// The kernel's command line. All names are relative: another folder must not change what the kernel draws.

@@ -1,5 +1,6 @@
 //! What std and nix have no safe call for: a child that dies with this process, and descriptors that come in a message.
 
+use landlock::RulesetCreated;
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, UnixAddr, recvmsg, sendmsg};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -30,6 +31,18 @@ pub fn die_with_this_thread_and_be_the_same(command: &mut Command) {
     };
     // SAFETY: the closure runs between fork and exec, and only makes the calls above.
     unsafe { command.pre_exec(ask) };
+}
+
+/// Has the child hold to `rules` before it becomes its program, as far as this machine's kernel can hold it to them.
+pub fn confine(command: &mut Command, rules: RulesetCreated) {
+    let mut rules = Some(rules);
+    let restrict = move || match rules.take().map(RulesetCreated::restrict_self) {
+        Some(Err(_)) => Err(io::ErrorKind::PermissionDenied.into()),
+        Some(Ok(_)) | None => Ok(()),
+    };
+    // SAFETY: the closure runs between fork and exec. It makes the calls prctl, landlock_restrict_self and close, which are
+    // async-signal-safe, and allocates nothing unless one of them fails: then the child ends.
+    unsafe { command.pre_exec(restrict) };
 }
 
 /// Receives exactly `octets`, and the descriptors that come with them. `Ok(false)`: the peer closed the socket.
