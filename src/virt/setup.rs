@@ -80,7 +80,7 @@ pub(super) fn warning(plan: &Plan, user: u32, can_confine: bool) -> Option<Strin
     let deed = if can_confine { "change permissions and owners of" } else { "read and write" };
     let (name, root) = (&station.name, station.kernel.root.display());
     Some(format!(
-        "ethbus: warning: the programs of {name} can {deed} this machine's files, since root runs them:          run {root} as another user, unless you trust it\n"
+        "ethbus: warning: the programs of {name} can {deed} this machine's files, since root runs them: run {root} as another user, unless you trust it\n"
     ))
 }
 
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!([warned("/", 0, false), warned("image.tar", 1000, false)], [None, None]);
         for (can_confine, words) in [(true, "can change permissions"), (false, "can read and write")] {
             let said = warned("image.tar", 0, can_confine).expect("root, and an image");
-            assert!(said.contains(words) && said.contains("run image.tar as another user"), "{said}");
+            assert!(said.contains(words) && said.contains("runs them: run image.tar as another user"), "{said}");
         }
     }
 }
