@@ -80,8 +80,10 @@ fn a_run_that_takes_too_long_is_left_out_and_named() {
     assert!(again.contains("--rows 4 --out rows-4.csv"), "{again}");
     let table = run(command(&folder, "sweep", &["status", "runs.csv"])).succeeded().stdout;
     assert!(table.contains("row 3 failed: not done after 500ms"), "{table}");
-    let foreign = run(command(&folder, "sweep", &["status", "notes.csv"]));
-    foreign.failed_with(1, &["notes.csv", "no sweep's table"]);
+    let told = || run(command(&folder, "sweep", &["status", "notes.csv"]));
+    told().failed_with(1, &["notes.csv: there is no such table"]);
+    std::fs::write(folder.path().join("notes.csv"), "milk, eggs\n").expect("own folder");
+    told().failed_with(1, &["notes.csv", "no sweep's table"]);
 }
 
 /// Conditions and derived keys choose rows, and shards of them merge; a sample is the same each time.
