@@ -1,9 +1,10 @@
 //! Building the kernel of virtual labs, by the script that packaging/kernel has.
 
+use super::folder::Folder;
 use link::process::effective_user;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, BufRead, BufReader};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -50,11 +51,11 @@ pub fn build(folder: &Path, mut told: impl FnMut(&str)) -> Result<(), BuildError
     fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
     let folder = fs::canonicalize(folder)?;
     refuse_open(&folder)?;
-    let own = tempfile::Builder::new().prefix("ethbus-build-").permissions(Permissions::from_mode(0o700)).tempdir()?;
-    fs::create_dir(own.path().join("patches"))?;
-    FILES.iter().try_for_each(|(name, text)| fs::write(own.path().join(name), text))?;
+    let own = Folder::new()?;
+    fs::create_dir(own.path.join("patches"))?;
+    FILES.iter().try_for_each(|(name, text)| fs::write(own.path.join(name), text))?;
     let mut command = Command::new("bash");
-    command.arg(own.path().join("build.sh")).arg(folder).stdin(Stdio::null());
+    command.arg(own.path.join("build.sh")).arg(folder).stdin(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let lines = child.stdout.take().map(BufReader::new);
     for line in lines.into_iter().flat_map(BufRead::lines) {
@@ -91,6 +92,8 @@ fn refuse_open(folder: &Path) -> Result<(), BuildError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
 
     /// What is built in a folder, the user runs. So no other user may write there, or rename a folder around it.
     #[test]

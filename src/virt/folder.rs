@@ -1,15 +1,13 @@
 //! The private folders of a run.
 
 use link::process::effective_user;
-use std::fs::{self, File, Permissions, TryLockError};
-use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// How private folders are called; something random follows, so that no other user can make it first.
 const PREFIX: &str = "ethbus-run-";
-/// Random letters of a name.
-const LETTERS: usize = 16;
 
 /// Where kernels have their memory, if it is there: its files are never written to a disk.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -24,7 +22,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder of a run.
+    /// Makes the folder of a run, or of a build.
     pub fn new() -> io::Result<Folder> {
         Folder::within(&std::env::temp_dir())
     }
@@ -40,9 +38,7 @@ impl Folder {
     fn within(parent: &Path) -> io::Result<Folder> {
         remove_those_of_killed_runs(parent);
         loop {
-            let mut name = tempfile::Builder::new();
-            name.prefix(PREFIX).rand_bytes(LETTERS).permissions(Permissions::from_mode(0o700));
-            let path = name.tempdir_in(parent)?.keep();
+            let path = make(parent)?;
             // Up to here another run may have taken the folder for that of a killed one.
             let lock = match File::open(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -61,6 +57,15 @@ impl Drop for Folder {
         // What cannot be removed has been removed by somebody else.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Makes a folder for the own user alone, with a name that nobody can foretell.
+fn make(parent: &Path) -> io::Result<PathBuf> {
+    let mut octets = [0; 8];
+    File::open("/dev/urandom")?.read_exact(&mut octets)?;
+    let path = parent.join(format!("{PREFIX}{:016x}", u64::from_le_bytes(octets)));
+    DirBuilder::new().mode(0o700).create(&path)?;
+    Ok(path)
 }
 
 /// A run that was killed could not remove its folder: it is there, and not locked.
@@ -118,6 +123,6 @@ mod tests {
         let name = |folder: Folder| folder.path.file_name().expect("a name").to_owned();
         let [one, other] = [(); 2].map(|()| name(Folder::within(parent.path()).expect("a folder")));
         assert_ne!(one, other);
-        assert_eq!(one.len(), PREFIX.len() + LETTERS);
+        assert_eq!(one.len(), PREFIX.len() + 16);
     }
 }
