@@ -59,7 +59,7 @@ impl Drop for Folder {
     }
 }
 
-/// Makes a folder for the own user alone, with a name that nobody can foretell.
+/// Makes a folder for the own user alone, with a name that no other user can foretell.
 fn make(parent: &Path) -> io::Result<PathBuf> {
     let mut octets = [0; 8];
     File::open("/dev/urandom")?.read_exact(&mut octets)?;
