@@ -63,8 +63,9 @@ use ::sim::traffic::TrafficError;
 use crossbeam_channel::Receiver;
 use interrupts::{interrupts, interrupts_of_a_run};
 use link::namespace::{Capability, NamespaceError, capabilities_missing};
+use link::random::random;
 use link::signals::Signal;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -433,11 +434,9 @@ fn missing_capabilities() -> Result<Vec<Capability>, CommandError> {
 
 /// A random seed, for a command without `--seed`.
 fn draw_seed() -> Result<u64, CommandError> {
-    let mut octets = [0; 8];
-    let draw = std::fs::File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut octets));
-    draw.map_err(|source| CommandError::System { what: "draw a seed from /dev/urandom", source })?;
+    let drawn = random().map_err(|source| CommandError::System { what: "draw a seed from /dev/urandom", source })?;
     // Short enough to be typed again, and exact in every JSON reader.
-    Ok(u64::from_le_bytes(octets) >> 32)
+    Ok(drawn >> 32)
 }
 
 /// Writes to standard output, or to standard error if a file is standard output; a full disk or a closed pipe is an error.

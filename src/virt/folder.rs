@@ -1,8 +1,9 @@
 //! The private folders of a run.
 
 use link::process::effective_user;
+use link::random::random;
 use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -61,9 +62,7 @@ impl Drop for Folder {
 
 /// Makes a folder for the own user alone, with a name that no other user can foretell.
 fn make(parent: &Path) -> io::Result<PathBuf> {
-    let mut octets = [0; 8];
-    File::open("/dev/urandom")?.read_exact(&mut octets)?;
-    let path = parent.join(format!("{PREFIX}{:016x}", u64::from_le_bytes(octets)));
+    let path = parent.join(format!("{PREFIX}{:016x}", random()?));
     DirBuilder::new().mode(0o700).create(&path)?;
     Ok(path)
 }

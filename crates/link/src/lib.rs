@@ -18,6 +18,7 @@
 //! | [`confine`] | giving up capabilities and system calls |
 //! | [`memory`], [`pipe`] | files without a folder; named pipes |
 //! | [`wait`], [`channel`], [`signals`], [`process`], [`background`] | how two processes work together |
+//! | [`random`] | what no other process can foretell |
 //!
 //! This crate never knows the medium: no bit times, no backoff, no frame times. Time here is in nanoseconds, the
 //! kernel's unit.
@@ -43,6 +44,7 @@ pub mod netlink;
 pub mod packet;
 pub mod pipe;
 pub mod process;
+pub mod random;
 pub mod signals;
 pub mod station;
 pub mod sysctl;

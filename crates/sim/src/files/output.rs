@@ -136,14 +136,15 @@ pub fn place(path: &Path, kind: Kind) -> Result<PathBuf, OutputError> {
 
 /// Whether an open file is empty, or of `kind`.
 fn begins_right(file: &File, path: &Path, kind: Kind) -> Result<(), OutputError> {
+    if kind.beginnings.is_empty() {
+        return Ok(());
+    }
     let system = |source| OutputError::System { call: "read", path: path.to_owned(), source };
     let mut beginning = Vec::new();
     file.take(64).read_to_end(&mut beginning).map_err(system)?;
-    match beginning.is_empty() || kind.beginnings.is_empty() {
-        false if !kind.beginnings.iter().any(|own| beginning.starts_with(own)) => {
-            Err(OutputError::Foreign { path: path.to_owned(), what: kind.what })
-        }
-        _ => Ok(()),
+    match beginning.is_empty() || kind.beginnings.iter().any(|own| beginning.starts_with(own)) {
+        true => Ok(()),
+        false => Err(OutputError::Foreign { path: path.to_owned(), what: kind.what }),
     }
 }
 
@@ -161,9 +162,7 @@ fn emptied(path: &Path, place: &Path, kind: Kind) -> Result<File, OutputError> {
     if let Some(is) = irregular(file.metadata().map_err(system)?.file_type()) {
         return Err(OutputError::Irregular { path: path.to_owned(), is });
     }
-    if !kind.beginnings.is_empty() {
-        begins_right(&file, path, kind)?;
-    }
+    begins_right(&file, path, kind)?;
     file.set_len(0).and_then(|()| file.rewind()).map_err(system)?;
     Ok(file)
 }

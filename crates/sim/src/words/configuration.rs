@@ -176,11 +176,6 @@ fn is_so(flag: &bool) -> bool {
     *flag
 }
 
-/// A switch that is off is left out.
-pub(crate) fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
 contention_mirror!(AlohaMirror of "Aloha" {});
 contention_mirror!(SlottedAlohaMirror of "SlottedAloha" {} {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "some_control")]

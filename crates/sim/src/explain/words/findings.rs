@@ -533,8 +533,18 @@ fn reset(segment: &Segment, reset: &Reset) -> [String; 3] {
 fn changes(before: &PlcaSettings, after: &PlcaSettings) -> String {
     let truth = |on: bool| if on { "on" } else { "off" }.to_owned();
     let of = |one: &PlcaSettings| {
-        let PlcaSettings { enabled, node_id, node_count, to_timer, burst_count, burst_timer, .. } = *one;
-        let PlcaSettings { dplca, coordinator_role, aging_cycles, .. } = *one;
+        // Each of them: a new one cannot be left out.
+        let PlcaSettings {
+            enabled,
+            node_id,
+            node_count,
+            to_timer,
+            burst_count,
+            burst_timer,
+            dplca,
+            coordinator_role,
+            aging_cycles,
+        } = *one;
         let numbers = [node_id, node_count, to_timer, burst_count, burst_timer].map(|number| number.to_string());
         let [id, count, turn, burst, timer] = numbers;
         [

@@ -39,7 +39,7 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_from_bt: Option<u64>,
     /// The trace proves that it is whole, with lines of the layer `check`.
-    #[serde(default, skip_serializing_if = "crate::words::configuration::is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checked: bool,
     /// What follows the header is no text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
