@@ -3,6 +3,8 @@
 //! A figure has the path of its key, as in `stations/0/attempts`. Distributions are held value by value: each bucket of a
 //! histogram has its count, and a quantile is at most a bucket's width above the value of its rank.
 
+use crate::backlog::Backlog;
+use crate::turns::Turns;
 use medium::{
     BitInstant, BitTimes, Cause, Config, Event, FrameId, HostKind, Kind, MacKind, Method, Part, ReceiverKind,
 };
@@ -39,6 +41,8 @@ pub struct Figures {
     slot: Option<u64>,
     rate: f64,
     is_dcf: bool,
+    backlog: Option<Backlog>,
+    turns: Option<Turns>,
     /// The frame that has just found the line busy: that it gives way is no draw.
     deferred: Option<(BitInstant, FrameId)>,
 }
@@ -69,9 +73,12 @@ impl Figures {
         let warm_up = results["config"]["warmup_s"].as_f64().unwrap_or(0.0);
         let start = (warm_up * config.rate.get() as f64).round() as u64;
         let stations = config.topology.stations();
+        let end = start + measured;
         Ok(Figures {
             start,
-            end: start + measured,
+            end,
+            backlog: slot(&config.method).map(|_| Backlog::new(config, start..end)),
+            turns: Turns::new(config, start..end),
             successes: vec![(0, 0); stations],
             queued: vec![(0, 0); stations],
             slot: slot(&config.method).map(BitTimes::get),
@@ -104,6 +111,9 @@ impl Figures {
             _ => 0,
         };
         self.queued[own].1 += change;
+        let gives_way = self.gives_way(event);
+        self.backlog.iter_mut().for_each(|backlog| backlog.take(event, gives_way));
+        self.turns.iter_mut().for_each(|turns| turns.take(event));
         if at < self.start {
             self.queued[own].0 += change;
             return self.before(own, &event.kind);
@@ -111,9 +121,7 @@ impl Figures {
         match event.kind.part() {
             Part::Host(HostKind::Offered { .. }) => self.add(own, "offered", 1),
             Part::Host(HostKind::QueueDrop) => self.add(own, "queue_drops", 1),
-            Part::Mac(MacKind::Defer { .. }) => self.deferred = Some((event.at, event.frame)),
-            Part::Mac(MacKind::Backoff { attempt, slots }) => {
-                let gives_way = attempt > 0 && self.deferred.take() == Some((event.at, event.frame));
+            Part::Mac(MacKind::Backoff { slots, .. }) => {
                 let (name, count) = if gives_way { ("gave_way", 1) } else { ("waited", slots) };
                 self.add(own, name, count);
             }
@@ -121,6 +129,18 @@ impl Figures {
             Part::Receiver(kind) => self.received(own, event.frame.station.index(), kind),
             Part::Wireless(_) | Part::Plca(_) => {}
         }
+    }
+
+    /// A backoff of a frame that has just found the line busy.
+    fn gives_way(&mut self, event: &Event) -> bool {
+        match event.kind.part() {
+            Part::Mac(MacKind::Defer { .. }) => self.deferred = Some((event.at, event.frame)),
+            Part::Mac(MacKind::Backoff { attempt: 1.., .. }) => {
+                return self.deferred.take() == Some((event.at, event.frame));
+            }
+            _ => {}
+        }
+        false
     }
 
     /// What the last success before the measurement leaves for the first one in it.
@@ -224,7 +244,10 @@ impl Figures {
         for attempts in multiplicities {
             self.place("medium/collision_multiplicity".to_owned(), attempts - 1);
         }
-        let metrics = self.metrics();
+        let mut metrics = self.metrics();
+        let waiting = self.backlog.take().into_iter().flat_map(Backlog::figures);
+        metrics.extend(waiting.map(|(name, value)| (format!("medium/{name}"), value)));
+        self.turns.iter_mut().for_each(Turns::close);
         let mut compared = Compared::default();
         let mut leaves = Vec::new();
         for part in ["medium", "stations"] {
@@ -245,10 +268,14 @@ impl Figures {
         if path.contains("/ci95/") {
             return compared.skip("ci95");
         }
-        if matches!(name, "name" | "attached" | "fault") {
+        // What somebody has set, or the state at the end: no figures.
+        if matches!(name, "name" | "attached" | "fault") || is_of_a_node(path) {
             return;
         }
         let number = told.as_f64();
+        if let Some((is_right, own)) = self.turns.as_ref().and_then(|turns| turns.figure(path, number?)) {
+            return compared.tell(path, is_right, told, own);
+        }
         let (parent, last) = path.rsplit_once('/').unwrap_or(("", path));
         if parent.ends_with("/histogram") {
             // As one, below.
@@ -329,6 +356,11 @@ impl Figures {
         let (sum, squares): (f64, f64) = (shares.iter().sum(), shares.iter().map(|share| share * share).sum());
         ratio(sum * sum, squares * shares.len() as f64)
     }
+}
+
+/// A setting of a node of PLCA, or its state.
+fn is_of_a_node(path: &str) -> bool {
+    path.split_once("/plca/").is_some_and(|(of, rest)| of.starts_with("stations/") && !rest.starts_with("counters/"))
 }
 
 /// Lists of counts.

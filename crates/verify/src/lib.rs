@@ -8,10 +8,12 @@
 //!                         └─ receive    what each addressee makes of each frame
 //!            Ports        what bridges pass on between the buses of several traces
 //!            Figures      the figures of a results file, computed again
+//!                         └─ backlog, turns    of methods without collision detection, and of PLCA
 //! ```
 //! It shares the trace's reader and the plain data of a configuration with ethbus. It never knows the engine, its access
 //! methods, or the scene: what they do wrong must not be wrong here too.
 
+mod backlog;
 mod bridge;
 mod bus;
 mod csma_cd;
@@ -28,6 +30,7 @@ mod slots;
 mod station;
 #[allow(dead_code, reason = "the reference model of the engine's tests uses the rest")]
 mod times;
+mod turns;
 mod unslotted;
 mod verifier;
 mod violation;
