@@ -4,6 +4,7 @@
 //! histogram has its count, and a quantile is at most a bucket's width above the value of its rank.
 
 use crate::backlog::Backlog;
+use crate::spread::Spread;
 use crate::turns::Turns;
 use medium::{
     BitInstant, BitTimes, Cause, Config, Event, FrameId, HostKind, Kind, MacKind, Method, Part, ReceiverKind,
@@ -43,6 +44,7 @@ pub struct Figures {
     is_dcf: bool,
     backlog: Option<Backlog>,
     turns: Option<Turns>,
+    spread: Option<Spread>,
     /// The frame that has just found the line busy: that it gives way is no draw.
     deferred: Option<(BitInstant, FrameId)>,
 }
@@ -79,6 +81,7 @@ impl Figures {
             end,
             backlog: slot(&config.method).map(|_| Backlog::new(config, start..end)),
             turns: Turns::new(config, start..end),
+            spread: (results["medium"]["ci95"]["samples"] == 32).then(|| Spread::new(start..end)),
             successes: vec![(0, 0); stations],
             queued: vec![(0, 0); stations],
             slot: slot(&config.method).map(BitTimes::get),
@@ -114,6 +117,7 @@ impl Figures {
         let gives_way = self.gives_way(event);
         self.backlog.iter_mut().for_each(|backlog| backlog.take(event, gives_way));
         self.turns.iter_mut().for_each(|turns| turns.take(event));
+        self.spread.iter_mut().for_each(|spread| spread.take(event));
         if at < self.start {
             self.queued[own].0 += change;
             return self.before(own, &event.kind);
@@ -265,8 +269,17 @@ impl Figures {
 
     fn compare_one(&self, metrics: &BTreeMap<String, f64>, path: &str, told: &Value, compared: &mut Compared) {
         let name = path.rsplit('/').find(|part| part.parse::<u64>().is_err()).unwrap_or(path);
-        if path.contains("/ci95/") {
-            return compared.skip("ci95");
+        if let Some(of) = path.strip_prefix("medium/ci95/") {
+            let least = self.spread.as_ref().and_then(|spread| spread.least(of));
+            match least.zip(told.as_f64()) {
+                Some((least, half)) if half >= least => compared.same += 1,
+                Some((least, half)) => {
+                    compared.differ.push(format!("{path} is {half}, and at least {least} by the trace"))
+                }
+                None if matches!(of, "method" | "samples") => {}
+                None => compared.skip("ci95"),
+            }
+            return;
         }
         // What somebody has set, or the state at the end: no figures.
         if matches!(name, "name" | "attached" | "fault") || is_of_a_node(path) {

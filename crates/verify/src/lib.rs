@@ -8,7 +8,7 @@
 //!                         └─ receive    what each addressee makes of each frame
 //!            Ports        what bridges pass on between the buses of several traces
 //!            Figures      the figures of a results file, computed again
-//!                         └─ backlog, turns    of methods without collision detection, and of PLCA
+//!                         └─ backlog, turns, spread    waiting frames, PLCA's cycles, intervals
 //! ```
 //! It shares the trace's reader and the plain data of a configuration with ethbus. It never knows the engine, its access
 //! methods, or the scene: what they do wrong must not be wrong here too.
@@ -27,6 +27,7 @@ mod queue;
 mod receive;
 mod signal;
 mod slots;
+mod spread;
 mod station;
 #[allow(dead_code, reason = "the reference model of the engine's tests uses the rest")]
 mod times;

@@ -10,7 +10,7 @@ use crate::cycle::Cycle;
 use medium::{Config, Event, MacKind, Method, Part, PlcaKind};
 use std::ops::Range;
 
-/// Nodes may be a turn apart at both ends of the measurement.
+/// A turn under way as the measurement begins or ends may count or not.
 const APART: f64 = 1.0;
 
 /// Cycles and turns, from the beginning of the measurement on.
@@ -63,7 +63,7 @@ impl Turns {
         let is_measured = u64::from(now >= self.measured.start);
         match event.kind.part() {
             Part::Plca(PlcaKind::Beacon { empty, length }) => self.beacon(now, empty, length.get()),
-            // It has no frame any more: its turn is longer than one that nobody takes, and its cycle counts as empty.
+            // It has no frame any more: its turn is longer than an unused one, and its cycle counts as empty.
             Part::Plca(PlcaKind::Commit { .. }) if event.frame.serial == 0 => self.idle = None,
             Part::Plca(PlcaKind::Commit { .. }) => {
                 self.taken.get_or_insert(now);
@@ -130,14 +130,14 @@ impl Turns {
         }
         let (station, name) = path.strip_prefix("stations/")?.split_once("/plca/counters/")?;
         let station = station.parse::<usize>().ok().filter(|station| *station < self.used.len())?;
-        let about = |own: u64| Some(((told - own as f64).abs() <= APART, own as f64));
+        let about = |own: u64, apart: f64| Some(((told - own as f64).abs() <= apart, own as f64));
         self.idle?;
         match name {
-            "used" => same(self.used[station] as f64),
+            "used" => about(self.used[station], APART),
             "logical_collisions" => same(self.told[station] as f64),
-            "beacons" | "opportunities" => about(self.cycles),
-            "empty_cycles" => about(self.empty),
-            "yielded" => about(self.cycles.saturating_sub(self.used[station])),
+            "beacons" | "opportunities" => about(self.cycles, APART),
+            "empty_cycles" => about(self.empty, APART),
+            "yielded" => about(self.cycles.saturating_sub(self.used[station]), 2.0 * APART),
             // Nothing of the kind while all nodes are in step.
             "beacons_before_turn"
             | "collisions_in_turn"

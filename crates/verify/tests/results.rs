@@ -144,6 +144,15 @@ fn a_changed_figure_is_found() {
         let differ = compared(&config, &events, &results).differ;
         assert!(differ.len() == 1 && differ[0].starts_with(&path[1..]), "{path}: {differ:?}");
     }
+    for path in
+        ["/medium/ci95/utilization_frame", "/medium/ci95/attempts_per_frame", "/medium/ci95/access_delay/mean_bt"]
+    {
+        let mut results = results.clone();
+        let half = results.pointer_mut(path).unwrap_or_else(|| panic!("{path}"));
+        *half = json!(half.as_f64().unwrap_or_else(|| panic!("{path}")) / 10.0);
+        let differ = compared(&config, &events, &results).differ;
+        assert!(differ.len() == 1 && differ[0].starts_with(&path[1..]), "{path}: {differ:?}");
+    }
 }
 
 #[test]
