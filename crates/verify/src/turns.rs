@@ -26,7 +26,7 @@ pub struct Turns {
     empty: u64,
     sum: u64,
     lengths: Option<(u64, u64)>,
-    /// By station: the turns that it took, the collisions that PLCA told its MAC of, and the id of the latest turn.
+    /// By station: the turns that it took, and the collisions that PLCA told its MAC of.
     used: Vec<u64>,
     told: Vec<u64>,
     longest_frame: u32,
@@ -110,7 +110,7 @@ impl Turns {
         }
     }
 
-    /// A figure that is not the one told, as what it should be; `None` for one that is not computed.
+    /// Whether the figure `told` is right, and what it should be; `None` for one that is not computed.
     pub fn figure(&self, path: &str, told: f64) -> Option<(bool, f64)> {
         let same = |own: f64| Some(((told - own).abs() <= 1e-9 * own.abs().max(1.0), own));
         if let Some(name) = path.strip_prefix("medium/plca/") {
