@@ -26,8 +26,8 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// That of a medium which is measured in these bit times.
-    pub fn new(config: &Config, measured: Range<u64>) -> Backlog {
+    /// That of a medium which is measured in these bit times; `tells_wait` if its results have the longest wait.
+    pub fn new(config: &Config, measured: Range<u64>, tells_wait: bool) -> Backlog {
         Backlog {
             at: measured.start,
             measured,
@@ -35,7 +35,7 @@ impl Backlog {
             frames: HashSet::new(),
             spent: Vec::new(),
             sum: 0,
-            offered: (!matches!(config.method, Method::CsmaCa(_))).then(HashMap::new),
+            offered: tells_wait.then(HashMap::new),
         }
     }
 

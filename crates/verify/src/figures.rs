@@ -3,6 +3,7 @@
 //! A figure has the path of its key, as in `stations/0/attempts`. Distributions are held value by value: each bucket of a
 //! histogram has its count, and a quantile is at most a bucket's width above the value of its rank.
 
+use crate::arithmetic::{HEADER_AND_FCS, UTILIZATIONS, is_same, ratio, utilization};
 use crate::backlog::Backlog;
 use crate::spread::Spread;
 use crate::turns::Turns;
@@ -12,11 +13,6 @@ use medium::{
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Addresses, type and FCS, in octets.
-const HEADER_AND_FCS: u64 = 18;
-/// Preamble and SFD, and the gap that utilization counts, in bits.
-const PREAMBLE_AND_SFD: u64 = 64;
-const GAP: u64 = 96;
 /// A bucket of a delay is at most this part of its value.
 const WIDEST_BUCKET: f64 = 0.25;
 /// Places of lists of counts.
@@ -76,17 +72,18 @@ impl Figures {
         let start = (warm_up * config.rate.get() as f64).round() as u64;
         let stations = config.topology.stations();
         let end = start + measured;
+        let is_dcf = matches!(config.method, Method::CsmaCa(_));
         Ok(Figures {
             start,
             end,
-            backlog: slot(&config.method).map(|_| Backlog::new(config, start..end)),
+            backlog: slot(&config.method).map(|_| Backlog::new(config, start..end, !is_dcf)),
             turns: Turns::new(config, start..end),
             spread: (results["medium"]["ci95"]["samples"] == 32).then(|| Spread::new(start..end)),
             successes: vec![(0, 0); stations],
             queued: vec![(0, 0); stations],
             slot: slot(&config.method).map(BitTimes::get),
             rate: config.rate.get() as f64,
-            is_dcf: matches!(config.method, Method::CsmaCa(_)),
+            is_dcf,
             ..Figures::default()
         })
     }
@@ -324,21 +321,17 @@ impl Figures {
         };
         let span = (self.end - self.start) as f64;
         let frames: u64 = self.successes.iter().map(|(frames, _)| frames).sum();
-        let bits = self.successes.iter().map(|(_, octets)| octets * 8).sum::<u64>() as f64;
-        let per_frame = |more: f64| (bits + more * frames as f64) / span;
+        let bits: u64 = self.successes.iter().map(|(_, octets)| octets * 8).sum();
         let finished = frames as f64 + sum("excessive_collisions") + sum("late_collision_discards");
         let collided: u64 = self.episodes.values().sum();
         let mut metrics = BTreeMap::from([
-            ("utilization_frame", Some(per_frame(0.0))),
-            ("utilization_wire", Some(per_frame(PREAMBLE_AND_SFD as f64))),
-            ("utilization_total", Some(per_frame((PREAMBLE_AND_SFD + GAP) as f64))),
-            ("utilization_payload", Some(per_frame(-8.0 * HEADER_AND_FCS as f64))),
             ("attempts_per_frame", ratio(sum("attempts"), finished)),
             ("discard_fraction", ratio(sum("excessive_collisions"), finished)),
             ("collision_episodes", Some(self.episodes.len() as f64)),
             ("attempts_per_episode", ratio(collided as f64, self.episodes.len() as f64)),
             ("same_winner", ratio(self.counts.get("same").copied().unwrap_or(0) as f64, frames as f64)),
         ]);
+        metrics.extend(UTILIZATIONS.map(|(name, more)| (name, Some(utilization(bits, frames, more, span)))));
         metrics.insert("fairness", self.fairness());
         if let Some(slot) = self.slot {
             let (attempts, own) = (sum("attempts"), |value: f64| Some(value).filter(|_| self.is_dcf));
@@ -422,14 +415,6 @@ fn collect<'a>(path: &str, value: &'a Value, leaves: &mut Vec<(String, &'a Value
         }
         _ => leaves.push((path.to_owned(), value)),
     }
-}
-
-fn ratio(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
-}
-
-fn is_same(told: f64, own: f64) -> bool {
-    (told - own).abs() <= 1e-9 * own.abs().max(1.0)
 }
 
 /// Each bin has the delays up to its key, and above that of the bin before.

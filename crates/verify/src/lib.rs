@@ -13,6 +13,7 @@
 //! It shares the trace's reader and the plain data of a configuration with ethbus. It never knows the engine, its access
 //! methods, or the scene: what they do wrong must not be wrong here too.
 
+mod arithmetic;
 mod backlog;
 mod bridge;
 mod bus;

@@ -2,6 +2,7 @@
 //!
 //! The results widen them where rare events would make them too narrow, so this is a bound from below.
 
+use crate::arithmetic::{UTILIZATIONS, ratio, utilization};
 use medium::{Cause, Event, MacKind, Part};
 use std::ops::Range;
 
@@ -42,29 +43,34 @@ impl Spread {
         (span * u128::from(batch) / u128::from(BATCHES)) as u64
     }
 
+    /// The batch of an event that is in the measurement.
+    fn batch(&mut self, event: &Event) -> &mut Batch {
+        let passed = event.at.get() - self.measured.start;
+        let number = (1..BATCHES).take_while(|batch| self.begin(*batch) <= passed).count();
+        &mut self.batches[number]
+    }
+
     /// Takes one more event.
     pub fn take(&mut self, event: &Event) {
         if !self.measured.contains(&event.at.get()) {
             return;
         }
-        let Part::Mac(kind) = event.kind.part() else { return };
-        let passed = event.at.get() - self.measured.start;
-        let batch = (1..BATCHES).take_while(|batch| self.begin(*batch) <= passed).count();
-        let batch = &mut self.batches[batch];
-        match kind {
-            MacKind::Attempt { .. } => batch.attempts += 1,
-            MacKind::Transmitted { size, access_delay, mac_delay, .. } => {
+        match event.kind.part() {
+            Part::Mac(MacKind::Attempt { .. }) => self.batch(event).attempts += 1,
+            Part::Mac(MacKind::Transmitted { size, access_delay, mac_delay, .. }) => {
+                let batch = self.batch(event);
                 batch.frames += 1;
                 batch.finished += 1;
                 batch.bits += u64::from(size.get()) * 8;
                 batch.access_delay += access_delay.get();
                 batch.mac_delay += mac_delay.get();
             }
-            MacKind::Discarded { cause: Cause::ExcessiveCollisions, .. } => {
+            Part::Mac(MacKind::Discarded { cause: Cause::ExcessiveCollisions, .. }) => {
+                let batch = self.batch(event);
                 batch.discarded += 1;
                 batch.finished += 1;
             }
-            MacKind::Discarded { cause: Cause::LateCollision, .. } => batch.finished += 1,
+            Part::Mac(MacKind::Discarded { cause: Cause::LateCollision, .. }) => self.batch(event).finished += 1,
             _ => {}
         }
     }
@@ -72,13 +78,10 @@ impl Spread {
     /// The least half-width of the figure with this path under `ci95`; `None` if it is not known.
     pub fn least(&self, path: &str) -> Option<f64> {
         let length = (self.measured.end - self.measured.start) as f64 / BATCHES as f64;
-        let part = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-        let per_frame = |batch: &Batch, more: f64| Some((batch.bits as f64 + more * batch.frames as f64) / length);
+        let part = |part: u64, whole: u64| ratio(part as f64, whole as f64);
+        let more = UTILIZATIONS.iter().find(|(name, _)| *name == path).map(|(_, more)| *more);
         let value = |batch: &Batch| match path {
-            "utilization_frame" => per_frame(batch, 0.0),
-            "utilization_wire" => per_frame(batch, 64.0),
-            "utilization_total" => per_frame(batch, 160.0),
-            "utilization_payload" => per_frame(batch, -144.0),
+            _ if more.is_some() => more.map(|more| utilization(batch.bits, batch.frames, more, length)),
             "attempts_per_frame" => part(batch.attempts, batch.finished),
             "discard_fraction" => part(batch.discarded, batch.finished),
             "access_delay/mean_bt" => part(batch.access_delay, batch.frames),

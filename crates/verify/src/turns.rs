@@ -6,6 +6,7 @@
 //! ```
 //! A row of a BEACON ends a cycle in which a node sent; those before it without a frame are all as long.
 
+use crate::arithmetic::is_same;
 use crate::cycle::Cycle;
 use medium::{Config, Event, MacKind, Method, Part, PlcaKind};
 use std::ops::Range;
@@ -112,7 +113,7 @@ impl Turns {
 
     /// Whether the figure `told` is right, and what it should be; `None` for one that is not computed.
     pub fn figure(&self, path: &str, told: f64) -> Option<(bool, f64)> {
-        let same = |own: f64| Some(((told - own).abs() <= 1e-9 * own.abs().max(1.0), own));
+        let same = |own: f64| Some((is_same(told, own), own));
         if let Some(name) = path.strip_prefix("medium/plca/") {
             self.idle?;
             let (shortest, longest) = self.lengths.unwrap_or_default();
