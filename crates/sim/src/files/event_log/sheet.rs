@@ -75,20 +75,21 @@ impl Sheet {
     /// Writes an event; `offered` is the frame of one that is `offered`, if its input is known.
     #[inline]
     pub fn event(&mut self, names: &Names, event: &Event, offered: Option<&Frame>) {
-        self.write_event(names, event);
+        const END: &[u8] = b"}\n";
+        self.write_event(names, event, if offered.is_none() { END } else { b"" });
         if let Some(frame) = offered {
             self.sum_up();
             inputs::write_destination(&mut self.text, names, frame);
             self.summed = self.text.len();
+            self.text.extend_from_slice(END);
         }
-        self.text.extend_from_slice(b"}\n");
         self.events += 1;
         self.end_line(event.at);
     }
 
-    /// An event as the trace has always had it, up to its last column.
-    #[inline]
-    fn write_event(&mut self, names: &Names, event: &Event) {
+    /// An event as the trace has always had it, up to its last column, and `end` after it.
+    #[inline(always)]
+    fn write_event(&mut self, names: &Names, event: &Event, end: &[u8]) {
         let Event { at, station, frame, kind } = event;
         if self.begin.0 != *at {
             self.begin.0 = *at;
@@ -102,12 +103,18 @@ impl Sheet {
         line.put(b"\"");
         let known = |station: StationId| columns[station.index()].is_some();
         if known(*station) && known(frame.station) {
-            columns[station.index()].iter().for_each(|own| line.put_piece(&own.station));
-            columns[frame.station.index()].iter_mut().for_each(|its| line.put_piece(its.frame(*frame, names)));
+            if let Some(own) = &columns[station.index()] {
+                line.put_piece(&own.station);
+            }
+            if let Some(its) = &mut columns[frame.station.index()] {
+                line.put_piece(its.frame(*frame, names));
+            }
             line.put(fields.of(kind, |text| kind.fields(Columns(text))));
+            line.put(end);
             return text.extend_from_slice(line.text());
         }
         write_event(text, names, event);
+        text.extend_from_slice(end);
     }
 
     /// Writes what was done to the bus.
