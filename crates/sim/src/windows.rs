@@ -17,7 +17,7 @@ pub mod rotation;
 pub mod table;
 pub mod vcd;
 
-use crate::files::beside::{Beside, Note, Worker};
+use crate::files::beside::{Batch, Beside, Worker};
 use crate::files::event_log::{Container, EmulatorEvent, Header};
 use crate::files::json_lines::WriteError;
 use crate::files::observer::{End, Observer};
@@ -163,7 +163,7 @@ pub trait Window: Observer<Error = WriteError> + Send + fmt::Debug {
     ///
     /// # Errors
     /// The first thing that could not be written.
-    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError>;
+    fn take(&mut self, batch: &Batch) -> Result<(), WriteError>;
 
     /// Events that the window makes nothing of, by their kinds' names.
     fn passes_over(&self) -> &'static [&'static str] {
@@ -220,7 +220,7 @@ impl Observer for Windows {
 impl Worker for Windows {
     type Told = ();
 
-    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+    fn take(&mut self, batch: &Batch) -> Result<(), WriteError> {
         let mut taken = Ok(());
         for window in &mut self.0 {
             taken = taken.and(window.take(batch));

@@ -26,7 +26,7 @@ pub(crate) trait Worker: Send + 'static {
     type Told: Copy + Send + fmt::Debug;
 
     /// Takes a batch, the whole of it even where nothing can be written any more.
-    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError>;
+    fn take(&mut self, batch: &Batch) -> Result<(), WriteError>;
     /// Hands everything so far to the kernel.
     fn flush(&mut self) -> Result<(), WriteError>;
     /// Nothing comes any more; how the run ended, if it did.
@@ -35,11 +35,29 @@ pub(crate) trait Worker: Send + 'static {
     fn told(&self) -> Self::Told;
 }
 
-/// One event or input.
+/// What a run has handed over, in order.
 #[derive(Debug)]
-pub enum Note {
+pub struct Batch {
     /// What happened.
-    Event(Event),
+    events: Vec<Event>,
+    /// What else a run has notes of, each with the number of events before it.
+    others: Vec<(usize, Note)>,
+}
+
+impl Batch {
+    fn new() -> Batch {
+        Batch { events: Vec::with_capacity(BATCH), others: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.events.clear();
+        self.others.clear();
+    }
+}
+
+/// What is no event.
+#[derive(Debug)]
+enum Note {
     /// What the medium was given, and when.
     Input(BitInstant, Input),
     /// The octets of the input that comes next.
@@ -54,25 +72,43 @@ pub enum Note {
 
 /// Has `observer` take a batch, the whole of it, and gives the first error.
 #[inline]
-pub fn take_each<O: Observer>(observer: &mut O, batch: &[Note]) -> Result<(), O::Error> {
+pub fn take_each<O: Observer>(observer: &mut O, batch: &Batch) -> Result<(), O::Error> {
     let (mut failed, mut octets) = (None, None);
-    for note in batch {
-        let taken = match note {
-            Note::Event(event) => observer.event(event),
-            Note::Input(at, input) => observer.input(*at, input, octets.take()),
-            Note::Octets(own) => {
-                octets = Some(own);
-                Ok(())
-            }
-            Note::Call(at, station, call) => observer.call(*at, *station, call),
-            Note::Traffic(at, station, arrivals) => observer.traffic(*at, *station, arrivals),
-            Note::Restart(run_to, at) => observer.restart(*run_to, *at),
-        };
+    let mut keep = |taken: Result<(), O::Error>| {
         if let Err(error) = taken {
             failed.get_or_insert(error);
         }
+    };
+    let mut others = batch.others.iter();
+    let mut next = others.next();
+    for place in 0..=batch.events.len() {
+        while let Some((_, note)) = next.filter(|(before, _)| *before == place) {
+            keep(take_note(observer, note, &mut octets));
+            next = others.next();
+        }
+        if let Some(event) = batch.events.get(place) {
+            keep(observer.event(event));
+        }
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// `octets` are those of the input that comes next.
+fn take_note<'a, O: Observer>(
+    observer: &mut O,
+    note: &'a Note,
+    octets: &mut Option<&'a Arc<[u8]>>,
+) -> Result<(), O::Error> {
+    match note {
+        Note::Input(at, input) => observer.input(*at, input, octets.take()),
+        Note::Octets(own) => {
+            *octets = Some(own);
+            Ok(())
+        }
+        Note::Call(at, station, call) => observer.call(*at, *station, call),
+        Note::Traffic(at, station, arrivals) => observer.traffic(*at, *station, arrivals),
+        Note::Restart(run_to, at) => observer.restart(*run_to, *at),
+    }
 }
 
 /// What the thread is to do after a batch.
@@ -86,7 +122,7 @@ enum Then {
 /// A batch that came back.
 #[derive(Debug)]
 struct Done<T> {
-    empty: Vec<Note>,
+    empty: Batch,
     written: Result<(), WriteError>,
     /// After a flush.
     told: Option<T>,
@@ -95,11 +131,11 @@ struct Done<T> {
 /// The run's end of a thread with a worker.
 #[derive(Debug)]
 pub(crate) struct Beside<W: Worker> {
-    batch: Vec<Note>,
-    spare: Vec<Vec<Note>>,
+    batch: Batch,
+    spare: Vec<Batch>,
     /// Batches that the thread has.
     out: usize,
-    work: Option<Sender<(Vec<Note>, Then)>>,
+    work: Option<Sender<(Batch, Then)>>,
     done: Receiver<Done<W::Told>>,
     told: W::Told,
     thread: Option<JoinHandle<()>>,
@@ -111,7 +147,7 @@ impl<W: Worker> Beside<W> {
     /// # Errors
     /// The worker, if the system gives no thread.
     pub fn start(name: &str, worker: Box<W>) -> Result<Beside<W>, Box<W>> {
-        let (work, batches) = channel::<(Vec<Note>, Then)>();
+        let (work, batches) = channel::<(Batch, Then)>();
         let (back, done) = channel();
         let (give_worker, take_worker) = channel::<Box<W>>();
         let write = move || {
@@ -126,10 +162,9 @@ impl<W: Worker> Beside<W> {
         let told = worker.told();
         let sent = give_worker.send(worker);
         assert!(sent.is_ok(), "the thread waits for its worker");
-        let empty = || Vec::with_capacity(BATCH);
         Ok(Beside {
-            batch: empty(),
-            spare: (1..BATCHES).map(|_| empty()).collect(),
+            batch: Batch::new(),
+            spare: (1..BATCHES).map(|_| Batch::new()).collect(),
             out: 0,
             work: Some(work),
             done,
@@ -139,16 +174,19 @@ impl<W: Worker> Beside<W> {
     }
 
     /// One event more.
-    #[inline]
+    // Inlined, it stores the event where it is known, and is a few instructions.
+    #[inline(always)]
     pub fn event(&mut self, event: &Event) -> Result<(), WriteError> {
-        self.note(Note::Event(*event))
+        self.batch.events.push(*event);
+        if self.batch.events.len() >= BATCH { self.hand_over(Then::GoOn) } else { Ok(()) }
     }
 
     /// One input more.
     #[inline]
     pub fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
         // In the batch of its input.
-        self.batch.extend(octets.map(|octets| Note::Octets(octets.clone())));
+        let octets = octets.map(|octets| (self.batch.events.len(), Note::Octets(octets.clone())));
+        self.batch.others.extend(octets);
         self.note(Note::Input(at, *input))
     }
 
@@ -192,10 +230,11 @@ impl<W: Worker> Beside<W> {
 
     #[inline]
     fn note(&mut self, note: Note) -> Result<(), WriteError> {
-        self.batch.push(note);
-        if self.batch.len() >= BATCH { self.hand_over(Then::GoOn) } else { Ok(()) }
+        self.batch.others.push((self.batch.events.len(), note));
+        if self.batch.others.len() >= BATCH { self.hand_over(Then::GoOn) } else { Ok(()) }
     }
 
+    #[cold]
     fn hand_over(&mut self, then: Then) -> Result<(), WriteError> {
         let mut written = Ok(());
         while self.spare.is_empty() {
@@ -227,7 +266,7 @@ impl<W: Worker> Drop for Beside<W> {
     }
 }
 
-fn work_through<W: Worker>(worker: &mut W, mut batch: Vec<Note>, then: Then) -> Done<W::Told> {
+fn work_through<W: Worker>(worker: &mut W, mut batch: Batch, then: Then) -> Done<W::Told> {
     let written = worker.take(&batch);
     batch.clear();
     let flushed = match then {

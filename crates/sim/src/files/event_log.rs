@@ -21,6 +21,7 @@ mod memory;
 mod names;
 mod pen;
 mod read;
+mod record;
 mod row;
 mod sheet;
 mod text;
@@ -36,7 +37,7 @@ pub use sheet::write_event;
 
 pub use crate::files::inputs::{Given, write_octets};
 
-use crate::files::beside::{Beside, Note, Worker, take_each};
+use crate::files::beside::{Batch, Beside, Worker, take_each};
 use crate::files::inputs;
 use crate::files::json_lines::{LineWriter, ReadError, WriteError, create};
 use crate::files::observer::{End, Observer};
@@ -251,10 +252,10 @@ impl EventLog {
     ///
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
-    #[inline]
+    #[inline(always)]
     pub fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         match &mut self.writer {
-            Writer::Here(pen) => pen.event(event),
+            Writer::Here(pen) => event_here(pen, event),
             Writer::Beside(thread) => thread.event(event),
         }
     }
@@ -321,10 +322,15 @@ impl EventLog {
     }
 }
 
+#[inline(never)]
+fn event_here(pen: &mut Pen, event: &Event) -> Result<(), WriteError> {
+    pen.event(event)
+}
+
 impl Worker for Pen {
     type Told = Digest;
 
-    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+    fn take(&mut self, batch: &Batch) -> Result<(), WriteError> {
         take_each(self, batch)
     }
 
@@ -350,7 +356,7 @@ impl Observer for Pen {
         Pen::input(self, at, input, octets)
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         Pen::event(self, event)
     }
@@ -377,7 +383,7 @@ impl Observer for EventLog {
         EventLog::input(self, at, input, octets)
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         EventLog::event(self, event)
     }

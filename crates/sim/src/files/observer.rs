@@ -115,9 +115,12 @@ impl<O: Observer> Observer for Option<O> {
         self.as_mut().map_or(Ok(()), |observer| observer.input(at, input, octets))
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, event: &Event) -> Result<(), O::Error> {
-        self.as_mut().map_or(Ok(()), |observer| observer.event(event))
+        match self {
+            Some(observer) => observer.event(event),
+            None => Ok(()),
+        }
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), O::Error> {
@@ -162,9 +165,12 @@ impl<O: Observer> Observer for Vec<O> {
         self.iter_mut().try_for_each(|observer| observer.input(at, input, octets))
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, event: &Event) -> Result<(), O::Error> {
-        self.iter_mut().try_for_each(|observer| observer.event(event))
+        for observer in self {
+            observer.event(event)?;
+        }
+        Ok(())
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), O::Error> {
@@ -213,7 +219,7 @@ impl<A: Observer, B: Observer<Error = A::Error>> Observer for Both<A, B> {
         self.1.input(at, input, octets)
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, event: &Event) -> Result<(), A::Error> {
         self.0.event(event)?;
         self.1.event(event)

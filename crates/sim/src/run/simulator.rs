@@ -368,8 +368,10 @@ impl<O: Observer> Host for Present<'_, O> {
     fn event(&mut self, event: &Event) {
         self.delays.record(event);
         self.interrupted |= self.hosts.learn(event, self.limit);
-        if self.failed.is_none() {
-            self.failed = self.observer.event(event).err();
+        if self.failed.is_none()
+            && let Err(error) = self.observer.event(event)
+        {
+            self.failed = Some(error);
         }
     }
 

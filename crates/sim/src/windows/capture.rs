@@ -17,7 +17,7 @@ mod wish;
 use super::passing;
 use super::pcapng::{self, Interface};
 use super::{Known, Window};
-use crate::files::beside::{Note, take_each};
+use crate::files::beside::{Batch, take_each};
 use crate::files::event_log::EmulatorEvent;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::{End, Observer};
@@ -374,7 +374,7 @@ impl Window for Capture {
         self.output.write_beside();
     }
 
-    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+    fn take(&mut self, batch: &Batch) -> Result<(), WriteError> {
         take_each(self, batch)
     }
 

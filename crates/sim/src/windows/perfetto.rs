@@ -16,7 +16,7 @@ mod tracks;
 
 use super::frames::Frames;
 use super::{Known, Nanos, Window};
-use crate::files::beside::{Note, take_each};
+use crate::files::beside::{Batch, take_each};
 use crate::files::event_log::{EmulatorEvent, EmulatorKind, Names, write_emulator};
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::{End, Observer};
@@ -362,7 +362,7 @@ impl Window for Perfetto {
         self.output.write_beside();
     }
 
-    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+    fn take(&mut self, batch: &Batch) -> Result<(), WriteError> {
         take_each(self, batch)
     }
 }

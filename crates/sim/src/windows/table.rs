@@ -1,7 +1,7 @@
 //! Events as a table: one row an event, one column for each field that any event has. CSV, Parquet or Arrow.
 
 use super::{Known, Nanos, Window};
-use crate::files::beside::{Note, take_each};
+use crate::files::beside::{Batch, take_each};
 use crate::files::event_log::{EmulatorEvent, Names, write_emulator};
 use crate::files::inputs;
 use crate::files::json_lines::WriteError;
@@ -112,7 +112,7 @@ impl Window for EventTable {
         self.output.write_beside();
     }
 
-    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+    fn take(&mut self, batch: &Batch) -> Result<(), WriteError> {
         take_each(self, batch)
     }
 }

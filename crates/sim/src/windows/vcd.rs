@@ -14,7 +14,7 @@ mod lines;
 mod turns;
 
 use super::{Known, Nanos, Window};
-use crate::files::beside::{Note, take_each};
+use crate::files::beside::{Batch, take_each};
 use crate::files::event_log::EmulatorEvent;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::{End, Observer};
@@ -400,7 +400,7 @@ impl Window for Vcd {
         self.output.write_beside();
     }
 
-    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+    fn take(&mut self, batch: &Batch) -> Result<(), WriteError> {
         take_each(self, batch)
     }
 }

@@ -11,10 +11,11 @@
 
 use super::check;
 use super::names::Names;
+use super::record::{RECORD, Record, unzigzag, zigzag};
 use super::{EmulatorEvent, emulator};
 use crate::files::inputs::{self, Given};
 use crate::files::json_lines::PIECE;
-use medium::{BitInstant, Deed, Destination, Event, Frame, FrameId, Kind, Octets, Shape, StationId, Value, Visitor};
+use medium::{BitInstant, Deed, Destination, Event, Frame, FrameId, Kind, Octets, Shape, StationId, Value};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -83,8 +84,10 @@ impl Binary {
 /// Makes blocks.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    /// Room for a block's head, and its payload.
+    /// Room for a block's head and its payload, and one record at least.
     block: Vec<u8>,
+    /// How much of it is written.
+    filled: usize,
     records: u64,
     /// Records so far, and the header.
     lines: u64,
@@ -102,8 +105,8 @@ impl Blocks {
     pub fn after(header: &[u8], stations: usize) -> Blocks {
         let mut crc32 = crc32fast::Hasher::new();
         crc32.update(header);
-        let block = Vec::with_capacity(2 * PIECE);
-        let mut blocks = Blocks { block, records: 0, lines: 1, crc32, t: 0, latest: 0, serials: vec![0; stations] };
+        let serials = vec![0; stations];
+        let mut blocks = Blocks { block: Vec::new(), filled: 0, records: 0, lines: 1, crc32, t: 0, latest: 0, serials };
         blocks.begin();
         blocks
     }
@@ -116,49 +119,80 @@ impl Blocks {
     /// Makes room for another block's head.
     pub fn begin(&mut self) {
         self.block.clear();
-        self.block.extend_from_slice(&[0; HEAD]);
+        self.filled = HEAD;
+        self.make_room();
+    }
+
+    /// Most records are written in place, without asking for room.
+    #[cold]
+    fn make_room(&mut self) {
+        self.block.resize(self.filled.max(PIECE) + RECORD, 0);
+    }
+
+    /// The place of the next record.
+    #[inline(always)]
+    fn place(&mut self) -> Record<'_> {
+        Record::at(&mut self.block[self.filled..])
+    }
+
+    /// A record of this length is in its place.
+    #[inline(always)]
+    fn keep(&mut self, length: u8) {
+        self.filled += usize::from(length);
+        self.records += 1;
+        if self.block.len() < self.filled + RECORD {
+            self.make_room();
+        }
+    }
+
+    /// The same, and `text` comes after it.
+    fn keep_with(&mut self, length: u8, text: &[u8]) {
+        self.block.truncate(self.filled + usize::from(length));
+        self.block.extend_from_slice(text);
+        self.filled = self.block.len() - usize::from(length);
+        self.keep(length);
     }
 
     /// Writes an event; `offered` is the frame of one that is `offered`, if its input is known.
-    #[inline]
+    #[inline(always)]
     pub fn event(&mut self, event: &Event, offered: Option<&Frame>) {
         let Event { at, station, frame, kind } = *event;
-        let latest = &mut self.serials[frame.station.index()];
+        let latest = std::mem::replace(&mut self.serials[frame.station.index()], frame.serial);
         let foreign = if frame.station == station { 0 } else { FOREIGN };
-        let serial = if frame.serial == *latest { 0 } else { SERIAL };
-        let mut record = Record { octets: [0; RECORD], length: 0 };
+        let serial = if frame.serial == latest { 0 } else { SERIAL };
+        let passed = at.get().wrapping_sub(self.t);
+        let mut record = self.place();
         record.octet(kind.number() as u8 | foreign | serial);
-        record.number(at.get().wrapping_sub(self.t));
+        record.number(passed);
         record.number(station.index() as u64);
         if foreign != 0 {
             record.number(frame.station.index() as u64);
         }
         if serial != 0 {
-            record.number(zigzag(frame.serial.wrapping_sub(*latest)));
-            *latest = frame.serial;
+            record.number(zigzag(frame.serial.wrapping_sub(latest)));
         }
         kind.fields(&mut record);
         if matches!(kind, Kind::Offered { .. }) {
             record.number(offered.map_or(0, destination_code));
         }
+        let length = record.length;
+        self.keep(length);
         (self.t, self.latest) = (at.get(), at.get());
-        self.block.extend_from_slice(&record.octets[..record.length]);
-        self.records += 1;
     }
 
     /// Writes a frame that the run was given.
     pub fn offer(&mut self, at: BitInstant, station: StationId, frame: &Frame, octets: Option<&[u8]>) {
-        let mut record = Record { octets: [0; RECORD], length: 0 };
+        let passed = at.get().wrapping_sub(self.t);
+        let mut record = self.place();
         record.octet(OFFER);
-        record.number(at.get().wrapping_sub(self.t));
+        record.number(passed);
         record.number(station.index() as u64);
         record.number(frame.size.get().into());
         record.number(destination_code(frame));
         record.number(octets.map_or(0, |octets| 1 + octets.len() as u64));
+        let length = record.length;
+        self.keep_with(length, octets.unwrap_or_default());
         (self.t, self.latest) = (at.get(), at.get());
-        self.block.extend_from_slice(&record.octets[..record.length]);
-        self.block.extend_from_slice(octets.unwrap_or_default());
-        self.records += 1;
     }
 
     pub fn deed(&mut self, names: &Names, at: BitInstant, deed: Deed) {
@@ -190,18 +224,17 @@ impl Blocks {
     fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut text = Vec::new();
         write(&mut text);
-        let mut record = Record { octets: [0; RECORD], length: 0 };
+        let mut record = self.place();
         record.octet(LINE);
         record.number(text.len() as u64);
-        self.block.extend_from_slice(&record.octets[..record.length]);
-        self.block.extend_from_slice(&text);
-        self.records += 1;
+        let length = record.length;
+        self.keep_with(length, &text);
     }
 
     /// Whether there is enough to be taken.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.block.len() >= PIECE
+        self.filled >= PIECE
     }
 
     /// A whole block, and how many records it has; nothing if it has none. [`Blocks::begin`] comes after it.
@@ -211,6 +244,7 @@ impl Blocks {
         }
         let records = std::mem::take(&mut self.records);
         self.lines += records;
+        self.block.truncate(self.filled);
         let payload = &self.block[HEAD..];
         self.crc32.update(payload);
         let (length, crc32) = (payload.len() as u32, self.crc32.clone().finalize());
@@ -218,55 +252,6 @@ impl Blocks {
         self.block[4..HEAD].copy_from_slice(&crc32.to_le_bytes());
         Some((&mut self.block, records))
     }
-}
-
-/// Octets that the longest record of an event takes: a head, and ten octets for each of 16 numbers.
-const RECORD: usize = 256;
-
-/// A record in the making.
-struct Record {
-    octets: [u8; RECORD],
-    length: usize,
-}
-
-impl Record {
-    #[inline(always)]
-    fn octet(&mut self, octet: u8) {
-        self.octets[self.length] = octet;
-        self.length += 1;
-    }
-
-    #[inline(always)]
-    fn number(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.octet(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.octet(value as u8);
-    }
-}
-
-impl Visitor for &mut Record {
-    #[inline(always)]
-    fn field(&mut self, _: &'static str, value: Value<'static>) {
-        match value {
-            Value::Number(number) => self.number(number),
-            Value::Truth(truth) => self.octet(truth.into()),
-            Value::Word(word) => {
-                self.number(word.len() as u64);
-                word.bytes().for_each(|octet| self.octet(octet));
-            }
-        }
-    }
-}
-
-/// Small numbers for small differences of either sign.
-fn zigzag(difference: u64) -> u64 {
-    (difference << 1) ^ ((difference as i64 >> 63) as u64)
-}
-
-fn unzigzag(code: u64) -> u64 {
-    (code >> 1) ^ (code & 1).wrapping_neg()
 }
 
 /// Whom a frame is for, and whether it is tagged; 0 is what is not known.

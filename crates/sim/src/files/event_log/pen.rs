@@ -137,7 +137,9 @@ impl Pen {
         ended
     }
 
-    #[inline]
+    /// Writes an event, and before it what was given and took effect before.
+    // A thread of its own has it inlined in its loop; it is too much for every place that has an event.
+    #[inline(always)]
     pub fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         if !self.waiting.is_empty() {
             self.inputs_before(event);
@@ -146,7 +148,7 @@ impl Pen {
         self.write_event(event, offered.as_ref())
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_event(&mut self, event: &Event, offered: Option<&Frame>) -> Result<(), WriteError> {
         if self.level.has_events() {
             if let Some(sheet) = &mut self.sheet {
