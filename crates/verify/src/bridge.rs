@@ -4,10 +4,12 @@
 //!   bus front  ══ a frame ends at port sw: t ══════════════════════════
 //!   bus rear   ═══════════════════════════ port sw gives its copy: t + latency ══
 //! ```
-//! Traces do not tell latencies: it is one for all frames of a bridge. It knows no bus beyond its rows at ports.
+//! Traces do not tell latencies: it is one for all frames of a bridge. Nor do they tell how long a station stays learned
+//! (8.8.3): one time must explain which frames were flooded. Of frames for stations that are on none of its buses it knows no
+//! addressee.
 
 use crate::violation::{FORWARDING, Violation};
-use medium::{Destination, Event, FrameId, HostKind, MacKind, Part, ReceiverKind};
+use medium::{Destination, Event, FrameId, HostKind, MacKind, Part, ReceiverKind, StationId};
 use sim::files::event_log::Header;
 use std::collections::HashMap;
 
@@ -21,6 +23,12 @@ struct Passed {
     size: u32,
     frame: FrameId,
     to: Option<Destination>,
+}
+
+impl Passed {
+    fn is_for_all(&self) -> bool {
+        self.to == Some(Destination::All)
+    }
 }
 
 /// What happened at the ports of one bus.
@@ -73,6 +81,12 @@ impl Ports {
         }
     }
 
+    /// The station of this bus that a frame is for, if it is for one.
+    fn whom(&self, passed: &Passed) -> Option<StationId> {
+        let Some(Destination::Station(station)) = passed.to else { return None };
+        (station.index() < self.first).then_some(station)
+    }
+
     /// The first nanosecond of its bit time at which the rest of a run knows of an event.
     fn nanos(&self, at: u64) -> u128 {
         (u128::from(at) * NANOS).div_ceil(self.rate)
@@ -122,7 +136,7 @@ fn of_bridge(buses: &[Ports], ports: &[Port], alone: bool) -> Vec<(usize, Violat
 }
 
 fn violation(buses: &[Ports], (bus, port): Port, passed: &Passed, text: &str) -> Violation {
-    let station = medium::StationId::new((buses[bus].first + port) as u16);
+    let station = StationId::new((buses[bus].first + port) as u16);
     Violation { at: passed.at, rule: &FORWARDING, station, text: format!("{} {text}", passed.frame) }
 }
 
@@ -134,7 +148,7 @@ fn held(
     (mut above, mut up_to): (i128, i128),
     alone: bool,
 ) -> Vec<(usize, Violation)> {
-    let (mut found, mut forwarded) = (Vec::new(), vec![0; received.len()]);
+    let (mut found, mut fates) = (Vec::new(), vec![Fate::default(); received.len()]);
     for &port in ports {
         let bus = &buses[port.0];
         let mut next = 0;
@@ -142,30 +156,109 @@ fn held(
             let matching = (next..received.len()).find_map(|index| {
                 let (at, from, it) = &received[index];
                 let (low, high) = bus.span(*at, given.at);
-                let fits = low < up_to && above < high;
+                let fits = low < up_to && above < high && it.is_for_all() == given.is_for_all();
                 (high <= above || (fits && *from != port && it.size == given.size)).then_some((index, fits, low, high))
             });
             match matching.filter(|(_, fits, ..)| *fits) {
                 Some((index, _, low, high)) => {
                     (above, up_to, next) = (above.max(low), up_to.min(high), index + 1);
-                    forwarded[index] += 1;
+                    fates[index].copies += 1;
+                    fates[index].whom = fates[index].whom.or(bus.whom(given).map(|station| (port.0, station)));
                 }
                 None => found.push((port.0, violation(buses, port, given, UNHEARD))),
             }
         }
     }
-    for ((at, from, it), count) in received.iter().zip(forwarded) {
-        let ends = |(bus, _): &Port| buses[*bus].nanos(buses[*bus].until) as i128 <= *at as i128 + up_to;
-        let wanted = match it.to {
-            _ if ports.iter().any(ends) => 0,
-            Some(Destination::All) => ports.len() - 1,
-            Some(Destination::Nobody | Destination::Beyond(_)) if alone => 1,
-            _ => 0,
-        };
-        if count < wanted {
-            let text = format!("is for stations beyond, and goes to {count} of the other ports");
-            found.push((from.0, violation(buses, *from, it, &text)));
+    let mut learned = Learned::default();
+    let width = ports.iter().map(|(bus, _)| NANOS.div_ceil(buses[*bus].rate)).max().unwrap_or_default();
+    for (index, (&(at, from, it), fate)) in received.iter().zip(fates).enumerate() {
+        // Of two frames that other ports receive in the same bit time of a bus, any may be the one that is given there.
+        let is_near = |(other, ..): &&(u128, Port, &Passed)| other.abs_diff(at) <= width;
+        let near = received[..index].iter().rev().take_while(is_near);
+        let mut near = near.chain(received[index + 1..].iter().take_while(is_near));
+        let is_one_of_two = near.any(|(_, other, its)| *other != from && its.size == it.size);
+        learned.stations.insert((from.0, it.frame.station), at);
+        let ends = |(bus, _): &Port| buses[*bus].nanos(buses[*bus].until) as i128 <= at as i128 + up_to;
+        if ports.iter().any(ends) || (is_one_of_two && !it.is_for_all()) {
+            continue;
+        }
+        let others = ports.len() - 1;
+        let whom = buses[from.0].whom(it).map(|station| (from.0, station)).or(fate.whom);
+        let wrong = |text: String| (from.0, violation(buses, from, it, &text));
+        let copies = fate.copies;
+        match it.to {
+            _ if let Some(whom) = whom => learned.hold(at, whom, (from.0, copies, others), wrong, &mut found),
+            Some(Destination::All) if copies < others => found.push(wrong(beyond(copies))),
+            Some(Destination::Nobody | Destination::Beyond(_)) if alone && copies == 0 => {
+                found.push(wrong(beyond(copies)));
+            }
+            _ => {}
         }
     }
+    found.extend(learned.of_no_age());
     found
+}
+
+fn beyond(copies: usize) -> String {
+    format!("is for stations beyond, and goes to {copies} of the other ports")
+}
+
+/// What a bridge did with a frame that it received.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fate {
+    copies: usize,
+    /// Bus and number of the station that a copy is for.
+    whom: Option<(usize, StationId)>,
+}
+
+type Found = (usize, Violation);
+
+/// What a bridge has learned (802.1Q, 8.7), and what it did with frames for learned stations.
+#[derive(Debug, Default)]
+struct Learned {
+    /// When each was last heard, in nanoseconds.
+    stations: HashMap<(usize, StationId), u128>,
+    /// Frames that went to their station's port alone, and those that went to all others, each with the time since their
+    /// station was heard, and what is wrong if it was forgotten or was not.
+    alone: Vec<(u128, Found)>,
+    flooded: Vec<(u128, Found)>,
+}
+
+impl Learned {
+    /// Holds a frame for one station, of which `copies` went to the `others`.
+    fn hold(
+        &mut self,
+        at: u128,
+        whom: (usize, StationId),
+        (from, copies, others): (usize, usize, usize),
+        wrong: impl Fn(String) -> Found,
+        found: &mut Vec<Found>,
+    ) {
+        let own = usize::from(whom.0 != from);
+        let goes = format!("goes to {copies} of the {others} other ports");
+        match self.stations.get(&whom) {
+            None if copies == others => {}
+            None => found.push(wrong(format!("is for a station that was not heard, and {goes}"))),
+            Some(_) if own == others && copies == own => {}
+            Some(heard) if copies == own => {
+                self.alone.push((at - heard, wrong(format!("is for a station that is forgotten, and {goes}"))));
+            }
+            Some(heard) if copies == others => {
+                self.flooded.push((at - heard, wrong(format!("is for a station that is learned, and {goes}"))));
+            }
+            Some(_) => found.push(wrong(format!("is for a station that is learned, and {goes}"))),
+        }
+    }
+
+    /// The fewest that no time explains after which stations are forgotten.
+    fn of_no_age(self) -> Vec<Found> {
+        let longest = self.alone.iter().map(|(since, _)| *since).max();
+        let shortest = self.flooded.iter().map(|(since, _)| *since).min();
+        let Some((longest, shortest)) = longest.zip(shortest) else { return Vec::new() };
+        let early: Vec<Found> =
+            self.flooded.into_iter().filter(|(since, _)| *since <= longest).map(|(_, wrong)| wrong).collect();
+        let late: Vec<Found> =
+            self.alone.into_iter().filter(|(since, _)| *since >= shortest).map(|(_, wrong)| wrong).collect();
+        if early.len() <= late.len() { early } else { late }
+    }
 }

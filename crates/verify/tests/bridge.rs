@@ -114,3 +114,69 @@ fn a_damage_at_a_port_is_found() {
         assert!(three.len() == 1 && three[0].0 == 1, "{three:?}");
     }
 }
+
+/// Stations that talk with one another on their own bus, which the bridge floods until it has heard the addressee, and again
+/// when it has forgotten it.
+fn neighbours(ageing: &str, seed: u64) -> Bridged {
+    let bus = |name: &str, arrivals: &str| {
+        format!(
+            "[bus.{name}]\nstations = 4\ntraffic.arrivals = \"{arrivals}\"\ntraffic.destination = \"random\"\n\
+             traffic.frame_size = \"64:2,300:1\"\n"
+        )
+    };
+    planned(&format!(
+        "seed = {seed}\n[run]\nduration = \"200ms\"\nwarmup = \"0s\"\n{}{}[[bridge]]\nname = \"sw\"\n\
+         joins = [\"front\", \"rear\"]\nlatency = \"7us\"\nageing = \"{ageing}\"\n",
+        bus("front", "poisson:0.05"),
+        bus("rear", "poisson:0.02"),
+    ))
+}
+
+#[test]
+fn what_a_bridge_has_learned_is_not_flooded() {
+    for seed in 1..=6 {
+        for ageing in ["300s", "5ms"] {
+            let bridged = neighbours(ageing, seed);
+            let rows = rows(&bridged);
+            assert!(rows[0].len() > 100, "seed {seed}");
+            assert_eq!(found(&bridged, &rows), [], "seed {seed}, {ageing}");
+        }
+    }
+}
+
+/// The first frame for a station that was not heard goes nowhere; a later one, for a learned station, is flooded.
+#[test]
+fn a_bridge_that_has_learned_something_else_is_found() {
+    let bridged = neighbours("300s", 1);
+    let rows = rows(&bridged);
+    let port = bridged.buses[0].stations.len() - 1;
+    let is_given = |row: &Row| row.0.station.index() == port && matches!(row.0.kind, Kind::Offered { .. });
+    let flooded = rows[1].iter().position(is_given).expect("nothing is learned at first");
+    let mut unflooded = rows.clone();
+    unflooded[1].remove(flooded);
+    let one = found(&bridged, &unflooded);
+    assert!(one.len() == 1 && one[0].1.contains("was not heard, and goes to 0 of the 1 other"), "{one:?}");
+
+    // Frames for a station beside their sender. Those whose station was silent for longest could be flooded for that.
+    let is_for_a_host = |row: &&Row| {
+        matches!(row.0.kind, Kind::Offered { .. })
+            && matches!(row.1, Some(Destination::Station(to)) if to.index() < port)
+    };
+    let hosts: Vec<_> = rows[0].iter().filter(is_for_a_host).map(|row| row.0.frame).collect();
+    let is_received = |row: &&Row| row.0.station.index() == port && hosts.contains(&row.0.frame);
+    let received: Vec<&Row> = rows[0].iter().filter(is_received).rev().take(20).collect();
+    let is_found = |row: &&&Row| {
+        let Kind::Delivered { size } = row.0.kind else { return false };
+        let mut more = rows.clone();
+        // 7 us are 70 bit times.
+        let at = row.0.at + BitTimes::new(70);
+        let place = more[1].iter().position(|row| row.0.at > at).unwrap_or(more[1].len());
+        let (mut event, to) = (rows[1][flooded].0, Some(Destination::Nobody));
+        (event.at, event.frame.serial, event.kind) = (at, 1_000_000, Kind::Offered { size });
+        more[1].insert(place, (event, to));
+        let told = found(&bridged, &more);
+        told.len() == 1 && told[0].1.contains("is learned, and goes to 1 of the 1 other")
+    };
+    let told = received.iter().filter(is_found).count();
+    assert!(told >= 10, "{told} of {}", received.len());
+}
