@@ -147,9 +147,13 @@ impl Blocks {
 
     /// The same, and `text` comes after it.
     fn keep_with(&mut self, length: u8, text: &[u8]) {
-        self.block.truncate(self.filled + usize::from(length));
-        self.block.extend_from_slice(text);
-        self.filled = self.block.len() - usize::from(length);
+        let begin = self.filled + usize::from(length);
+        let end = begin + text.len();
+        if self.block.len() < end {
+            self.block.resize(end, 0);
+        }
+        self.block[begin..end].copy_from_slice(text);
+        self.filled = end - usize::from(length);
         self.keep(length);
     }
 
