@@ -173,7 +173,7 @@ fn the_verifier_knows_nothing_of_the_engine() {
 /// It is small enough to be read beside the standard.
 #[test]
 fn the_verifier_is_short() {
-    const MOST: usize = 5_200;
+    const MOST: usize = 5_300;
     let lines: usize = files("crates/verify", "rs").iter().map(|path| text(path).lines().count()).sum();
     assert!(lines <= MOST, "{lines} lines: {MOST} is the most");
 }

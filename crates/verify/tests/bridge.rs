@@ -1,6 +1,12 @@
 //! Bridges between buses: nothing is found in runs, and each damage of what a port was given is.
 
+#[path = "../../medium/tests/common/scenario.rs"]
+mod scenario;
+
 use medium::{BitInstant, BitTimes, Destination, Event, Input, Kind};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use scenario::runner;
 use sim::files::event_log::Header;
 use sim::run::bridge::run;
 use sim::run::observer::Observer;
@@ -179,4 +185,69 @@ fn a_bridge_that_has_learned_something_else_is_found() {
     };
     let told = received.iter().filter(is_found).count();
     assert!(told >= 10, "{told} of {}", received.len());
+}
+
+/// A bus of a network, and the bridge before it.
+#[derive(Clone, Debug)]
+struct Part {
+    stations: usize,
+    rate: &'static str,
+    load: &'static str,
+    whom: usize,
+    bridge: (&'static str, usize, &'static str),
+}
+
+fn any_part() -> impl Strategy<Value = Part> {
+    let of = prop::sample::select::<&'static str>;
+    let bridge =
+        (of(vec!["3us", "7us", "50us"]), prop::sample::select(vec![1, 3, 100]), of(vec!["300s", "1ms", "20ms"]));
+    let own = (1..=5_usize, of(vec!["10M", "100M", "5M"]), of(vec!["0.01", "0.05", "0.2"]), 0..7_usize);
+    (own, bridge).prop_map(|((stations, rate, load, whom), bridge)| Part { stations, rate, load, whom, bridge })
+}
+
+/// Two to four buses in a row, or all of them at one bridge.
+fn any_network() -> impl Strategy<Value = String> {
+    (prop::collection::vec(any_part(), 2..=4), any::<bool>(), 0..1_000_000_u32).prop_map(|(parts, in_a_row, seed)| {
+        let mut text = format!("seed = {seed}\n[run]\nduration = \"50ms\"\nwarmup = \"0s\"\n");
+        for (number, Part { stations, rate, load, whom, .. }) in parts.iter().enumerate() {
+            let to = whom % parts.len();
+            let whom = match whom {
+                5 if *stations > 1 => "random".to_owned(),
+                6 if *stations > 1 => "next".to_owned(),
+                4.. => "broadcast".to_owned(),
+                _ if to == number => "broadcast".to_owned(),
+                _ => format!("b{to}-1"),
+            };
+            text += &format!(
+                "[bus.b{number}]\nstations = {stations}\nmedium.rate = \"{rate}\"\n\
+                 traffic.arrivals = \"poisson:{load}\"\ntraffic.destination = \"{whom}\"\n\
+                 traffic.frame_size = \"64:2,300:1\"\n"
+            );
+        }
+        let bridge = |name: usize, joins: &str| {
+            let (latency, queue, ageing) = parts[name].bridge;
+            format!(
+                "[[bridge]]\nname = \"sw{name}\"\njoins = [{joins}]\nlatency = \"{latency}\"\nqueue = {queue}\n\
+                 ageing = \"{ageing}\"\n"
+            )
+        };
+        let name = |bus: usize| format!("\"b{bus}\"");
+        match in_a_row {
+            true => text.extend((1..parts.len()).map(|bus| bridge(bus, &[name(bus - 1), name(bus)].join(", ")))),
+            false => text += &bridge(0, &(0..parts.len()).map(name).collect::<Vec<_>>().join(", ")),
+        }
+        text
+    })
+}
+
+#[test]
+fn bridges_of_random_networks_forward_what_they_should() {
+    let result = runner(60).run(&any_network(), |text| {
+        let bridged = planned(&text);
+        let found = found(&bridged, &rows(&bridged));
+        if found.is_empty() { Ok(()) } else { Err(TestCaseError::fail(format!("{found:#?}\n{text}"))) }
+    });
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
 }
