@@ -179,6 +179,11 @@ fn each_packet_has_a_colour() {
     assert!(seen.iter().all(|rule| rules.contains(rule)) && seen.len() > 5, "{seen:?}");
 }
 
+/// Rows without what Wireshark 4.4 appends to two columns, which no dissector can take away: a row is JSON.
+fn without_json(told: &str) -> String {
+    told.replace("/JSON\t", "\t").replace("/JSON\n", "\n").replace(", JSON\t", "\t")
+}
+
 /// Wireshark 4.0 has no text of its own in Info for the rows; the dissector has: as `explain` says it.
 #[test]
 fn columns_are_the_logs() {
@@ -197,7 +202,7 @@ fn columns_are_the_logs() {
     let (folder, home) = (folder(), Home::new());
     let (log, capture) = simulated(&folder, "csma-cd");
     let options: Vec<&str> = FIELDS.iter().flat_map(|field| ["-e", field]).collect();
-    let told = home.tshark(&capture, &[&["-T", "fields", "-Y", "ethbus.kind"][..], &options].concat());
+    let told = without_json(&home.tshark(&capture, &[&["-T", "fields", "-Y", "ethbus.kind"][..], &options].concat()));
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let shown = |row: &Value| {
         let cells =
@@ -227,7 +232,7 @@ fn columns_are_the_logs() {
     [&mut told, &mut expected].into_iter().for_each(|lines| lines.sort());
     assert_eq!(told, expected);
 
-    let told = home.tshark(&capture, &["-T", "fields", "-e", "_ws.col.Info", "-e", "_ws.col.Protocol"]);
+    let told = without_json(&home.tshark(&capture, &["-T", "fields", "-e", "_ws.col.Info", "-e", "_ws.col.Protocol"]));
     for row in &rows {
         let line = format!("{}\t{}", text(&row["says"]), text(&row["kind"]).to_uppercase());
         assert!(told.contains(&line), "{line}");
