@@ -185,7 +185,7 @@ fn another_node_takes_over_by_d_plca() {
     check(&results);
     run(ethbus(["replay", &record, "--events", &again])).succeeded();
     assert!(medium_layer(&events) == medium_layer(&again), "the record gives another run");
-    // Until the node is told otherwise it may find another one at any time.
+    // The node may find another one at any time before `dplca off`.
     let text = fs::read_to_string(&events).expect("UTF-8");
     let own = format!("\"station\":\"{}\"", others[0]);
     let mut of_node =
