@@ -240,11 +240,12 @@ impl Soak {
 fn derived_as_it_grows(pipe: PathBuf) -> JoinHandle<Result<u64, String>> {
     let (sender, lines) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
+        // The other thread takes all of them, also after an error.
+        let keep = |line: std::io::Result<String>| _ = sender.send(line.map_err(|error| error.to_string()));
         // Opening a pipe waits until its other end is opened.
-        let lines = std::fs::File::open(&pipe).map(|file| BufReader::new(file).lines());
-        for line in lines.into_iter().flatten() {
-            // The other thread takes all of them, also after an error.
-            _ = sender.send(line.map_err(|error| error.to_string()));
+        match std::fs::File::open(&pipe) {
+            Ok(file) => BufReader::new(file).lines().for_each(keep),
+            Err(error) => keep(Err(error)),
         }
     });
     std::thread::spawn(move || {
