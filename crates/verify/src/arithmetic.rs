@@ -25,7 +25,8 @@ pub const UTILIZATIONS: [(&str, f64); 4] = [
     ("utilization_payload", -8.0 * HEADER_AND_FCS as f64),
 ];
 
-/// The part of `span` that `frames` of `bits` in all take, each with `more` beside it.
-pub fn utilization(bits: u64, frames: u64, more: f64, span: f64) -> f64 {
-    (bits as f64 + more * frames as f64) / span
+/// A utilization by its name: the part of `span` that `frames` of `bits` in all take, with what it counts beside each.
+pub fn utilization(name: &str, bits: u64, frames: u64, span: f64) -> Option<f64> {
+    let (_, more) = UTILIZATIONS.iter().find(|(own, _)| *own == name)?;
+    Some((bits as f64 + more * frames as f64) / span)
 }

@@ -331,7 +331,7 @@ impl Figures {
             ("attempts_per_episode", ratio(collided as f64, self.episodes.len() as f64)),
             ("same_winner", ratio(self.counts.get("same").copied().unwrap_or(0) as f64, frames as f64)),
         ]);
-        metrics.extend(UTILIZATIONS.map(|(name, more)| (name, Some(utilization(bits, frames, more, span)))));
+        metrics.extend(UTILIZATIONS.map(|(name, _)| (name, utilization(name, bits, frames, span))));
         metrics.insert("fairness", self.fairness());
         if let Some(slot) = self.slot {
             let (attempts, own) = (sum("attempts"), |value: f64| Some(value).filter(|_| self.is_dcf));

@@ -2,7 +2,7 @@
 //!
 //! The results widen them where rare events would make them too narrow, so this is a bound from below.
 
-use crate::arithmetic::{UTILIZATIONS, ratio, utilization};
+use crate::arithmetic::{ratio, utilization};
 use medium::{Cause, Event, MacKind, Part};
 use std::ops::Range;
 
@@ -79,14 +79,12 @@ impl Spread {
     pub fn least(&self, path: &str) -> Option<f64> {
         let length = (self.measured.end - self.measured.start) as f64 / BATCHES as f64;
         let part = |part: u64, whole: u64| ratio(part as f64, whole as f64);
-        let more = UTILIZATIONS.iter().find(|(name, _)| *name == path).map(|(_, more)| *more);
         let value = |batch: &Batch| match path {
-            _ if more.is_some() => more.map(|more| utilization(batch.bits, batch.frames, more, length)),
             "attempts_per_frame" => part(batch.attempts, batch.finished),
             "discard_fraction" => part(batch.discarded, batch.finished),
             "access_delay/mean_bt" => part(batch.access_delay, batch.frames),
             "mac_delay/mean_bt" => part(batch.mac_delay, batch.frames),
-            _ => None,
+            _ => utilization(path, batch.bits, batch.frames, length),
         };
         // A batch with nothing to take a mean of would leave fewer, and Student's t is of that many.
         let values = self.batches.iter().map(value).collect::<Option<Vec<f64>>>()?;

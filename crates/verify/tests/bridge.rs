@@ -65,16 +65,21 @@ fn found(bridged: &Bridged, rows: &[Vec<Row>]) -> Vec<(usize, String)> {
     told.into_iter().map(|(bus, violation)| (bus, format!("{} {}", violation.rule.name, violation.text))).collect()
 }
 
+/// The section of a bus.
+fn bus(name: &str, stations: usize, rate: &str, load: &str, whom: &str) -> String {
+    format!(
+        "[bus.{name}]\nstations = {stations}\nmedium.rate = \"{rate}\"\ntraffic.arrivals = \"poisson:{load}\"\n\
+         traffic.destination = \"{whom}\"\ntraffic.frame_size = \"64:2,300:1\"\n"
+    )
+}
+
 /// Two or three buses of different rates in a row.
 fn network(buses: usize, whom: &str, seed: u64) -> Bridged {
     let mut text = format!("seed = {seed}\n[run]\nduration = \"30ms\"\nwarmup = \"0s\"\n");
     for number in 0..buses {
         let (rate, to) = (["10M", "100M", "3M"][number], (number + 1) % buses);
         let whom = if whom == "broadcast" { whom.to_owned() } else { format!("b{to}-1") };
-        text += &format!(
-            "[bus.b{number}]\nstations = 3\nmedium.rate = \"{rate}\"\ntraffic.arrivals = \"poisson:0.2\"\n\
-             traffic.destination = \"{whom}\"\ntraffic.frame_size = \"64:2,300:1\"\n"
-        );
+        text += &bus(&format!("b{number}"), 3, rate, "0.2", &whom);
     }
     for number in 1..buses {
         let (from, latency, queue) = (number - 1, 7 * number, 1 + number);
@@ -124,17 +129,11 @@ fn a_damage_at_a_port_is_found() {
 /// Stations that talk with one another on their own bus, which the bridge floods until it has heard the addressee, and again
 /// when it has forgotten it.
 fn neighbours(ageing: &str, seed: u64) -> Bridged {
-    let bus = |name: &str, arrivals: &str| {
-        format!(
-            "[bus.{name}]\nstations = 4\ntraffic.arrivals = \"{arrivals}\"\ntraffic.destination = \"random\"\n\
-             traffic.frame_size = \"64:2,300:1\"\n"
-        )
-    };
     planned(&format!(
         "seed = {seed}\n[run]\nduration = \"200ms\"\nwarmup = \"0s\"\n{}{}[[bridge]]\nname = \"sw\"\n\
          joins = [\"front\", \"rear\"]\nlatency = \"7us\"\nageing = \"{ageing}\"\n",
-        bus("front", "poisson:0.05"),
-        bus("rear", "poisson:0.02"),
+        bus("front", 4, "10M", "0.05", "random"),
+        bus("rear", 4, "10M", "0.02", "random"),
     ))
 }
 
@@ -218,11 +217,7 @@ fn any_network() -> impl Strategy<Value = String> {
                 _ if to == number => "broadcast".to_owned(),
                 _ => format!("b{to}-1"),
             };
-            text += &format!(
-                "[bus.b{number}]\nstations = {stations}\nmedium.rate = \"{rate}\"\n\
-                 traffic.arrivals = \"poisson:{load}\"\ntraffic.destination = \"{whom}\"\n\
-                 traffic.frame_size = \"64:2,300:1\"\n"
-            );
+            text += &bus(&format!("b{number}"), *stations, rate, load, &whom);
         }
         let bridge = |name: usize, joins: &str| {
             let (latency, queue, ageing) = parts[name].bridge;
