@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod commands;
+mod pager;
 mod traces;
 pub mod windows;
 pub mod wrong_use;

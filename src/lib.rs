@@ -16,6 +16,6 @@
 pub mod cli;
 pub mod containers;
 pub mod live;
-pub mod show;
 pub mod study;
 pub mod virt;
+pub mod watch;

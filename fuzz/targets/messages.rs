@@ -5,8 +5,8 @@ use std::time::Duration;
 pub fn run(data: &[u8]) {
     let _ = serde_json::from_slice::<Request>(data);
     if let Some(Told::Results(results)) = Told::read(data) {
-        let _ = ethbus::show::table(&results);
-        let _ = ethbus::show::live_line(&results, Duration::from_secs(1), Duration::from_secs(2), 80);
+        let _ = say::table(&results);
+        let _ = say::live_line(&results, Duration::from_secs(1), Duration::from_secs(2), 80);
     }
     let Ok(setup) = serde_json::from_slice::<Setup>(data) else { return };
     // That there is a port for each station is the supervisor's word, and an assertion.

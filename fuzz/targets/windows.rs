@@ -1,5 +1,5 @@
 //! An event log in every window: files for other tools, the report's page, and the live view.
-use ethbus::show::watch::screen::{Look, Screen, draw};
+use ethbus::watch::screen::{Look, Screen, draw};
 use ethbus::study::report::gather::Run;
 use ethbus::study::report::page::page;
 use medium::StationId;

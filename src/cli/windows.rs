@@ -1,7 +1,7 @@
 //! Windows as the command line asks for them: their files, pipes and standard output.
 
 use crate::cli::args::WindowArgs;
-use crate::show::say;
+use say::say;
 use sim::files::json_lines::{WriteError, create_as, is_other};
 use sim::files::output::{self, Unfinished, is_stdout};
 use sim::scenario::plan::PlanError;

@@ -2,9 +2,9 @@
 
 use super::args::{self, Cli};
 use super::commands::CommandError;
-use crate::show::{say, with_causes};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
+use say::{say, with_causes};
 use sim::scenario::wrong::meant;
 use sim::settings::keys;
 use std::error::Error;

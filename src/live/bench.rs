@@ -22,7 +22,7 @@ pub use peer::PeerError;
 pub use row::{Asked, Figure, Row, Run, State, Verdict};
 pub use view::table;
 
-use crate::show::with_causes;
+use say::with_causes;
 use serde::Serialize;
 use std::time::Instant;
 

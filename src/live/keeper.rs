@@ -9,9 +9,9 @@
 use crate::live::control::Kept as Answered;
 use crate::live::control::answer::{Answer, RpcError};
 use crate::live::plane::protocol::Kept;
-use crate::show::{say, with_causes};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use medium::{BitRate, BitTimes};
+use say::{say, with_causes};
 use sim::figures::results::{FileResults, Results};
 use sim::files::output::{LINES, OutputError, THREADS, Unfinished, numbered};
 use sim::words::units::many;

@@ -5,7 +5,7 @@
 use crate::live::clients::{InTime, Place, side_by_side, write_in_time};
 use crate::live::control;
 use crate::live::control::request::Control;
-use crate::show::metrics::{Exposition, text};
+use say::metrics::{Exposition, text};
 use sim::figures::results::Results;
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};

@@ -2,7 +2,7 @@
 //! the command ran, so that the same command makes the same picture.
 
 use super::plot::picture::Kind;
-use crate::show::program::typed;
+use say::program::typed;
 use sim::words::prose::escape;
 
 /// A signature and the header's chunk come before all else in a PNG.

@@ -2,8 +2,8 @@
 
 use super::watch::{CABLE, player, screen, text};
 use crate::common::process::{ethbus, run};
-use ethbus::show::watch::player::is_collision;
-use ethbus::show::watch::screen::draw;
+use ethbus::watch::player::is_collision;
+use ethbus::watch::screen::draw;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;

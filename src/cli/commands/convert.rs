@@ -3,9 +3,9 @@
 use super::{CommandError, INTERRUPTED, Outcome, interrupts};
 use crate::cli::args::{ConvertArgs, ConvertTo, WishArgs};
 use crate::cli::windows::{finish, open_whole, wish};
-use crate::show::say;
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
+use say::say;
 use sim::files::event_log::{EventLog, EventLogReader, Header, Level};
 use sim::files::json_lines::WriteError;
 use sim::files::observer::Observer;

@@ -5,9 +5,9 @@ use super::{Outcome, missing_capabilities, print_result};
 use crate::cli::args::DoctorArgs;
 use crate::live::lab::inventory::InventoryError;
 use crate::live::lab::owner::Owner;
-use crate::show::terminal::{USUAL, fold};
 use link::namespace::{Capability, Namespace, enter_user_namespace, has_capability};
 use link::sysctl::silence_ipv6_everywhere;
+use say::terminal::{USUAL, fold};
 use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -149,7 +149,7 @@ fn rights() -> Result<Finding, super::CommandError> {
         Ok(()) => good("rights", "an ordinary user, who may make user namespaces".to_owned()),
         Err(error) => {
             let (found, remedy) = forbidden();
-            let found = found.unwrap_or_else(|| crate::show::with_causes(&error));
+            let found = found.unwrap_or_else(|| say::with_causes(&error));
             wrong("rights", State::Missing, found, &remedy)
         }
     })
@@ -157,9 +157,9 @@ fn rights() -> Result<Finding, super::CommandError> {
 
 /// Whether this process may do what a lab does first. Rights alone do not say so in a container.
 fn trial() -> Result<(), String> {
-    let namespace = Namespace::anonymous().map_err(|error| crate::show::with_causes(&error))?;
-    let silenced = namespace.run(silence_ipv6_everywhere).map_err(|error| crate::show::with_causes(&error))?;
-    silenced.map_err(|error| crate::show::with_causes(&error))
+    let namespace = Namespace::anonymous().map_err(|error| say::with_causes(&error))?;
+    let silenced = namespace.run(silence_ipv6_everywhere).map_err(|error| say::with_causes(&error))?;
+    silenced.map_err(|error| say::with_causes(&error))
 }
 
 /// The setting that forbids user namespaces, and what to do.
@@ -204,7 +204,7 @@ fn login() -> Option<Finding> {
             };
             (format!("{path} {why}"), remedy)
         }
-        Err(error) => (crate::show::with_causes(&error), format!("look at {}", login.display())),
+        Err(error) => (say::with_causes(&error), format!("look at {}", login.display())),
     };
     Some(wrong("records", State::Missing, found, &remedy))
 }

@@ -4,7 +4,7 @@ use super::{CommandError, NOT_TRUSTED, Outcome, print_result};
 use crate::cli::args::DownArgs;
 use crate::live::control::{self, Farewell};
 use crate::live::lab::inventory::{Inventory, InventoryError};
-use crate::show::{say, table};
+use say::{say, table};
 use serde::Serialize;
 use sim::figures::results::Results;
 use sim::scenario::plan::DEFAULT_NAME;

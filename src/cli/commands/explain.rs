@@ -2,9 +2,10 @@
 
 use super::{CommandError, Outcome, print, print_result, result_text};
 use crate::cli::args::{ExplainArgs, Format};
-use crate::show::terminal::{fold_prose, output_columns};
-use crate::show::{pager, plain_table, say};
+use crate::cli::pager;
 use crate::study::plot::picture::{Kind, ready, write};
+use say::terminal::{fold_prose, output_columns};
+use say::{plain_table, say};
 use serde::Serialize;
 use sim::explain::choice::{Ended, Pick, ended};
 use sim::explain::{ExplainError, Wanted, data, draw, find, plca, tell, tell_segment};

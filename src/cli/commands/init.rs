@@ -2,8 +2,8 @@
 
 use super::{CommandError, Outcome, print};
 use crate::cli::args::{Beginning, InitArgs};
-use crate::show::program::program;
-use crate::show::say;
+use say::program::program;
+use say::say;
 use sim::files::json_lines::WriteError;
 use sim::files::output::{SCENARIO, replace};
 use std::io;

@@ -1,9 +1,9 @@
 //! Signals that end a command.
 
 use super::{CommandError, INTERRUPTED};
-use crate::show::{messages, say};
 use crossbeam_channel::{Receiver, bounded};
 use link::signals::{Signal, Signals};
+use say::{messages, say};
 use sim::files::output::WAITING;
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use super::{INTERRUPTED, Outcome, draw_seed, interrupts, print_result, rights};
 use crate::cli::args::DoctorArgs;
 use crate::live::bench::{Context, Logs, Report, State, names, run, table};
 use crate::live::lab;
-use crate::show::{say, show};
+use say::{say, show};
 use sim::scenario::plan::PlanError;
 use std::io::IsTerminal;
 use std::process::ExitCode;

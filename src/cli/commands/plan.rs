@@ -2,13 +2,13 @@
 
 use super::{CommandError, Outcome, print};
 use crate::cli::args::{PlanArgs, SimFormat};
-use crate::show::say;
-use crate::show::terminal::in_locale;
 use crate::study::plan::bound::{Analysis, longest_backlog};
 use crate::study::plan::search::search;
 use crate::study::plan::simulate::{SimulateError, simulate};
 use crate::study::plan::view::{Planned, simulation};
 use medium::BitTimes;
+use say::say;
+use say::terminal::in_locale;
 use sim::scenario::messages::{MessageTable, RATE};
 use sim::scenario::plan::PlanError;
 use std::process::ExitCode;

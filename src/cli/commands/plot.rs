@@ -3,8 +3,6 @@
 use super::validate::{plan, watched};
 use super::{INTERRUPTED, Outcome};
 use crate::cli::args::{PlotArgs, PlotAxis, PlotFigure, PlotUnit};
-use crate::show::program::program;
-use crate::show::say;
 use crate::study::flow;
 use crate::study::literature::{self, Beside, FIGURES};
 use crate::study::plot::PlotError;
@@ -17,6 +15,8 @@ use crate::study::sweep::enough::expected;
 use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::output::with_slash;
 use clap::ValueEnum;
+use say::program::program;
+use say::say;
 use std::path::Path;
 use std::process::ExitCode;
 

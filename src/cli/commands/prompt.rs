@@ -5,7 +5,6 @@ use super::names::at_prompt;
 use super::{CommandError, LAB, Outcome, running_lab};
 use crate::cli::args::Cli;
 use crate::live::lab::inventory::Inventory;
-use crate::show::say;
 use clap::CommandFactory;
 use link::signals::{Signal, Signals, unblock};
 use rustyline::completion::Completer;
@@ -15,6 +14,7 @@ use rustyline::hint::Hinter;
 use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
+use say::say;
 use std::io;
 use std::process::{Command, ExitCode};
 

@@ -3,7 +3,7 @@
 use super::{CommandError, Outcome, interrupts, print_result, refuse_one_file_for_two, run, watch};
 use crate::cli::args::ReplayArgs;
 use crate::cli::windows::{self, named};
-use crate::show::{say, table};
+use say::{say, table};
 use sim::figures::results::{ConfigResults, Results};
 use sim::files::event_log::{EventLog, EventLogReader, Header};
 use sim::files::observer::Both;

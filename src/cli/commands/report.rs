@@ -2,10 +2,10 @@
 
 use super::Outcome;
 use crate::cli::args::ReportArgs;
-use crate::show::say;
 use crate::study::plot::PlotError;
 use crate::study::report::gather::Run;
 use crate::study::report::page::page;
+use say::say;
 use sim::files::output::{HTML, ready, replace};
 use sim::scenario::plan::PlanError;
 use sim::words::units::group;

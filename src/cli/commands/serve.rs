@@ -5,7 +5,7 @@ use crate::cli::args::{DockerArgs, PrometheusArgs};
 use crate::containers::docker;
 use crate::live::lab::inventory::Inventory;
 use crate::live::scrape::{self, address, listen};
-use crate::show::say;
+use say::say;
 use sim::scenario::plan::PlanError;
 use std::net::TcpListener;
 use std::process::ExitCode;

@@ -7,12 +7,12 @@ use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print, refu
 use crate::cli::args::{SimArgs, SimFormat};
 use crate::cli::traces;
 use crate::cli::windows::{self, WindowFiles, named};
-use crate::show::terminal::in_locale;
-use crate::show::{progress, say, table};
 use crate::study::runaway::warnings;
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::{BitInstant, BitTimes};
+use say::terminal::in_locale;
+use say::{progress, say, table};
 use sim::figures::results::Results;
 use sim::figures::results::{RanAway, UntilResults};
 use sim::figures::row::csv;

@@ -5,13 +5,13 @@ use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, print_result,
 use crate::cli::args::StatsArgs;
 use crate::live::control::request::Control;
 use crate::live::lab::inventory::{Content, Inventory};
-use crate::show::refresh::{Ending, refresh};
-use crate::show::terminal::in_locale;
-use crate::show::watch::screened::is_there;
-use crate::show::{fitted, plain_table, table};
+use crate::watch::refresh::{Ending, refresh};
+use crate::watch::screened::is_there;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use link::MacAddr;
 use link::signals::Signal;
+use say::terminal::in_locale;
+use say::{fitted, plain_table, table};
 use serde::Serialize;
 use sim::figures::results::{Results, StationResults};
 use sim::files::event_log::Container;

@@ -2,10 +2,10 @@
 
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, result_text};
 use crate::cli::args::{Cli, Command, Format, SimArgs, ValidateArgs};
-use crate::show::terminal::output_columns;
-use crate::show::{progress, say};
 use crate::study::validate::{Options, Report, ValidateError, run, table, titles};
 use clap::Parser;
+use say::terminal::output_columns;
+use say::{progress, say};
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::PlanError;
 use sim::scenario::plan::{Overrides, Plan};

@@ -2,15 +2,15 @@
 
 use super::{CommandError, Outcome, interrupts};
 use crate::cli::args::WatchArgs;
-use crate::show::say;
-use crate::show::watch::feeder::Feeder;
-use crate::show::watch::keys::Press;
-use crate::show::watch::player::Player;
-use crate::show::watch::screened::is_there;
-use crate::show::watch::terminal::{self, Bus, Titles};
+use crate::watch::feeder::Feeder;
+use crate::watch::keys::Press;
+use crate::watch::player::Player;
+use crate::watch::screened::is_there;
+use crate::watch::terminal::{self, Bus, Titles};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::{BitInstant, StationId};
+use say::say;
 use sim::files::event_log::{EventLogReader, Header};
 use sim::files::json_lines::ReadError;
 use sim::run::view::View;

@@ -6,14 +6,14 @@ use crate::live::control::request::Control;
 use crate::live::control::{self, Events, Notification};
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::seen::shorten;
-use crate::show::program::program;
-use crate::show::watch::keys::Press;
-use crate::show::watch::player::{Player, Source};
-use crate::show::watch::screened::is_there;
-use crate::show::watch::terminal::{self, Bus, Titles};
+use crate::watch::keys::Press;
+use crate::watch::player::{Player, Source};
+use crate::watch::screened::is_there;
+use crate::watch::terminal::{self, Bus, Titles};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use link::signals::Signal;
 use medium::{BitInstant, Deed, Input, StationId};
+use say::program::program;
 use serde_json::value::RawValue;
 use sim::figures::results::Results;
 use sim::files::event_log::{Entry, EventLogReader, Header};
@@ -66,7 +66,7 @@ pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
     let shown = terminal::watch(Player::new(view, source), &titles, &mut bus);
     shown.map_err(|source| CommandError::System { what: "draw on the terminal", source })?;
     if bus.ended.load(Ordering::Relaxed) {
-        crate::show::say(&format!("ethbus: the lab `{}` has ended\n", bus.lab));
+        say::say(&format!("ethbus: the lab `{}` has ended\n", bus.lab));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use super::{VERSIONS, WITH_FAMILIES, inspect, ipam};
 use crate::containers::labs::{self, PLACES, is_up};
 use crate::live::control;
 use crate::live::lab::inventory::Inventory;
-use crate::show::say;
+use say::say;
 use serde_json::{Map, Value, json};
 use sim::words::interface::OCTETS_MAX;
 use std::io::{self, Read};

@@ -9,7 +9,7 @@ use crate::containers::labs;
 use crate::live::control;
 use crate::live::control::request::Control;
 use crate::live::lab::inventory::{Inventory, Labels};
-use crate::show::{say, with_causes};
+use say::{say, with_causes};
 use serde_json::{Value, json};
 use sim::files::event_log::Container;
 use std::collections::{BTreeMap, BTreeSet};

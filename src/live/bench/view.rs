@@ -2,7 +2,7 @@
 
 use super::row::{Asked, Figure, Row, Run, State, Verdict};
 use super::{Machine, Report};
-use crate::show::plain_table;
+use say::plain_table;
 use sim::words::units::group;
 use std::fmt::Write as _;
 

@@ -2,9 +2,9 @@
 
 use super::MakeError;
 use super::processes::ended;
-use crate::show::say;
 use link::namespace::{Namespace, NamespaceError};
 use link::sysctl::has_ipv6;
+use say::say;
 use sim::scenario::plan::host::{Engine, Existing, Host, Netns};
 use sim::scenario::plan::{Plan, StationPlan};
 use std::io::{self, Read};

@@ -4,11 +4,11 @@
 //! object is still as written: an interface where the lab put it, a bridge with the lab's own address.
 
 use crate::live::lab::OUTSIDE;
-use crate::show::say;
 use link::MacAddr;
 use link::lent::{LendError, Lent};
 use link::namespace::{Namespace, NamespaceError, NamespaceId};
 use link::netlink::{LinkError, Netlink};
+use say::say;
 use serde::{Deserialize, Serialize};
 
 /// One thing outside, and which station it belongs to.

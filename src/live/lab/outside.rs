@@ -17,7 +17,6 @@
 use super::inventory::Inventory;
 use super::lent::{Home, Outside, What};
 use super::{AnyError, INTERFACE, LARGEST_MTU, OUTSIDE, Protocols, TAP, beside, configure_station, silence};
-use crate::show::say;
 use link::MacAddr;
 use link::ethtool::disable_offloads;
 use link::lent::{LendError, Lent};
@@ -25,6 +24,7 @@ use link::namespace::{Namespace, names_are_private};
 use link::netlink::{LinkError, LinkInfo, Netlink, VethPair, Vxlan};
 use link::sysctl::{carry_unfiltered, silence_ipv6};
 use link::tap::create_tap;
+use say::say;
 use sim::scenario::plan::StationPlan;
 use sim::scenario::plan::host::{Existing, Host, Tunnel};
 

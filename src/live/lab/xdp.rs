@@ -9,11 +9,11 @@
 //! the port's MTU is above a page, as it is for `open_to_all`: this takes `xdp = true`.
 
 use super::{AnyError, BUS, LARGEST_MTU, MakeError, Segment, link_error};
-use crate::show::{say, with_causes};
 use link::ethtool::ReceiveOffloads;
 use link::namespace::Namespace;
 use link::netlink::{LinkInfo, LinkMonitor, MonitorError, Netlink};
 use link::wait::Waiter;
+use say::{say, with_causes};
 use sim::scenario::plan::Plan;
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! A run as its trace or its results tell it.
 
-use crate::show::verdict::{TOLERANCE, against, verdict};
 use medium::{Config, Kind};
+use say::verdict::{TOLERANCE, against, verdict};
 use sim::figures::results::Results;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::ReadError;

@@ -4,7 +4,7 @@ use super::grid::{Asked, Grid};
 use super::manifest::Manifest;
 use super::output::is_folder;
 use super::part::Part;
-use crate::show::program::quoted;
+use say::program::quoted;
 use sim::scenario::plan::{Overrides, PlanError, ReadError};
 use sim::settings::options::{self, SWEEP};
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! several processes may write one log. No table follows from a log: a lost one costs the estimate and the names of failures.
 
 use super::error::TableError;
-use crate::show::program::typed;
+use say::program::typed;
 use serde::{Deserialize, Serialize};
 use sim::files::output::{LINES, place};
 use std::collections::BTreeMap;

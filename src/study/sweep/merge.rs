@@ -4,7 +4,7 @@ use super::again;
 use super::manifest::Manifest;
 use super::output::{Rows, TableError};
 use super::part::{Part, Shard, Span, spans};
-use crate::show::program::program;
+use say::program::program;
 use sim::files::output::{TABLE, place, replace};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;

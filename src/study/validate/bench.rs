@@ -130,7 +130,7 @@ impl Run {
     /// Where the run has none: a mistake in the check.
     pub fn estimate(&self, metric: &str, value: Option<f64>) -> (f64, f64) {
         let value = value.unwrap_or_else(|| panic!("{}: no {metric}", self.command));
-        let half = crate::show::half_width(&self.results.medium, metric);
+        let half = say::half_width(&self.results.medium, metric);
         (value, half.unwrap_or_else(|| panic!("{}: no interval of {metric}", self.command)))
     }
 

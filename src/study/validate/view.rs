@@ -2,8 +2,8 @@
 
 use super::row::{Expected, HALF_WIDTHS, Row, Verdict};
 use super::{Report, Section};
-use crate::show::plain_table;
-use crate::show::terminal::fold;
+use say::plain_table;
+use say::terminal::fold;
 use sim::words::units::group;
 use std::fmt::Write as _;
 

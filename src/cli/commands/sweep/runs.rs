@@ -3,7 +3,6 @@
 use super::super::CommandError;
 use super::super::sim::{observed, unobserved};
 use super::tables::Tables;
-use crate::show::{progress, wall_time};
 use crate::study::sweep::enough::{Values, value};
 use crate::study::sweep::further::Further;
 use crate::study::sweep::grid::Grid;
@@ -13,6 +12,7 @@ use crate::study::sweep::output::{Output, TableError};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::BitTimes;
+use say::{progress, wall_time};
 use sim::figures::results::Results;
 use sim::figures::row::{Columns, Value, columns_of};
 use sim::run::measure::{results, run};

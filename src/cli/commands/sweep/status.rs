@@ -2,14 +2,14 @@
 
 use crate::cli::args::SweepStatusArgs;
 use crate::cli::commands::{CommandError, Outcome, print_result};
-use crate::show::program::program;
-use crate::show::{plain_table, wall_time};
 use crate::study::sweep::again;
 use crate::study::sweep::enough::expected;
 use crate::study::sweep::journal::History;
 use crate::study::sweep::manifest::Manifest;
 use crate::study::sweep::output::{done, is_written, with_slash};
 use crate::study::sweep::part::{Part, spans};
+use say::program::program;
+use say::{plain_table, wall_time};
 use serde::Serialize;
 use sim::words::units::group;
 use std::path::Path;

@@ -5,7 +5,7 @@ use super::super::{Outcome, draw_seed};
 use super::background;
 use crate::cli::args::{Format, UpArgs};
 use crate::cli::windows::named;
-use crate::show::say;
+use say::say;
 use sim::scenario::plan::bridged::{Bridged, bus_lab_name};
 use sim::scenario::plan::{Overrides, PlanError};
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
 //! What `ethbus up` says when a lab is up: whose addresses are whose, and what to type next.
 
 use crate::live::lab::{FanOutMade, TAP};
-use crate::show::plain_table;
-use crate::show::program::{as_root as as_root_typed, program};
-use crate::show::terminal::{USUAL, fold};
+use say::plain_table;
+use say::program::{as_root as as_root_typed, program};
+use say::terminal::{USUAL, fold};
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::host::Tunnel;
 use sim::scenario::plan::{DEFAULT_NAME, Plan, StationPlan};

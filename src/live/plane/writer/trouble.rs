@@ -1,7 +1,7 @@
 //! What the user reads of a file that is not written any further.
 
-use crate::show::with_causes;
 use crossbeam_channel::Sender;
+use say::with_causes;
 use sim::files::json_lines::WriteError;
 
 pub fn tell_trouble(trouble: &Sender<String>, what: String) {

@@ -9,11 +9,11 @@
 //! ```
 
 use super::screen::{Screen, is_for_a_room, sender_style};
-use crate::show::terminal::cut;
 use medium::{BitInstant, BitTimes, Event, Kind, Method, StationId, Topology};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use say::terminal::cut;
 use sim::scene::{Layout, Part, Shape, Signal};
 use sim::words::places::place;
 use sim::words::units::group;

@@ -1,7 +1,6 @@
 //! The terminal that a view takes over, and gives back as it was.
 
 use super::screen::Look;
-use crate::show::terminal::{USUAL, locale};
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::DisableMouseCapture;
@@ -9,6 +8,7 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
+use say::terminal::{USUAL, locale};
 use std::io::{self, IsTerminal, Stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ fn is_dumb() -> bool {
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Ends the program when its terminal is gone and the view does not notice: crossterm reads a closed terminal for ever.
-pub(in crate::show) fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Result<()> {
+pub(super) fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Result<()> {
     let look = move || {
         while io::stdout().is_terminal() {
             std::thread::sleep(LOOK);
@@ -50,13 +50,13 @@ const USUAL_LINES: u16 = 24;
 
 /// The user's terminal, as it was before when dropped.
 #[derive(Debug)]
-pub(in crate::show) struct Screened {
+pub(super) struct Screened {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     area: Rect,
 }
 
 impl Screened {
-    pub(in crate::show) fn enter() -> io::Result<Screened> {
+    pub(super) fn enter() -> io::Result<Screened> {
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen).inspect_err(|_| leave())?;
         let hook = std::panic::take_hook();
@@ -74,7 +74,7 @@ impl Screened {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub(in crate::show) fn area(&mut self) -> io::Result<Rect> {
+    pub(super) fn area(&mut self) -> io::Result<Rect> {
         let told = self.terminal.size()?;
         let or = |told, usual| if told == 0 { usual } else { told };
         let area = Rect::new(0, 0, or(told.width, USUAL as u16), or(told.height, USUAL_LINES));
@@ -89,7 +89,7 @@ impl Screened {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub(in crate::show) fn draw(&mut self, page: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    pub(super) fn draw(&mut self, page: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.area()?;
         self.terminal.draw(page).map(|_| ())
     }

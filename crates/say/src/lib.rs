@@ -1,4 +1,5 @@
 //! Results for people: the table, and the live line.
+#![forbid(unsafe_code)]
 
 mod attempts;
 pub mod bridges;
@@ -7,16 +8,13 @@ mod emulator;
 mod fitted;
 pub mod messages;
 pub mod metrics;
-pub mod pager;
 mod plan;
 pub mod program;
 mod programs;
-pub mod refresh;
 pub mod sentence;
 pub mod terminal;
 mod turns;
 pub mod verdict;
-pub mod watch;
 
 use attempts::attempts;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
@@ -363,7 +361,7 @@ mod tests {
     use super::*;
 
     /// The data plane's report to a supervisor.
-    const TOLD: &[u8] = include_bytes!("../fuzz/corpus/messages/results");
+    const TOLD: &[u8] = include_bytes!("../../../fuzz/corpus/messages/results");
 
     #[test]
     fn results_of_a_run_are_shown() {
@@ -387,7 +385,7 @@ mod tests {
     /// docs/glossary.md has every word of the tables.
     #[test]
     fn the_glossary_has_every_word_of_the_tables() {
-        let glossary = include_str!("../docs/glossary.md");
+        let glossary = include_str!("../../../docs/glossary.md");
         let cells: Vec<&str> = glossary
             .lines()
             .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()?.split(" (").next())

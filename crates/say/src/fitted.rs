@@ -4,7 +4,7 @@ use super::{
     attempts, connections, emulator, heading, medium, sentence, station_notes, station_rows, station_table, turns,
     verdict_line,
 };
-use crate::show::terminal::{cut, fold};
+use crate::terminal::{cut, fold};
 use sim::figures::results::Results;
 use sim::words::units::many;
 
@@ -88,7 +88,7 @@ fn folded(text: &str, columns: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::tests::told_results;
+    use crate::tests::told_results;
 
     /// The results of a lab with this number of stations.
     fn results(stations: usize) -> Results {

@@ -9,6 +9,7 @@ pub mod keys;
 pub mod picture;
 pub mod player;
 pub mod question;
+pub mod refresh;
 pub mod screen;
 pub mod screened;
 pub mod terminal;

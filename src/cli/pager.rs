@@ -1,7 +1,7 @@
 //! A text that is longer than the terminal goes through a pager, as git has it: `$PAGER`, else `less -FRX`.
 
-use super::terminal::output_size;
 use link::signals::{Signal, Signals};
+use say::terminal::output_size;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};

@@ -1,11 +1,11 @@
 //! A screen of the live view, drawn from a state. The same state gives the same screen.
 
 use super::picture;
-use crate::show::terminal::{cut, fold};
 use medium::{FrameId, StationId, Topology};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
+use say::terminal::{cut, fold};
 use sim::run::view::{Turn, View};
 use sim::scene::Doing;
 use sim::words::sentences::{TIED, frame_name, nanos, real};

@@ -161,7 +161,7 @@ fn kernel_drops(links: &[LinkResults]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::tests::told_results;
+    use crate::tests::told_results;
 
     /// Ten milliseconds are little of ten seconds and much of fifty milliseconds: the share says which. A pause is no slip.
     #[test]

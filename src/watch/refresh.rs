@@ -1,6 +1,6 @@
 //! A page of text on a terminal that is made anew at intervals, until the user ends it.
 
-use super::watch::screened::{Screened, end_with_the_terminal};
+use super::screened::{Screened, end_with_the_terminal};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::widgets::Paragraph;
 use std::io;

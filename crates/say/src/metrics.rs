@@ -263,7 +263,8 @@ mod tests {
     fn every_number_of_a_lab_is_told() {
         let counters: Vec<&str> = Counters::default().named().map(|(name, _)| name).collect();
         assert_eq!(COUNTERS.iter().map(|counter| counter.name).collect::<Vec<_>>(), counters);
-        let told: Value = serde_json::from_slice(include_bytes!("../../fuzz/corpus/messages/results")).expect("JSON");
+        let told: Value =
+            serde_json::from_slice(include_bytes!("../../../fuzz/corpus/messages/results")).expect("JSON");
         let mut results: Results = serde_json::from_value(told["results"].clone()).expect("results");
         let mut emulator = EmulatorResults::default();
         (emulator.machine.steal_ns, emulator.machine.cpu_wait_ns) = (Some(1), Some(1));

@@ -179,7 +179,7 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::tests::told_results;
+    use crate::tests::told_results;
 
     /// With PLCA an attempt more is normal: the sentence speaks of turns, and of what met on the line.
     #[test]
