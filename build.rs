@@ -2,6 +2,7 @@
 //! a release build.
 
 extern crate self as sim;
+extern crate self as study;
 
 #[path = "src/cli/args.rs"]
 #[allow(dead_code, unused_imports, missing_docs, reason = "only the definitions are used here")]
@@ -26,12 +27,10 @@ mod settings {
 
 /// The settings of `ethbus retry service`.
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
-#[path = "src/study"]
-mod study {
-    pub mod retry {
-        pub mod service {
-            pub mod keys;
-        }
+#[path = "crates/study/src/retry"]
+mod retry {
+    pub mod service {
+        pub mod keys;
     }
 }
 
@@ -46,7 +45,7 @@ fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=crates/sim/src/words/units.rs");
     println!("cargo::rerun-if-changed=crates/sim/src/settings/options.rs");
     println!("cargo::rerun-if-changed=crates/sim/src/settings/table.rs");
-    println!("cargo::rerun-if-changed=src/study/retry/service/keys.rs");
+    println!("cargo::rerun-if-changed=crates/study/src/retry/service/keys.rs");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let (completions, man) = (out.join("completions"), out.join("man"));
     std::fs::create_dir_all(&completions)?;

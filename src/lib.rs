@@ -16,6 +16,5 @@
 pub mod cli;
 pub mod containers;
 pub mod live;
-pub mod study;
 pub mod virt;
 pub mod watch;

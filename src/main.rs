@@ -8,7 +8,6 @@ use ethbus::cli::wrong_use::{self, WRONG_USE};
 use ethbus::containers::cni;
 use ethbus::live::control::request::Control;
 use ethbus::live::plane;
-use ethbus::study::plot::PlotError;
 use link::confine::keep_capabilities;
 use link::namespace::Capability;
 use say::{messages, say, with_causes};
@@ -19,6 +18,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+use study::plot::PlotError;
 
 /// How long a reader may take to read the last messages. Everything that was made is removed by then.
 const FAREWELL: Duration = Duration::from_secs(2);

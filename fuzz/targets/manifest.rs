@@ -1,6 +1,6 @@
 //! The manifest beside a table: what it says of its runs, and the grid that it makes again.
-use ethbus::study::sweep::again;
-use ethbus::study::sweep::manifest::Manifest;
+use study::sweep::again;
+use study::sweep::manifest::Manifest;
 use std::path::Path;
 
 pub fn run(data: &[u8]) {

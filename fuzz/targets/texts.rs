@@ -1,8 +1,8 @@
 //! Quantities, traffic, places and addresses as people write them.
-use ethbus::study::sweep::expression::{Outcome, evaluate, filled};
-use ethbus::study::sweep::journal::History;
-use ethbus::study::sweep::part::{Shard, Span};
-use ethbus::study::sweep::values::{value_at, values};
+use study::sweep::expression::{Outcome, evaluate, filled};
+use study::sweep::journal::History;
+use study::sweep::part::{Shard, Span};
+use study::sweep::values::{value_at, values};
 use sim::scenario::file::{MacText, Network, PlaceText, TopologyText};
 use sim::windows::capture::filter::Filter;
 use sim::traffic::{Arrivals, Sizes, To};

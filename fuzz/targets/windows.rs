@@ -1,7 +1,7 @@
 //! An event log in every window: files for other tools, the report's page, and the live view.
 use ethbus::watch::screen::{Look, Screen, draw};
-use ethbus::study::report::gather::Run;
-use ethbus::study::report::page::page;
+use study::report::gather::Run;
+use study::report::page::page;
 use medium::StationId;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

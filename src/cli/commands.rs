@@ -46,10 +46,6 @@ use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use crate::live::scrape::ScrapeError;
 use crate::live::supervisor::SupervisorError;
-use crate::study::plot::PlotError;
-use crate::study::retry::{NamedError, RunError};
-use crate::study::sweep::output::TableError;
-use crate::study::theory::Refusal;
 use crate::virt::lab::{ImageError, LabError};
 use ::sim::explain::ExplainError;
 use ::sim::files::json_lines::{ReadError, WriteError};
@@ -68,6 +64,10 @@ use say::{making, say, with_causes};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use study::plot::PlotError;
+use study::retry::{NamedError, RunError};
+use study::sweep::output::TableError;
+use study::theory::Refusal;
 
 /// Why a command failed. `main` alone prints it, with everything that led to it.
 #[derive(Debug, thiserror::Error)]
@@ -222,7 +222,7 @@ pub enum CommandError {
     Replay(ReplayError),
     /// A run cannot be reported.
     #[error(transparent)]
-    Report(#[from] crate::study::report::gather::GatherError),
+    Report(#[from] study::report::gather::GatherError),
     /// A frame cannot be explained.
     #[error(transparent)]
     Explain(ExplainError),

@@ -5,10 +5,10 @@
 use crate::common::given;
 use crate::common::process::{Finished, ethbus, run};
 use backoff::Generator;
-use ethbus::study::plan::bound::Analysis;
-use ethbus::study::plan::simulate::simulate;
 use medium::{BitTimes, HostDelay, MacPhy};
 use sim::scenario::messages::{Message, MessageTable, Node};
+use study::plan::bound::Analysis;
+use study::plan::simulate::simulate;
 
 /// Draws tables of all kinds.
 struct Drawn(Generator);

@@ -1,12 +1,12 @@
 //! `ethbus theory check`, quick: what it says, how it ends, what the docs show of it, and that its checks can fail.
 
 use backoff::Policy;
-use ethbus::study::validate::{Options, Verdict, run};
 use medium::{Aloha, BitTimes, Config, Csma, CsmaCa, Method, Persistence, Plca, SlottedAloha, Topology};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use study::validate::{Options, Verdict, run};
 
 /// `ethbus theory check --quick`, run once for all tests.
 fn quick() -> &'static Output {

@@ -1,11 +1,11 @@
 //! Arguments of `ethbus retry`.
 
 use super::{PoliciesArg, Seeded, SetArg, Written};
-use crate::study::retry::service::keys::{HERD, KEYS, Key};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 use sim::words::units::duration;
 use std::path::PathBuf;
 use std::time::Duration;
+use study::retry::service::keys::{HERD, KEYS, Key};
 
 /// Options of `retry`.
 #[derive(Args, Clone, Debug)]

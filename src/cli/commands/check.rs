@@ -4,7 +4,6 @@ use super::sim::DEFAULT_SEED;
 use super::{CommandError, Outcome, print};
 use crate::cli::args::{CheckArgs, Format};
 use crate::cli::wrong_use::WRONG_USE;
-use crate::study::runaway::warnings;
 use say::{say, with_causes};
 use serde_json::{Value, json};
 use sim::scenario::file::ScenarioError;
@@ -15,6 +14,7 @@ use sim::settings::schema::schema;
 use sim::words::units::many;
 use std::path::Path;
 use std::process::ExitCode;
+use study::runaway::warnings;
 
 /// Checks scenario files, each wholly.
 ///

@@ -3,7 +3,6 @@
 use super::{CommandError, Outcome, print, print_result, result_text};
 use crate::cli::args::{ExplainArgs, Format};
 use crate::cli::pager;
-use crate::study::plot::picture::{Kind, ready, write};
 use say::terminal::{fold_prose, output_columns};
 use say::{plain_table, say};
 use serde::Serialize;
@@ -19,6 +18,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
+use study::plot::picture::{Kind, ready, write};
 
 /// How many frames `--list` shows to people.
 const LISTED: usize = 20;

@@ -2,16 +2,16 @@
 
 use super::{CommandError, Outcome, print};
 use crate::cli::args::{PlanArgs, SimFormat};
-use crate::study::plan::bound::{Analysis, longest_backlog};
-use crate::study::plan::search::search;
-use crate::study::plan::simulate::{SimulateError, simulate};
-use crate::study::plan::view::{Planned, simulation};
 use medium::BitTimes;
 use say::say;
 use say::terminal::in_locale;
 use sim::scenario::messages::{MessageTable, RATE};
 use sim::scenario::plan::PlanError;
 use std::process::ExitCode;
+use study::plan::bound::{Analysis, longest_backlog};
+use study::plan::search::search;
+use study::plan::simulate::{SimulateError, simulate};
+use study::plan::view::{Planned, simulation};
 
 /// Prints the bounds; fails if a deadline is not kept by its bound.
 ///

@@ -3,22 +3,22 @@
 use super::validate::{plan, watched};
 use super::{INTERRUPTED, Outcome};
 use crate::cli::args::{PlotArgs, PlotAxis, PlotFigure, PlotUnit};
-use crate::study::flow;
-use crate::study::literature::{self, Beside, FIGURES};
-use crate::study::plot::PlotError;
-use crate::study::plot::axis::Axis;
-use crate::study::plot::data::{Figure, Range, Table, Wanted, range};
-use crate::study::plot::labels::TimeUnit;
-use crate::study::plot::picture::{Kind, ready, write};
-use crate::study::sweep::again::command;
-use crate::study::sweep::enough::expected;
-use crate::study::sweep::manifest::Manifest;
-use crate::study::sweep::output::with_slash;
 use clap::ValueEnum;
 use say::program::program;
 use say::say;
 use std::path::Path;
 use std::process::ExitCode;
+use study::flow;
+use study::literature::{self, Beside, FIGURES};
+use study::plot::PlotError;
+use study::plot::axis::Axis;
+use study::plot::data::{Figure, Range, Table, Wanted, range};
+use study::plot::labels::TimeUnit;
+use study::plot::picture::{Kind, ready, write};
+use study::sweep::again::command;
+use study::sweep::enough::expected;
+use study::sweep::manifest::Manifest;
+use study::sweep::output::with_slash;
 
 /// Draws a figure.
 ///

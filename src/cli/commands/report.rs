@@ -2,14 +2,14 @@
 
 use super::Outcome;
 use crate::cli::args::ReportArgs;
-use crate::study::plot::PlotError;
-use crate::study::report::gather::Run;
-use crate::study::report::page::page;
 use say::say;
 use sim::files::output::{HTML, ready, replace};
 use sim::scenario::plan::PlanError;
 use sim::words::units::group;
 use std::process::ExitCode;
+use study::plot::PlotError;
+use study::report::gather::Run;
+use study::report::page::page;
 
 /// Makes a page of runs.
 ///

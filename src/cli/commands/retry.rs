@@ -4,23 +4,23 @@ use super::{CommandError, Outcome, print_result};
 use crate::cli::args::retry::{
     HerdArgs, HerdWhat, PictureArgs, RetryArgs, RetryCommand, RetryDelaysArgs, ServiceArgs, ServiceWhat, TipArgs,
 };
-use crate::study::plot::PlotError;
-use crate::study::plot::axis::Axis;
-use crate::study::plot::data::{Figure, Point, Series};
-use crate::study::plot::picture::{Kind, write};
-use crate::study::retry::delays::{self, Delay, Delays};
-use crate::study::retry::herd::{self, Herd};
-use crate::study::retry::published::Published;
-use crate::study::retry::service::keys::{HERD, KEYS, key};
-use crate::study::retry::service::{self, Class, Settings, Tips};
-use crate::study::retry::{Named, NamedError, RunError};
-use crate::study::sweep::values::{Value, values};
 use backoff::{BudgetLimits, RateLimits};
 use sim::scenario::file::ScenarioError;
 use sim::scenario::wrong::meant;
 use sim::words::units::{duration, duration_or_zero, per_second, whole};
 use std::process::ExitCode;
 use std::time::Duration;
+use study::plot::PlotError;
+use study::plot::axis::Axis;
+use study::plot::data::{Figure, Point, Series};
+use study::plot::picture::{Kind, write};
+use study::retry::delays::{self, Delay, Delays};
+use study::retry::herd::{self, Herd};
+use study::retry::published::Published;
+use study::retry::service::keys::{HERD, KEYS, key};
+use study::retry::service::{self, Class, Settings, Tips};
+use study::retry::{Named, NamedError, RunError};
+use study::sweep::values::{Value, values};
 
 /// A bound farther away than this number of means is not drawn.
 const FARTHEST: f64 = 100.0;

@@ -7,7 +7,6 @@ use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print, refu
 use crate::cli::args::{SimArgs, SimFormat};
 use crate::cli::traces;
 use crate::cli::windows::{self, WindowFiles, named};
-use crate::study::runaway::warnings;
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::{BitInstant, BitTimes};
@@ -37,6 +36,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use study::runaway::warnings;
 
 /// Runs a plan in virtual time and tells what it gave.
 ///

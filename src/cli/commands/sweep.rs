@@ -10,15 +10,6 @@ use self::tables::Tables;
 use super::sim::DEFAULT_SEED;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print};
 use crate::cli::args::{MergeArgs, SweepArgs, SweepCommand};
-use crate::study::sweep::choice::Wish;
-use crate::study::sweep::grid::{Asked, Grid};
-use crate::study::sweep::journal::{Journal, Provenance};
-use crate::study::sweep::lines::line;
-use crate::study::sweep::manifest::Manifest;
-use crate::study::sweep::merge::STANDARD_OUTPUT;
-use crate::study::sweep::output::{Output, TableError, is_folder, with_slash};
-use crate::study::sweep::part::{Part, Shard, Span, spans};
-use crate::study::sweep::{again, enough, environment, seeds};
 use say::say;
 use sim::figures::until::Until;
 use sim::files::output::{PARQUET, TABLE, create, place_name, ready};
@@ -30,6 +21,15 @@ use sim::words::units::{self, group, many};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
+use study::sweep::choice::Wish;
+use study::sweep::grid::{Asked, Grid};
+use study::sweep::journal::{Journal, Provenance};
+use study::sweep::lines::line;
+use study::sweep::manifest::Manifest;
+use study::sweep::merge::STANDARD_OUTPUT;
+use study::sweep::output::{Output, TableError, is_folder, with_slash};
+use study::sweep::part::{Part, Shard, Span, spans};
+use study::sweep::{again, enough, environment, seeds};
 
 /// Runs a grid, or what is left of it.
 ///
@@ -231,13 +231,12 @@ fn merge(args: &MergeArgs) -> Outcome {
         return Err(PlanError::option("--parquet", "it needs a file: write one to --out".to_owned()).into());
     }
     args.packed.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
-    let runs =
-        crate::study::sweep::merge::merge(&args.merged.out, &args.shards.tables).map_err(|error| match error {
-            TableError::File { what: "write", path, source } if path == Path::new(STANDARD_OUTPUT) => {
-                CommandError::Output(source)
-            }
-            error => error.into(),
-        })?;
+    let runs = study::sweep::merge::merge(&args.merged.out, &args.shards.tables).map_err(|error| match error {
+        TableError::File { what: "write", path, source } if path == Path::new(STANDARD_OUTPUT) => {
+            CommandError::Output(source)
+        }
+        error => error.into(),
+    })?;
     args.packed.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.merged.out, path))?;
     say(&format!("ethbus: {}: {}\n", many(runs, "run"), args.merged.out.display()));
     Ok(ExitCode::SUCCESS)
@@ -322,8 +321,7 @@ fn check_parquet(_: Option<&Path>) -> Result<(), PlanError> {
 
 #[cfg(feature = "parquet")]
 fn write_parquet(table: &Path, path: &Path) -> Result<(), CommandError> {
-    crate::study::sweep::parquet::write(table, path)
-        .map_err(|source| CommandError::Parquet { path: path.to_owned(), source })
+    study::sweep::parquet::write(table, path).map_err(|source| CommandError::Parquet { path: path.to_owned(), source })
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -5,14 +5,14 @@ use super::{Outcome, print_result};
 use crate::cli::args::theory::{
     self as args, BianchiArgs, ChannelArgs, CsmaArgs, PlcaTheoryArgs, Theory, TheoryArgs, TheoryCommand, Users,
 };
-use crate::study::theory::aloha::{self, Time};
-use crate::study::theory::bianchi::{self, Dcf, Phy};
-use crate::study::theory::csma::{Csma, Persistence};
-use crate::study::theory::lam::{Channel, Population};
-use crate::study::theory::{
+use std::process::ExitCode;
+use study::theory::aloha::{self, Time};
+use study::theory::bianchi::{self, Dcf, Phy};
+use study::theory::csma::{Csma, Persistence};
+use study::theory::lam::{Channel, Population};
+use study::theory::{
     Answer, Refusal, backoff, ceiling, contention, kleinrock_lam, plca, resolution, tdma, two_stations,
 };
-use std::process::ExitCode;
 
 /// Prints what a theory says.
 ///

@@ -2,7 +2,6 @@
 
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, result_text};
 use crate::cli::args::{Cli, Command, Format, SimArgs, ValidateArgs};
-use crate::study::validate::{Options, Report, ValidateError, run, table, titles};
 use clap::Parser;
 use say::terminal::output_columns;
 use say::{progress, say};
@@ -13,6 +12,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
+use study::validate::{Options, Report, ValidateError, run, table, titles};
 
 /// Scenarios that checks name, by their path in the source tree.
 const SCENARIOS: &[(&str, &str)] = &[

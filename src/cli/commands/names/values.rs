@@ -1,7 +1,6 @@
 //! Values that options and scenario keys take. The parsers themselves name them: in a list of words, or in their error
 //! for a text that makes no sense, where every form is between backquotes.
 
-use crate::study::sweep::grid;
 use medium::Phy;
 use sim::explain::choice::Pick;
 use sim::scenario::file::Scenario;
@@ -12,6 +11,7 @@ use sim::settings::options;
 use sim::settings::overrides::dotted_key;
 use sim::windows::capture::filter::Filter;
 use sim::words::plca::SETTINGS;
+use study::sweep::grid;
 
 /// What no parser takes.
 const NONSENSE: &str = "?";

@@ -4,7 +4,6 @@ use super::{check_files, ended, observers, outputs, replicas, timing};
 use crate::cli::args::{SimArgs, SimFormat};
 use crate::cli::commands::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print};
 use crate::cli::windows;
-use crate::study::runaway::warnings;
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use say::terminal::in_locale;
@@ -22,6 +21,7 @@ use sim::windows::packing;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
+use study::runaway::warnings;
 
 /// Runs all buses together and tells what each gave, and what crossed.
 pub fn sim(bridged: &Bridged, args: &SimArgs) -> Outcome {

@@ -3,14 +3,14 @@
 use super::runs::{Ended, Sweep, TIMING};
 use crate::cli::args::RowArgs;
 use crate::cli::commands::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_result};
-use crate::study::sweep::again::grid;
-use crate::study::sweep::journal::Provenance;
-use crate::study::sweep::kept::{Difference, Kept};
-use crate::study::sweep::output::{TableError, with_slash};
 use say::{plain_table, say};
 use serde::Serialize;
 use sim::words::units::many;
 use std::process::ExitCode;
+use study::sweep::again::grid;
+use study::sweep::journal::Provenance;
+use study::sweep::kept::{Difference, Kept};
+use study::sweep::output::{TableError, with_slash};
 
 /// How a row compares with the same run of today.
 #[derive(Debug, Serialize)]

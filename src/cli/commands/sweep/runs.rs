@@ -3,12 +3,6 @@
 use super::super::CommandError;
 use super::super::sim::{observed, unobserved};
 use super::tables::Tables;
-use crate::study::sweep::enough::{Values, value};
-use crate::study::sweep::further::Further;
-use crate::study::sweep::grid::Grid;
-use crate::study::sweep::journal::Journal;
-use crate::study::sweep::lines::line;
-use crate::study::sweep::output::{Output, TableError};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::BitTimes;
@@ -20,6 +14,12 @@ use sim::run::pool::{self, Stop};
 use sim::scenario::plan::Plan;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+use study::sweep::enough::{Values, value};
+use study::sweep::further::Further;
+use study::sweep::grid::Grid;
+use study::sweep::journal::Journal;
+use study::sweep::lines::line;
+use study::sweep::output::{Output, TableError};
 
 /// What every thread of a sweep knows.
 pub struct Sweep<'a> {

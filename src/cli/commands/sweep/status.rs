@@ -2,12 +2,6 @@
 
 use crate::cli::args::SweepStatusArgs;
 use crate::cli::commands::{CommandError, Outcome, print_result};
-use crate::study::sweep::again;
-use crate::study::sweep::enough::expected;
-use crate::study::sweep::journal::History;
-use crate::study::sweep::manifest::Manifest;
-use crate::study::sweep::output::{done, is_written, with_slash};
-use crate::study::sweep::part::{Part, spans};
 use say::program::program;
 use say::{plain_table, wall_time};
 use serde::Serialize;
@@ -15,6 +9,12 @@ use sim::words::units::group;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+use study::sweep::again;
+use study::sweep::enough::expected;
+use study::sweep::journal::History;
+use study::sweep::manifest::Manifest;
+use study::sweep::output::{done, is_written, with_slash};
+use study::sweep::part::{Part, spans};
 
 /// How far one table is.
 #[derive(Debug, Serialize)]

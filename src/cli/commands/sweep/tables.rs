@@ -2,8 +2,6 @@
 
 use crate::cli::args::SweepArgs;
 use crate::cli::commands::CommandError;
-use crate::study::sweep::further::{EVENTS, FRAMES, Further, NewFile, SERIES, STATIONS, TABLES, Wanted};
-use crate::study::sweep::lines::line;
 use medium::{BitInstant, BitTimes};
 use sim::figures::results::Results;
 use sim::figures::row::{Columns, station_columns};
@@ -21,6 +19,8 @@ use sim::words::units::duration;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use study::sweep::further::{EVENTS, FRAMES, Further, NewFile, SERIES, STATIONS, TABLES, Wanted};
+use study::sweep::lines::line;
 
 /// Which tables there are, and where they begin.
 pub struct Tables {

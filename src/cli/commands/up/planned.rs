@@ -3,13 +3,13 @@
 use crate::cli::args::UpArgs;
 use crate::cli::commands::CommandError;
 use crate::live::driver::scenario::Offering;
-use crate::study::plan::bound::{Analysis, Bound, longest_backlog};
 use sim::figures::messages::Suspension;
 use sim::figures::results::{Results, StationResults};
 use sim::scenario::file::Scenario;
 use sim::scenario::messages::{DAY, Message, MessageTable, RATE};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use std::path::Path;
+use study::plan::bound::{Analysis, Bound, longest_backlog};
 
 /// More frames than this in a second are not offered ahead of other programs; a full bus has 14,880.
 const MOST_AHEAD: f64 = 20_000.0;
