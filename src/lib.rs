@@ -14,7 +14,4 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
-pub mod containers;
-pub mod live;
-pub mod virt;
 pub mod watch;

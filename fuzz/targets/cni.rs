@@ -1,6 +1,6 @@
 //! What a container runtime says to the plugin: a command and three variables, each up to a NUL, and then a network.
-use ethbus::containers::cni::COMMAND;
-use ethbus::containers::cni::request::Request;
+use live::containers::cni::COMMAND;
+use live::containers::cni::request::Request;
 
 pub fn run(data: &[u8]) {
     let mut parts = data.splitn(6, |octet| *octet == 0);

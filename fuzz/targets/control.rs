@@ -1,5 +1,5 @@
 //! What somebody writes to a lab's control socket, and what a lab would do to its stations.
-use ethbus::live::control::request::{Control, Line};
+use live::control::request::{Control, Line};
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use std::sync::LazyLock;

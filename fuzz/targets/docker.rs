@@ -1,5 +1,5 @@
 //! What Docker's daemon says to the network driver: the path up to a NUL, and then the body.
-use ethbus::containers::docker::call::Call;
+use live::containers::docker::call::Call;
 
 pub fn run(data: &[u8]) {
     let at = data.iter().position(|octet| *octet == 0).unwrap_or(data.len());

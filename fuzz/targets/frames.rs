@@ -1,6 +1,6 @@
 //! What a station sends: octets of any kind, with anything that the kernel may say about them.
-use ethbus::live::plane::ports::Ports;
-use ethbus::live::plane::protocol::Port;
+use live::plane::ports::Ports;
+use live::plane::protocol::Port;
 use link::packet::PartialChecksum;
 use medium::{BitTimes, StationId, Topology};
 

@@ -1,6 +1,6 @@
 //! An image of a container: entries of an archive, each a kind, a name, and a target or octets, up to a NUL each. Whatever they
 //! are, nothing outside the folder changes.
-use ethbus::virt::image::unpack;
+use live::virt::image::unpack;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! What supervisor and data plane say to each other: the supervisor believes no data plane that has been taken over.
-use ethbus::live::plane::protocol::{Request, Setup, Told};
+use live::plane::protocol::{Request, Setup, Told};
 use std::time::Duration;
 
 pub fn run(data: &[u8]) {

@@ -41,12 +41,6 @@ mod watch_live;
 
 use crate::cli::args::Format;
 use crate::cli::windows::OpenError;
-use crate::live::control::{self, answer::RpcError};
-use crate::live::lab::MakeError;
-use crate::live::lab::inventory::{Content, Inventory, InventoryError};
-use crate::live::scrape::ScrapeError;
-use crate::live::supervisor::SupervisorError;
-use crate::virt::lab::{ImageError, LabError};
 use ::sim::explain::ExplainError;
 use ::sim::files::json_lines::{ReadError, WriteError};
 use ::sim::files::output::{OutputError, STDOUT_PLACE, is_stdout, is_stdout_taken};
@@ -59,6 +53,12 @@ use interrupts::{interrupts, interrupts_of_a_run};
 use link::namespace::{Capability, NamespaceError, capabilities_missing};
 use link::random::random;
 use link::signals::Signal;
+use live::control::{self, answer::RpcError};
+use live::lab::MakeError;
+use live::lab::inventory::{Content, Inventory, InventoryError};
+use live::scrape::ScrapeError;
+use live::supervisor::SupervisorError;
+use live::virt::lab::{ImageError, LabError};
 use say::terminal::in_locale;
 use say::{making, say, with_causes};
 use std::io::{self, Write};
@@ -201,7 +201,7 @@ pub enum CommandError {
     },
     /// The scenario's traffic cannot be offered.
     #[error(transparent)]
-    Offer(#[from] crate::live::driver::scenario::OfferError),
+    Offer(#[from] live::driver::scenario::OfferError),
     /// The result could not be written.
     #[error("cannot write the result")]
     Output(#[source] io::Error),

@@ -2,9 +2,9 @@
 
 use super::{CommandError, Outcome, print, running_lab, station_names};
 use crate::cli::args::{AddArgs, Format, PortArgs};
-use crate::live::control;
-use crate::live::control::request::Control;
-use crate::live::lab::inventory::Inventory;
+use live::control;
+use live::control::request::Control;
+use live::lab::inventory::Inventory;
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
 

@@ -3,10 +3,10 @@
 use super::measure::measure;
 use super::{Outcome, missing_capabilities, print_result};
 use crate::cli::args::DoctorArgs;
-use crate::live::lab::inventory::InventoryError;
-use crate::live::lab::owner::Owner;
 use link::namespace::{Capability, Namespace, enter_user_namespace, has_capability};
 use link::sysctl::silence_ipv6_everywhere;
+use live::lab::inventory::InventoryError;
+use live::lab::owner::Owner;
 use say::terminal::{USUAL, fold};
 use serde::Serialize;
 use std::os::unix::fs::MetadataExt;

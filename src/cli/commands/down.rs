@@ -2,8 +2,8 @@
 
 use super::{CommandError, NOT_TRUSTED, Outcome, print_result};
 use crate::cli::args::DownArgs;
-use crate::live::control::{self, Farewell};
-use crate::live::lab::inventory::{Inventory, InventoryError};
+use live::control::{self, Farewell};
+use live::lab::inventory::{Inventory, InventoryError};
 use say::{say, table};
 use serde::Serialize;
 use sim::figures::results::Results;

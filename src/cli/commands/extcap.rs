@@ -7,7 +7,7 @@ use super::capture::{Wanted, take};
 use super::{CommandError, Outcome, print, station_names};
 use crate::cli::args::ExtcapArgs;
 use crate::cli::windows;
-use crate::live::lab::inventory::Inventory;
+use live::lab::inventory::Inventory;
 use sim::files::json_lines::WriteError;
 use sim::files::output::{PCAPNG, create};
 use sim::scenario::plan::PlanError;

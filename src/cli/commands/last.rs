@@ -3,7 +3,7 @@
 use super::convert::convert;
 use super::{CommandError, Outcome};
 use crate::cli::args::{CaptureArgs, ConvertArgs, ConvertTo, TraceArg};
-use crate::live::control;
+use live::control;
 use medium::BitTimes;
 use say::say;
 use sim::files::event_log::EventLogReader;

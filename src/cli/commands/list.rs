@@ -2,10 +2,10 @@
 
 use super::{CommandError, Outcome, print_result};
 use crate::cli::args::{Format, ListArgs};
-use crate::live::control;
-use crate::live::lab::inventory::{Inventory, Listed, State};
-use crate::live::lab::owner::Owner;
 use link::{MacAddr, Pid};
+use live::control;
+use live::lab::inventory::{Inventory, Listed, State};
+use live::lab::owner::Owner;
 use say::plain_table;
 use serde::Serialize;
 use sim::files::event_log::Container;

@@ -5,8 +5,8 @@
 
 use super::{INTERRUPTED, Outcome, draw_seed, interrupts, print_result, rights};
 use crate::cli::args::DoctorArgs;
-use crate::live::bench::{Context, Logs, Report, State, names, run, table};
-use crate::live::lab;
+use live::bench::{Context, Logs, Report, State, names, run, table};
+use live::lab;
 use say::{say, show};
 use sim::scenario::plan::PlanError;
 use std::io::IsTerminal;
@@ -69,7 +69,7 @@ fn progress(number: usize, of: usize, about: &str) {
 /// 1 if a row went wrong, or if what is asked is to be checked and is not met.
 fn verdict(check: bool, report: &Report) -> ExitCode {
     let failed = report.rows.iter().any(|row| matches!(row.state, State::Failed(_)));
-    let missed = check && !report.rows.iter().all(crate::live::bench::Row::is_met);
+    let missed = check && !report.rows.iter().all(live::bench::Row::is_met);
     if failed || missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 

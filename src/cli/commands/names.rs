@@ -6,8 +6,8 @@ mod values;
 
 use super::{Outcome, lab_meant, print, station_names};
 use crate::cli::args::{self, Cli, NamesArgs};
-use crate::live::lab::inventory::Inventory;
 use clap::{Arg, ArgAction, Command, CommandFactory};
+use live::lab::inventory::Inventory;
 use sim::files::event_log::EventLogReader;
 use sim::words::interface::BROADCAST;
 use std::os::unix::fs::PermissionsExt;

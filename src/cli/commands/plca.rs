@@ -3,7 +3,7 @@
 use super::change::{ask, change};
 use super::{CommandError, Outcome, print_result, running_lab, station_meant};
 use crate::cli::args::{PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs};
-use crate::live::control::request::Control;
+use live::control::request::Control;
 use medium::{BitTimes, PlcaSettings};
 use say::say;
 use serde::Serialize;

@@ -4,9 +4,9 @@
 use super::names::at_prompt;
 use super::{CommandError, LAB, Outcome, running_lab};
 use crate::cli::args::Cli;
-use crate::live::lab::inventory::Inventory;
 use clap::CommandFactory;
 use link::signals::{Signal, Signals, unblock};
+use live::lab::inventory::Inventory;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;

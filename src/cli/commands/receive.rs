@@ -3,11 +3,11 @@
 use super::rights::station;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_result, running_lab};
 use crate::cli::args::ReceiveArgs;
-use crate::live::driver::ETHERTYPE;
-use crate::live::driver::receive::{Reception, StreamReport};
-use crate::live::lab::INTERFACE;
-use crate::live::lab::inventory::Inventory;
 use link::station::StationSocket;
+use live::driver::ETHERTYPE;
+use live::driver::receive::{Reception, StreamReport};
+use live::lab::INTERFACE;
+use live::lab::inventory::Inventory;
 use say::{plain_table, say};
 use serde::Serialize;
 use sim::words::units::{group, many};

@@ -3,11 +3,11 @@
 //! To be asked before there are threads: a process with threads can enter no user namespace.
 
 use super::{CommandError, missing_capabilities};
-use crate::live::control;
-use crate::live::lab::MakeError;
-use crate::live::lab::inventory::{Claim, Content, Inventory, InventoryError};
-use crate::live::lab::owner::Owner;
 use link::namespace::{Namespace, enter_user_namespace};
+use live::control;
+use live::lab::MakeError;
+use live::lab::inventory::{Claim, Content, Inventory, InventoryError};
+use live::lab::owner::Owner;
 use std::process::{Command, Stdio};
 
 /// Goes on as it is if it may make namespaces, and in a user namespace of its own otherwise.

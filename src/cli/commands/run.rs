@@ -5,9 +5,9 @@ use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_resul
 use crate::cli::args::{Format, KernelBuildArgs, ReplayArgs, RunArgs, TraceArgs, WindowArgs};
 use crate::cli::traces;
 use crate::cli::windows::{self, named};
-use crate::virt::again::{AgainError, Against, interventions};
-use crate::virt::lab::{KernelEnd, LabError, Outcome as Ran, Wishes, run as run_lab};
-use crate::virt::{build, machine};
+use live::virt::again::{AgainError, Against, interventions};
+use live::virt::lab::{KernelEnd, LabError, Outcome as Ran, Wishes, run as run_lab};
+use live::virt::{build, machine};
 use say::{say, show, table};
 use sim::files::event_log::{EventLog, EventLogReader, Header};
 use sim::files::programs::Programs;

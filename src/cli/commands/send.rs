@@ -3,12 +3,12 @@
 use super::rights::station;
 use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, running_lab, station_names};
 use crate::cli::args::SendArgs;
-use crate::live::driver::sender::{Sender, Spacing, line_rate, run};
-use crate::live::lab::INTERFACE;
-use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use link::MacAddr;
 use link::clock::raise_nice;
 use link::station::StationSocket;
+use live::driver::sender::{Sender, Spacing, line_rate, run};
+use live::lab::INTERFACE;
+use live::lab::inventory::{Content, Inventory, InventoryError};
 use medium::{BitRate, Octets};
 use serde::Serialize;
 use sim::scenario::plan::PlanError;

@@ -2,9 +2,9 @@
 
 use super::{CommandError, INTERRUPTED, Outcome, interrupts};
 use crate::cli::args::{DockerArgs, PrometheusArgs};
-use crate::containers::docker;
-use crate::live::lab::inventory::Inventory;
-use crate::live::scrape::{self, address, listen};
+use live::containers::docker;
+use live::lab::inventory::Inventory;
+use live::scrape::{self, address, listen};
 use say::say;
 use sim::scenario::plan::PlanError;
 use std::net::TcpListener;

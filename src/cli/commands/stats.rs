@@ -3,13 +3,13 @@
 use super::change::ask;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, print_result, running_lab};
 use crate::cli::args::StatsArgs;
-use crate::live::control::request::Control;
-use crate::live::lab::inventory::{Content, Inventory};
 use crate::watch::refresh::{Ending, refresh};
 use crate::watch::screened::is_there;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use link::MacAddr;
 use link::signals::Signal;
+use live::control::request::Control;
+use live::lab::inventory::{Content, Inventory};
 use say::terminal::in_locale;
 use say::{fitted, plain_table, table};
 use serde::Serialize;

@@ -2,16 +2,16 @@
 //! `send`, `unplug` and `cut` do.
 
 use super::{CommandError, Outcome, running_lab};
-use crate::live::control::request::Control;
-use crate::live::control::{self, Events, Notification};
-use crate::live::lab::inventory::Inventory;
-use crate::live::plane::seen::shorten;
 use crate::watch::keys::Press;
 use crate::watch::player::{Player, Source};
 use crate::watch::screened::is_there;
 use crate::watch::terminal::{self, Bus, Titles};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use link::signals::Signal;
+use live::control::request::Control;
+use live::control::{self, Events, Notification};
+use live::lab::inventory::Inventory;
+use live::plane::seen::shorten;
 use medium::{BitInstant, Deed, Input, StationId};
 use say::program::program;
 use serde_json::value::RawValue;

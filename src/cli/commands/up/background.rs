@@ -8,11 +8,11 @@
 
 use super::super::{CommandError, Outcome, interrupts};
 use crate::cli::args::{KernelArgs, UpArgs};
-use crate::live::lab::inventory::Inventory;
 use crossbeam_channel::{bounded, select};
 use link::Pid;
 use link::background::{leave_session, redirect_stderr, redirect_stdout};
 use link::signals::Signal;
+use live::lab::inventory::Inventory;
 use say::say;
 use sim::files::output::is_stdout;
 use std::fs::{File, OpenOptions};

@@ -1,6 +1,6 @@
 //! What `ethbus up` says when a lab is up: whose addresses are whose, and what to type next.
 
-use crate::live::lab::{FanOutMade, TAP};
+use live::lab::{FanOutMade, TAP};
 use say::plain_table;
 use say::program::{as_root as as_root_typed, program};
 use say::terminal::{USUAL, fold};

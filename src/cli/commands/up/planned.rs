@@ -2,7 +2,7 @@
 
 use crate::cli::args::UpArgs;
 use crate::cli::commands::CommandError;
-use crate::live::driver::scenario::Offering;
+use live::driver::scenario::Offering;
 use sim::figures::messages::Suspension;
 use sim::figures::results::{Results, StationResults};
 use sim::scenario::file::Scenario;

@@ -2,8 +2,8 @@
 //!
 //! No engine reports a start, so a thread for each such container asks for its process now and then.
 
-use crate::live::lab::existing::process_of;
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use live::lab::existing::process_of;
 use sim::scenario::plan::StationPlan;
 use sim::scenario::plan::host::{Engine, Host, Netns};
 use std::sync::{Arc, Weak};

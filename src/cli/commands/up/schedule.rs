@@ -2,11 +2,11 @@
 
 use super::CommandError;
 use super::serve::{End, GO_ON, Serving};
-use crate::live::control::answer::{Answer, RpcError};
-use crate::live::lab::inventory::Inventory;
-use crate::live::plane::protocol::Request;
-use crate::live::supervisor::{DataPlane, SupervisorError};
 use link::namespace::Namespace;
+use live::control::answer::{Answer, RpcError};
+use live::lab::inventory::Inventory;
+use live::plane::protocol::Request;
+use live::supervisor::{DataPlane, SupervisorError};
 use medium::{BitInstant, BitRate, BitTimes, Config, Deed, StationId};
 use say::say;
 use serde_json::{Map, Value};

@@ -6,11 +6,11 @@
 use super::addresses_of;
 use super::returns::Returns;
 use super::serve::Serving;
-use crate::live::control::Added;
-use crate::live::control::answer::{Answer, RpcError};
-use crate::live::lab::{self, INTERFACE, MakeError, existing, namespace_name};
-use crate::live::plane::protocol::{Port, Request};
-use crate::live::supervisor::SupervisorError;
+use live::control::Added;
+use live::control::answer::{Answer, RpcError};
+use live::lab::{self, INTERFACE, MakeError, existing, namespace_name};
+use live::plane::protocol::{Port, Request};
+use live::supervisor::SupervisorError;
 use medium::{Deed, Place, StationId};
 use say::{say, with_causes};
 use serde_json::{Map, Value};
