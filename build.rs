@@ -1,8 +1,8 @@
 //! Shell completions and man pages from the argument definitions, into `$OUT_DIR/completions` and `$OUT_DIR/man`; the commit of
 //! a release build.
 
+extern crate self as retry_lab;
 extern crate self as sim;
-extern crate self as study;
 
 #[path = "src/cli/args.rs"]
 #[allow(dead_code, unused_imports, missing_docs, reason = "only the definitions are used here")]
@@ -27,11 +27,9 @@ mod settings {
 
 /// The settings of `ethbus retry service`.
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
-#[path = "crates/study/src/retry"]
-mod retry {
-    pub mod service {
-        pub mod keys;
-    }
+#[path = "crates/retry-lab/src/service"]
+mod service {
+    pub mod keys;
 }
 
 use clap::{Arg, Command, ValueEnum};
@@ -45,7 +43,7 @@ fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=crates/sim/src/words/units.rs");
     println!("cargo::rerun-if-changed=crates/sim/src/settings/options.rs");
     println!("cargo::rerun-if-changed=crates/sim/src/settings/table.rs");
-    println!("cargo::rerun-if-changed=crates/study/src/retry/service/keys.rs");
+    println!("cargo::rerun-if-changed=crates/retry-lab/src/service/keys.rs");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let (completions, man) = (out.join("completions"), out.join("man"));
     std::fs::create_dir_all(&completions)?;

@@ -59,13 +59,13 @@ use live::lab::inventory::{Content, Inventory, InventoryError};
 use live::scrape::ScrapeError;
 use live::supervisor::SupervisorError;
 use live::virt::lab::{ImageError, LabError};
+use retry_lab::{NamedError, RunError};
 use say::terminal::in_locale;
 use say::{making, say, with_causes};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use study::plot::PlotError;
-use study::retry::{NamedError, RunError};
 use study::sweep::output::TableError;
 use study::theory::Refusal;
 

@@ -7,7 +7,6 @@ pub mod origin;
 pub mod plan;
 pub mod plot;
 pub mod report;
-pub mod retry;
 pub mod runaway;
 pub mod sweep;
 pub mod theory;

@@ -2,10 +2,10 @@
 
 use super::{PoliciesArg, Seeded, SetArg, Written};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+use retry_lab::service::keys::{HERD, KEYS, Key};
 use sim::words::units::duration;
 use std::path::PathBuf;
 use std::time::Duration;
-use study::retry::service::keys::{HERD, KEYS, Key};
 
 /// Options of `retry`.
 #[derive(Args, Clone, Debug)]

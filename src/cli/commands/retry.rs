@@ -5,6 +5,12 @@ use crate::cli::args::retry::{
     HerdArgs, HerdWhat, PictureArgs, RetryArgs, RetryCommand, RetryDelaysArgs, ServiceArgs, ServiceWhat, TipArgs,
 };
 use backoff::{BudgetLimits, RateLimits};
+use retry_lab::delays::{self, Delay, Delays};
+use retry_lab::herd::{self, Herd};
+use retry_lab::published::Published;
+use retry_lab::service::keys::{HERD, KEYS, key};
+use retry_lab::service::{self, Class, Settings, Tips};
+use retry_lab::{Named, NamedError, RunError};
 use sim::scenario::file::ScenarioError;
 use sim::scenario::wrong::meant;
 use sim::words::units::{duration, duration_or_zero, per_second, whole};
@@ -14,12 +20,6 @@ use study::plot::PlotError;
 use study::plot::axis::Axis;
 use study::plot::data::{Figure, Point, Series};
 use study::plot::picture::{Kind, write};
-use study::retry::delays::{self, Delay, Delays};
-use study::retry::herd::{self, Herd};
-use study::retry::published::Published;
-use study::retry::service::keys::{HERD, KEYS, key};
-use study::retry::service::{self, Class, Settings, Tips};
-use study::retry::{Named, NamedError, RunError};
 use study::sweep::values::{Value, values};
 
 /// A bound farther away than this number of means is not drawn.

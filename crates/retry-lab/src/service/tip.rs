@@ -1,7 +1,7 @@
 //! What tips a service: the shortest dip after which it does not recover, predicted by the recursion and confirmed by runs.
 
 use super::{Dip, Service, Verdict};
-use crate::retry::{Named, RunError, side_by_side, span, wrapped};
+use crate::{Named, RunError, side_by_side, span, wrapped};
 use serde::Serialize;
 use sim::figures::intervals::half_width;
 

@@ -1,7 +1,7 @@
 //! What a run comes to: counts, figures with their intervals, classes, oscillation, and whether the service recovered.
 
 use super::{Counts, Observe, Run, Service, TooMany};
-use crate::retry::{Named, RunError};
+use crate::{Named, RunError};
 use serde::Serialize;
 use sim::figures::histogram::{Histogram, Packed};
 use sim::figures::intervals::{half_width_of_batched_quantile, half_width_of_batches};
@@ -10,7 +10,7 @@ use sim::figures::metrics;
 /// Stretches of the measured time, from which intervals come.
 const BATCHES: u64 = 32;
 /// The span of one number in a load over time, in nanoseconds: 1 s.
-pub(in crate::retry) const BUCKET: u64 = 1_000_000_000;
+pub(crate) const BUCKET: u64 = 1_000_000_000;
 /// Seconds of which the goodput says whether the service has recovered.
 const WINDOW: usize = 10;
 /// The part of the goodput before the dip that counts as recovered.
@@ -138,7 +138,7 @@ struct Stretch {
     seconds: f64,
 }
 
-pub(in crate::retry) fn count(over_time: &mut Vec<u64>, now: u64) {
+pub(crate) fn count(over_time: &mut Vec<u64>, now: u64) {
     let bucket = (now / BUCKET) as usize;
     if over_time.len() <= bucket {
         over_time.resize(bucket + 1, 0);

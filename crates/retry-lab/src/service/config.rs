@@ -2,7 +2,7 @@
 
 use super::keys::{KEYS, Key, key};
 use super::{BreakerLimits, BudgetLimits, Class, Crowd, Dip, Service, Trip, too_large};
-use crate::retry::Named;
+use crate::Named;
 use backoff::{BudgetLimits as BucketLimits, QuotaLimits, RateLimits, ThrottleLimits, WindowLimits};
 use sim::scenario::file::ScenarioError;
 use sim::scenario::flat;

@@ -2,6 +2,7 @@
 //! one to which many clients come back at once.
 //!
 //! Policies are those of `libbackoff`. Nothing here may know the medium, a clock or a socket.
+#![forbid(unsafe_code)]
 
 pub mod delays;
 pub mod herd;

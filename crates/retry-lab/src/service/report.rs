@@ -2,7 +2,7 @@
 
 use super::figures::{Figures, Oscillation};
 use super::{Crowd, Outcome, Service, Verdict};
-use crate::retry::{side_by_side, span, wrapped};
+use crate::{side_by_side, span, wrapped};
 use serde::Serialize;
 
 /// Version of the JSON form.

@@ -6,7 +6,7 @@
 use super::capacity::Capacity;
 use super::figures::BUCKET;
 use super::{BudgetLimits, Crowd, Service, Verdict};
-use crate::retry::Named;
+use crate::Named;
 use backoff::Budget;
 
 /// Steps of a time-out.

@@ -1,8 +1,8 @@
 //! What a run of a herd comes to.
 
 use super::{Herd, Run, Watch};
-use crate::retry::service::{BUCKET, Counts};
-use crate::retry::{Named, side_by_side, span};
+use crate::service::{BUCKET, Counts};
+use crate::{Named, side_by_side, span};
 use serde::Serialize;
 
 /// Version of the JSON form.

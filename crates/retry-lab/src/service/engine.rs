@@ -9,7 +9,7 @@ use super::calendar::{Calendar, Step};
 use super::capacity::Capacity;
 use super::limits::{Breaker, Budget, Quota};
 use super::{Crowd, Service};
-use crate::retry::Named;
+use crate::Named;
 use backoff::{Generator, GiveUp, Policy, Rate, Retry};
 use serde::Serialize;
 use sim::traffic::exponential;
@@ -68,7 +68,7 @@ impl Counts {
 }
 
 /// What looks at a run.
-pub(in crate::retry) trait Observe {
+pub(crate) trait Observe {
     /// A request reaches the service.
     fn requested(&mut self, now: u64);
     /// An operation succeeds that took `delay`.
@@ -77,7 +77,7 @@ pub(in crate::retry) trait Observe {
 
 /// Why a run was broken off: it has made more requests than it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::retry) struct TooMany;
+pub(crate) struct TooMany;
 
 /// Rules of the clients of a class.
 struct Rules {
@@ -116,11 +116,11 @@ struct Client {
 }
 
 /// A run in progress.
-pub(in crate::retry) struct Run<'a> {
+pub(crate) struct Run<'a> {
     service: &'a Service,
     /// By class; the last is that of all others.
     rules: Vec<Rules>,
-    pub(in crate::retry) counts: Vec<Counts>,
+    pub(crate) counts: Vec<Counts>,
     clients: Vec<Client>,
     rates: Vec<Rate>,
     budgets: Vec<Budget>,
