@@ -25,7 +25,7 @@ pub(super) fn topic() -> Topic {
     Topic {
         title: "The capture effect",
         source: "Peterson and Davie, Computer Networks, exercises of chapter 2 (5/8, then 13/16); ties drawn again: a Markov chain \
-                 (src/study/theory/two_stations.rs)",
+                 (crates/study/src/theory/two_stations.rs)",
         about: "Two saturated stations at distance 0. A's frame is new and has collided once, so that A draws from 0 and 1; B's has collided \
                 n times. `validate` takes the races from the run's events.",
         checks: vec![check],

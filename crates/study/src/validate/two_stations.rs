@@ -27,7 +27,7 @@ pub(super) fn topic() -> Topic {
     };
     Topic {
         title: "Two saturated stations, worked out exactly",
-        source: "a Markov chain over 802.3, 4.2.3.2 (src/study/theory/two_stations.rs), which shares no code with the engine",
+        source: "a Markov chain over 802.3, 4.2.3.2 (crates/study/src/theory/two_stations.rs), which shares no code with the engine",
         about: "At distance 0 the draws alone decide: equal ones collide again, the smaller sends until the gap at whose end the other is \
                 ready too.",
         checks: vec![check(64, "500s", "60s"), check(1518, "2000s", "300s")],
