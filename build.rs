@@ -1,6 +1,7 @@
 //! Shell completions and man pages from the argument definitions, into `$OUT_DIR/completions` and `$OUT_DIR/man`; the commit of
 //! a release build.
 
+// Files of other crates are links in the folder `build`: a package has them then, and nothing above its own folder.
 extern crate self as retry_lab;
 extern crate self as sim;
 
@@ -9,7 +10,7 @@ extern crate self as sim;
 mod args;
 #[path = "build/commit.rs"]
 mod commit;
-#[path = "crates/sim/src/words/units.rs"]
+#[path = "build/units.rs"]
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
 pub mod units;
 
@@ -19,7 +20,7 @@ mod words {
 }
 /// The table of settings, and the options in it.
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
-#[path = "crates/sim/src/settings"]
+#[path = "build/settings"]
 mod settings {
     pub mod options;
     pub(crate) mod table;
@@ -27,7 +28,7 @@ mod settings {
 
 /// The settings of `ethbus retry service`.
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
-#[path = "crates/retry-lab/src/service"]
+#[path = "build/service"]
 mod service {
     pub mod keys;
 }
@@ -40,10 +41,6 @@ fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args.rs");
     println!("cargo::rerun-if-changed=src/cli/args");
     println!("cargo::rerun-if-changed=src/cli/completions");
-    println!("cargo::rerun-if-changed=crates/sim/src/words/units.rs");
-    println!("cargo::rerun-if-changed=crates/sim/src/settings/options.rs");
-    println!("cargo::rerun-if-changed=crates/sim/src/settings/table.rs");
-    println!("cargo::rerun-if-changed=crates/retry-lab/src/service/keys.rs");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let (completions, man) = (out.join("completions"), out.join("man"));
     std::fs::create_dir_all(&completions)?;

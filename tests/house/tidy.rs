@@ -101,10 +101,7 @@ fn upward_arrows(folder: &str, order: &[&str]) -> Vec<String> {
 #[test]
 fn rooms_import_downwards_only() {
     let mut arrows = upward_arrows("src", &["cli", "watch"]);
-    arrows.extend(upward_arrows(
-        "crates/live/src",
-        &["containers", "virt", "bench", "supervisor", "plane", "control", "lab"],
-    ));
+    arrows.extend(upward_arrows("crates/live/src", &["containers", "virt", "lab", "plane"]));
     arrows.extend(upward_arrows(
         "crates/sim/src",
         &["run", "windows", "explain", "scene", "scenario", "settings", "files", "traffic", "figures", "words"],
@@ -407,7 +404,7 @@ fn the_rules_find_what_they_are_for() {
     let prose = ["who is", "told? nobody, or whatever", "is there; it notwithstands"].map(str::to_owned);
     assert_eq!(tiring(&prose), [(0, "is told"), (1, "nobody"), (1, "whatever is")]);
     assert!(
-        upward_arrows("src", &["show", "study", "live", "virt", "containers", "cli"]).len() > 20,
+        upward_arrows("crates/live/src", &["plane", "lab", "virt", "containers"]).len() > 10,
         "the wrong way round, arrows are found"
     );
 }

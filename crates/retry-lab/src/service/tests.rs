@@ -200,7 +200,7 @@ fn tables_are_at_most_80_characters_wide() {
 /// The page has the table of settings from here; `BLESS=1 cargo test -p ethbus-retry-lab --lib service` rewrites it.
 #[test]
 fn the_page_has_every_setting() {
-    const BEGIN: &str = "from the table of settings: BLESS=1 cargo test -p ethbus-retry-lab --lib service -->\n";
+    const BEGIN: &str = "From the table of settings: BLESS=1 cargo test -p ethbus-retry-lab --lib service -->\n";
     const END: &str = "<!-- As far as this. -->\n";
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/retry.md");
     let page = std::fs::read_to_string(&path).expect("a file of the source tree");

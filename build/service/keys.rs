@@ -1,0 +1,1 @@
+../../crates/retry-lab/src/service/keys.rs
