@@ -3,14 +3,10 @@
 //! | room | holds |
 //! |---|---|
 //! | [`cli`] | the command line: arguments, one file a command |
-//! | [`containers`] | plugins that give containers stations |
-//! | [`live`] | a bus in real time: lab, data plane, supervisor, control, drivers, bench |
-//! | [`study`] | what is made of runs: sweeps, validation, plots, the life of one frame |
-//! | [`virt`] | a lab in virtual time whose stations are kernels |
-//! | [`show`] | tables, the live line, messages |
+//! | [`watch`] | the live view |
 //!
-//! The crate `sim` has the parts that run without a kernel. This crate has no system call and no `unsafe`: those are in
-//! `link`.
+//! What the commands do is in the crates `sim`, `study`, `retry_lab` and `live`; `say` has tables and messages. This crate has no
+//! system call and no `unsafe`: those are in `link`.
 #![forbid(unsafe_code)]
 
 pub mod cli;

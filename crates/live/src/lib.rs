@@ -1,4 +1,5 @@
-//! A bus in real time: the lab around it, the data plane, the supervisor between them, and what offers frames to it.
+//! A bus in real time: the lab around it, the data plane, the supervisor between them, and what offers frames to it. Containers
+//! ([`containers`]) and kernels in virtual time ([`virt`]) are stations too.
 #![forbid(unsafe_code)]
 
 pub mod bench;
