@@ -54,11 +54,6 @@ impl Player {
         self.ended && self.position == self.told()
     }
 
-    /// One can go back no further.
-    pub fn at_begin(&self) -> bool {
-        self.position == self.kept.front().map_or(0, |(number, _)| *number)
-    }
-
     /// The number of the next note that will be received.
     fn told(&self) -> u64 {
         self.first + self.history.len() as u64

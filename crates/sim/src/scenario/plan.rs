@@ -143,8 +143,6 @@ impl RunPlan {
         RunPlan { duration: Duration::from_secs(100), warmup: Duration::from_secs(2), replications: 1, until: None };
     /// The longest run, and the longest warm-up.
     pub const LONGEST: Duration = Duration::from_secs(86_400_000);
-    /// The most independent runs.
-    pub const MOST_REPLICATIONS: u64 = 10_000;
 
     /// The metric that is to be known well, if one is.
     pub fn until_known(&self) -> Option<&Until> {

@@ -52,15 +52,6 @@ impl TimeUnit {
         }
     }
 
-    /// The unit in which a span of so long is a few digits.
-    pub fn of_span(seconds: f64) -> TimeUnit {
-        match seconds {
-            1.0.. => TimeUnit::Seconds,
-            1e-3..1.0 => TimeUnit::Milliseconds,
-            _ => TimeUnit::Microseconds,
-        }
-    }
-
     /// As axes have it.
     pub fn text(self) -> &'static str {
         match self {
