@@ -1,5 +1,4 @@
-//! Shell completions and man pages from the argument definitions, into `$OUT_DIR/completions` and `$OUT_DIR/man`; the commit of
-//! a release build.
+//! Shell completions and man pages from the argument definitions, into `$OUT_DIR/completions` and `$OUT_DIR/man`.
 
 // Files of other crates are links in the folder `build`: a package has them then, and nothing above its own folder.
 extern crate self as retry_lab;
@@ -8,8 +7,6 @@ extern crate self as sim;
 #[path = "src/cli/args.rs"]
 #[allow(dead_code, unused_imports, missing_docs, reason = "only the definitions are used here")]
 mod args;
-#[path = "build/commit.rs"]
-mod commit;
 #[path = "build/units.rs"]
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
 pub mod units;
@@ -52,21 +49,7 @@ fn main() -> std::io::Result<()> {
         std::fs::write(&file, with_names(shell, &text))?;
     }
     clap_mangen::generate_to(in_full(args::command()), &man)?;
-    name_commit();
     pages(&man, &out.join("pages.rs"))
-}
-
-/// The commit that results name as their source: that of `ETHBUS_COMMIT`, or, in a release build from a clone, the clone's. A
-/// debug build has none, so that a commit rebuilds nothing; neither has an archive.
-fn name_commit() {
-    println!("cargo::rerun-if-env-changed=ETHBUS_COMMIT");
-    let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
-    if std::env::var_os("ETHBUS_COMMIT").is_some() || !is_release {
-        return;
-    }
-    let Some(commit::Clone { commit, watched }) = commit::clone(Path::new(".")) else { return };
-    watched.iter().for_each(|path| println!("cargo::rerun-if-changed={path}"));
-    println!("cargo::rustc-env=ETHBUS_COMMIT={commit}");
 }
 
 /// The command as man pages tell it: they leave out the text of an option that the short help does not have, unless it has a

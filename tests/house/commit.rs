@@ -1,12 +1,13 @@
 //! What a build knows of its source (docs/sweep.md, provenance): a release build from a clone names its commit, one from an
 //! archive has none.
 
-#[path = "../../build/commit.rs"]
+#[path = "../../crates/study/build/commit.rs"]
 mod source;
 
 use crate::common::process::{program, run};
+use crate::tidy::files_below;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What git prints in `folder`.
 fn git(folder: &Path, arguments: &[&str]) -> String {
@@ -52,4 +53,22 @@ fn a_clone_is_its_commit_and_an_archive_is_none() {
     fs::write(clone.join("src/lib.rs"), "other code\n").expect("own folder");
     assert_eq!(commit(&clone), Some(format!("{head}-changed")));
     assert_eq!(commit(&folder.path().join("worktree")), Some(head));
+}
+
+/// A build script sets variables for its own crate alone.
+#[test]
+fn the_crate_that_reads_the_commit_is_the_one_whose_build_asks_for_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let reads = |path: &PathBuf| {
+        let is_source = path.extension().is_some_and(|extension| extension == "rs");
+        is_source && fs::read_to_string(path).is_ok_and(|text| text.contains("option_env!(\"ETHBUS_COMMIT\")"))
+    };
+    let mut readers = Vec::new();
+    for package in fs::read_dir(root.join("crates")).expect("crates").map(|entry| entry.expect("an entry").path()) {
+        let sources = files_below(&package.join("src").to_string_lossy());
+        let script = fs::read_to_string(package.join("build.rs")).unwrap_or_default();
+        readers.extend(sources.iter().any(reads).then_some(script));
+    }
+    assert!(!files_below("src").iter().any(reads), "the program's own build script does not ask");
+    assert!(readers.len() == 1 && readers[0].contains("rustc-env=ETHBUS_COMMIT="), "{readers:?}");
 }
