@@ -55,16 +55,34 @@ pub fn folder_of_builds() -> PathBuf {
     cache.unwrap_or_else(home).join("ethbus/kernel")
 }
 
+/// The home of who typed sudo, which sets that of root.
+fn home_before_sudo() -> Option<PathBuf> {
+    let user = std::env::var("SUDO_UID").ok()?;
+    home_of(&user, &std::fs::read_to_string("/etc/passwd").ok()?)
+}
+
+/// The home that a line of passwd(5) gives a user.
+fn home_of(user: &str, passwd: &str) -> Option<PathBuf> {
+    let home = |line: &str| {
+        let fields: Vec<&str> = line.split(':').collect();
+        (fields.len() == 7 && fields[2] == user).then(|| PathBuf::from(fields[5]))
+    };
+    passwd.lines().find_map(home)
+}
+
 /// The kernel that is named, or the built or packaged one.
 ///
 /// # Errors
 /// There is none, or it is no User-Mode Linux with our patches.
 pub fn find_kernel(named: Option<&Path>) -> Result<PathBuf, KernelError> {
     let built = folder_of_builds().join(NAME);
+    let before_sudo = home_before_sudo().filter(|_| std::env::var_os("XDG_CACHE_HOME").is_none());
+    let built_before_sudo = before_sudo.map(|home| home.join(".cache/ethbus/kernel").join(NAME));
     let path = match named {
         Some(path) => path.to_owned(),
-        None => [built.clone(), Path::new(PACKAGED).join(NAME)]
+        None => [Some(built.clone()), built_before_sudo, Some(Path::new(PACKAGED).join(NAME))]
             .into_iter()
+            .flatten()
             .find(|path| path.is_file())
             .ok_or(KernelError::Missing { path: built })?,
     };
@@ -184,4 +202,17 @@ fn arguments(common: &Common<'_>, number: usize, station: &Station) -> Vec<OsStr
     .into_iter()
     .map(OsString::from)
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_of_a_user_is_in_her_line() {
+        let passwd = "root:x:0:0:root:/root:/bin/bash\nshort:x:1000\nada:x:1000:100:Ada,,,:/home/ada:/bin/zsh\n";
+        assert_eq!(home_of("1000", passwd), Some(PathBuf::from("/home/ada")));
+        assert_eq!(home_of("0", passwd), Some(PathBuf::from("/root")));
+        assert_eq!(home_of("100", passwd), None);
+    }
 }
