@@ -2,7 +2,7 @@
 //!
 //! [`screen`] draws a state and knows nothing else; [`player`] says which instant is shown; [`keys`] says what a key
 //! means, and [`question`] takes a line of them; [`terminal`] joins them on the
-//! terminal that [`screened`] takes over.
+//! terminal that [`screened`] takes over. [`refresh`] shows a page of text on it, again and again.
 
 pub mod feeder;
 pub mod keys;

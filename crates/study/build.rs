@@ -11,7 +11,6 @@ const CLONE: &str = "../..";
 /// That of `ETHBUS_COMMIT`, or, in a release build from a clone, the clone's. A debug build has none, so that a commit rebuilds
 /// nothing; neither has an archive.
 fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=ETHBUS_COMMIT");
     let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
     if std::env::var_os("ETHBUS_COMMIT").is_some() || !is_release {

@@ -4,6 +4,7 @@ use crate::{confine, sys};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::iter;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -48,17 +49,30 @@ pub enum KernelError {
     },
 }
 
+/// Below a cache.
+const BUILDS: &str = "ethbus/kernel";
+
 /// Where `ethbus kernel build` puts kernels.
 pub fn folder_of_builds() -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_else(|| "/".into())).join(".cache");
-    cache.unwrap_or_else(home).join("ethbus/kernel")
+    match named_cache() {
+        Some(cache) => cache.join(BUILDS),
+        None => builds_of(Path::new(&std::env::var_os("HOME").unwrap_or_else(|| "/".into()))),
+    }
 }
 
-/// The home of who typed sudo, which sets that of root.
-fn home_before_sudo() -> Option<PathBuf> {
-    let user = std::env::var("SUDO_UID").ok()?;
-    home_of(&user, &std::fs::read_to_string("/etc/passwd").ok()?)
+/// Where it put them before sudo set root's home.
+fn folder_before_sudo() -> Option<PathBuf> {
+    let user = std::env::var("SUDO_UID").ok().filter(|_| named_cache().is_none())?;
+    let home = home_of(&user, &std::fs::read_to_string("/etc/passwd").ok()?)?;
+    Some(builds_of(&home))
+}
+
+fn named_cache() -> Option<PathBuf> {
+    std::env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
+fn builds_of(home: &Path) -> PathBuf {
+    home.join(".cache").join(BUILDS)
 }
 
 /// The home that a line of passwd(5) gives a user.
@@ -75,16 +89,14 @@ fn home_of(user: &str, passwd: &str) -> Option<PathBuf> {
 /// # Errors
 /// There is none, or it is no User-Mode Linux with our patches.
 pub fn find_kernel(named: Option<&Path>) -> Result<PathBuf, KernelError> {
-    let built = folder_of_builds().join(NAME);
-    let before_sudo = home_before_sudo().filter(|_| std::env::var_os("XDG_CACHE_HOME").is_none());
-    let built_before_sudo = before_sudo.map(|home| home.join(".cache/ethbus/kernel").join(NAME));
     let path = match named {
         Some(path) => path.to_owned(),
-        None => [Some(built.clone()), built_before_sudo, Some(Path::new(PACKAGED).join(NAME))]
-            .into_iter()
-            .flatten()
+        None => iter::once_with(folder_of_builds)
+            .chain(iter::once_with(folder_before_sudo).flatten())
+            .chain([PathBuf::from(PACKAGED)])
+            .map(|folder| folder.join(NAME))
             .find(|path| path.is_file())
-            .ok_or(KernelError::Missing { path: built })?,
+            .ok_or_else(|| KernelError::Missing { path: folder_of_builds().join(NAME) })?,
     };
     let unreadable = |source| KernelError::Unreadable { path: path.clone(), source };
     let absolute = std::fs::canonicalize(&path).map_err(unreadable)?;
