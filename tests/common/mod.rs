@@ -30,6 +30,20 @@ pub fn given(name: &str, usual: u64) -> u64 {
     std::env::var(name).map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
 }
 
+/// Numbers that a seed repeats, for tests that act at random on the real thing.
+pub struct Draws(pub u64);
+
+impl Draws {
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    pub fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+}
+
 /// Whether a test cannot run here, for lack of capabilities or of one of these tools; prints the reason.
 pub fn skipped(tools: &[&str]) -> bool {
     let missing = capabilities_missing().expect("/proc is mounted");

@@ -9,12 +9,17 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
-struct Client(BufReader<UnixStream>);
+pub struct Client(pub BufReader<UnixStream>);
 
 impl Client {
     fn of(lab: &Lab) -> Client {
-        let stream = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
+        Client::at(&lab.record().join("control.sock"))
+    }
+
+    pub fn at(socket: &Path) -> Client {
+        let stream = UnixStream::connect(socket).expect("the lab listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time");
         Client(BufReader::new(stream))
     }
@@ -25,11 +30,11 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    fn say(&mut self, line: &str) {
+    pub fn say(&mut self, line: &str) {
         self.0.get_mut().write_all(format!("{line}\n").as_bytes()).expect("the lab reads");
     }
 
-    fn call(&mut self, id: Value, method: &str, params: Value) -> Value {
+    pub fn call(&mut self, id: Value, method: &str, params: Value) -> Value {
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
         let answer = self.line();
         assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &id), "{answer}");

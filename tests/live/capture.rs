@@ -41,7 +41,7 @@ fn packets(capture: &[u8]) -> Vec<&[u8]> {
 
 /// The last block is the interface's statistics, which say that nothing is missing.
 #[track_caller]
-fn is_whole(capture: &str) {
+pub fn is_whole(capture: &str) {
     let octets = fs::read(capture).expect("a capture");
     let (kind, block) = *blocks(&octets).last().expect("a capture has blocks");
     assert_eq!((kind, &block[24..32]), (5, &[0; 8][..]), "{capture}");

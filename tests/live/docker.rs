@@ -3,7 +3,7 @@
 use crate::common::lab::{Unused, assert_nothing_of};
 use crate::common::process::{Finished, Running, ethbus, program, run};
 use crate::common::results::{check, number, station, stations};
-use crate::common::{PATIENCE, Turn, given, note, skipped, wait_until};
+use crate::common::{Draws, PATIENCE, Turn, given, note, skipped, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -315,16 +315,12 @@ fn a_monkey_finds_the_daemon_and_the_lab_to_agree() {
     docker.create("-o capacity=4").succeeded();
     // The ends of two of these are the same 15 letters.
     let names = ["alpha", "beta", "gamma", "a-rather-long-name.of-one", "one-more-long-name.of-one", "zed"];
-    let mut state = seed;
-    let mut draw = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    };
+    let mut draws = Draws(seed);
     for step in 0..steps {
-        let name = names[draw(names.len())];
+        let name = draws.one_of(&names);
         let there: BTreeSet<String> =
             docker.run("ps -a --format {{.Names}}").succeeded().stdout.lines().map(str::to_owned).collect();
-        let kind = if there.contains(name) { draw(12) } else { 12 + draw(2) };
+        let kind = if there.contains(name) { draws.below(12) } else { 12 + draws.below(2) };
         let done = match kind {
             0..3 => docker.run(&format!("rm -f {name}")).succeeded(),
             3..6 => docker.run(&format!("restart -t 0 {name}")).succeeded(),
@@ -349,7 +345,7 @@ fn a_monkey_finds_the_daemon_and_the_lab_to_agree() {
                 remove.wait().succeeded()
             }
             11 => {
-                docker.end_daemon(["KILL", "TERM"][draw(2)]);
+                docker.end_daemon(draws.one_of(&["KILL", "TERM"]));
                 docker.start_daemon();
                 docker.run("container prune -f").succeeded()
             }

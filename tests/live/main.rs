@@ -26,6 +26,7 @@ mod joins;
 mod keep;
 mod lab;
 mod metrics;
+mod monkey;
 mod noise;
 mod offloads;
 mod outside;

@@ -1,14 +1,16 @@
-//! A soak: traffic of all kinds and trouble on two labs for `ETHBUS_SOAK` seconds, while a station joins and leaves in each
-//! round. At the end of each round everything adds up, to the frame, and no process holds more memory or descriptors than
+//! A soak: traffic of all kinds and trouble on two labs for `ETHBUS_SOAK` seconds, while a station joins and leaves, a capture
+//! is taken, and a monkey has the control socket. At the end of each round everything adds up, to the frame, and no process holds more memory or descriptors than
 //! before.
 //!
 //! `.ci/run` has a minute of it, `.ci/full` an hour, and a plain `cargo test` ten seconds.
 
+use crate::capture::is_whole;
 use crate::common::derive::Derivation;
 use crate::common::lab::{INTERFACE, Lab};
 use crate::common::process::{Running, data_plane, program, run};
 use crate::common::results::{check, emulator, nothing_is_on_its_way, number, station, sum};
-use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
+use crate::common::{PATIENCE, Turn, given, note, skipped, wait_until};
+use crate::monkey::{Monkey, Requests};
 use link::station::StationSocket;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -132,6 +134,9 @@ struct Soak {
     last: (Value, Vec<u64>),
     begun: Value,
     rounds: usize,
+    requests: Requests,
+    capture: String,
+    captured: u64,
     log: JoinHandle<Result<u64, String>>,
 }
 
@@ -146,7 +151,20 @@ impl Soak {
         let supervisor = lab.supervisor().pid();
         let last = still(&lab, kind);
         let (begun, processes) = (last.0.clone(), [data_plane(supervisor), supervisor]);
-        Soak { kind, lab, processes, first: None, last, begun, rounds: 0, log }
+        let capture = plain(&folder.join(format!("{}.pcapng", kind.name)));
+        Soak {
+            kind,
+            lab,
+            processes,
+            first: None,
+            last,
+            begun,
+            rounds: 0,
+            requests: Requests::default(),
+            capture,
+            captured: 0,
+            log,
+        }
     }
 
     /// Rounds until `deadline`, each with a check of all sums at its end.
@@ -169,7 +187,9 @@ impl Soak {
     }
 
     /// A few seconds of all traffic at once, one kind of trouble, and a guest meanwhile.
-    fn round(&self) -> Guest {
+    fn round(&mut self) -> Guest {
+        let (socket, seed) = (self.lab.record().join("control.sock"), given("ETHBUS_SEED", 1) + self.rounds as u64);
+        let monkey = Monkey::new(socket, seed, self.requests).begin();
         let (lab, last) = (&self.lab, name(self.kind.stations));
         let mut server = Running::start(lab.exec("st4", &["iperf3", "-s", "-1", "--forceflush", "-p", "5201"]), "");
         wait_until(PATIENCE, "a server", || server.has_ended() || server.stdout().contains("listening"));
@@ -179,6 +199,7 @@ impl Soak {
         let datagrams = ["--from", "st2", "--to", &last, "--frame-size", "700", "--duration", "3s", "--rate", "500/s"];
         let datagrams = Running::start(lab.ethbus("send", &datagrams), "");
         std::thread::sleep(Duration::from_millis(300));
+        let captured = Running::start(lab.ethbus("capture", &["--out", &self.capture, "--duration", "1s"]), "");
         flood(lab, &last, 3_000);
         let [trouble, right] = self.kind.troubles[self.rounds % self.kind.troubles.len()];
         let change = |words: &[&str]| _ = run(lab.ethbus(words[0], &words[1..])).succeeded();
@@ -190,7 +211,11 @@ impl Soak {
         // A station that is taken off the bus cannot send: the trouble may have ended both programs.
         _ = datagrams.wait_for(Duration::from_secs(40));
         _ = stream.wait_for(Duration::from_secs(60));
+        captured.wait().succeeded();
+        is_whole(&self.capture);
+        self.captured += std::fs::metadata(&self.capture).expect("a capture").len();
         drop((server, pings));
+        self.requests = monkey.stop();
         guest
     }
 
@@ -219,7 +244,7 @@ impl Soak {
         let more = |of: fn(&Value, &str) -> u64, key: &str| of(now, key) - of(begun, key);
         note(&format!(
             "{}: {} rounds; {} frames offered, {} carried, {} dropped by queues, {} copies, {} late, {} us of slip; \
-             held at first {:?}, now {:?}",
+             {} MB captured; {:?}; held at first {:?}, now {:?}",
             self.kind.name,
             self.rounds,
             more(of_medium, "offered"),
@@ -228,6 +253,8 @@ impl Soak {
             more(of_emulator, "deliveries"),
             more(of_emulator, "late_arrivals"),
             emulator(now, "slip_ns") / 1_000,
+            self.captured / 1_000_000,
+            self.requests,
             self.first,
             self.processes.map(Held::by),
         ));
@@ -306,6 +333,7 @@ fn everything_adds_up_after_a_soak() {
         return;
     }
     let _turn = (limit() <= A_TURN).then(Turn::alone);
+    note(&format!("ETHBUS_SEED={}", given("ETHBUS_SEED", 1)));
     let folder = tempfile::tempdir().expect("a folder");
     let deadline = Instant::now() + limit();
     std::thread::scope(|scope| {
