@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Eight nodes with PLCA, and the same eight with CSMA/CD, under the same iperf3 and ping, in one table:
 #
-#   sudo examples/plca/compare.sh [SECONDS] [PROGRAM]
+#   sudo examples/plca/compare.sh [SECONDS]        ETHBUS names the program: ethbus, unless said otherwise
 #
 # In each lab st2 to st7 send 900 kbit/s of UDP each to st8 (iperf3), and st1 pings st8 every 20 ms: 54 % of the bus. Below
 # the live table stands a brake-by-wire sender in virtual time (examples/plca/brake.toml), whose worst wait is shown too.
 set -euo pipefail
 seconds=${1:-5}
-ethbus=${2:-ethbus}
+ethbus=${ETHBUS:-ethbus}
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 scratch=$(mktemp -d)
 lab=compare-$$
@@ -16,12 +16,10 @@ trap '"$ethbus" down "$lab" > "$scratch/down" 2>&1 || true; rm -rf "$scratch"' E
 # One method on a live bus: results, pings and what iperf3 received.
 live() {
     local method=$1 number address
-    "$ethbus" up --name "$lab" --access "$method" --stations 8 --seed 1 --background 2> "$scratch/up"
+    "$ethbus" up --name "$lab" --access "$method" --stations 8 --seed 1 --background 2> "$scratch/up" || { cat "$scratch/up" >&2; return 1; }
     address=$("$ethbus" list --format json | python3 -c '
 import json, sys
-labs = json.load(sys.stdin)
-labs = labs["labs"] if isinstance(labs, dict) else labs
-stations = next(one["stations"] for one in labs if one["name"] == sys.argv[1])
+stations = next(one["stations"] for one in json.load(sys.stdin) if one["name"] == sys.argv[1])
 print(next(station["addresses"][0] for station in stations if station["name"] == "st8"))' "$lab")
     for number in 2 3 4 5 6 7; do
         "$ethbus" exec --name "$lab" st8 -- iperf3 --server --one-off --port "520$number" > "$scratch/server" 2>&1 &
