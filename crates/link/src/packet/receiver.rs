@@ -2,8 +2,8 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::sys::socket::sockopt::{ReceiveTimestampns, SocketError};
-use nix::sys::socket::{getsockopt, setsockopt};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::ReceiveTimestampns;
 
 use super::{PacketError, PartialChecksum, Tag, restore_tag, unbound_socket};
 use crate::clock::RealtimeNanos;
@@ -164,15 +164,6 @@ impl Receiver {
         self.statistics.received += u64::from(new.tp_packets.wrapping_sub(new.tp_drops));
         self.statistics.dropped += u64::from(new.tp_drops);
         Ok(self.statistics)
-    }
-
-    /// Takes the error that makes the descriptor ready without a waiting frame, if there is one.
-    pub fn take_error(&mut self) -> Result<(), PacketError> {
-        let code = getsockopt(&self.socket, SocketError).map_err(PacketError::of("reading an error"))?;
-        match code {
-            0 => Ok(()),
-            code => Err(PacketError::of("receiving")(std::io::Error::from_raw_os_error(code))),
-        }
     }
 }
 
