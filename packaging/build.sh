@@ -38,6 +38,13 @@ needs_nothing() {
     [ -z "$needed" ] || { echo "packaging/build.sh: $1 needs $needed: add its package to Depends" >&2; exit 1; }
 }
 
+# README and all that it names.
+pages() {
+    install -d "$1"
+    git ls-files -z README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md crates/device/README.md docs examples |
+        xargs -0 cp --parents -t "$1"
+}
+
 profile=${PROFILE:-release}
 built=$([ "$profile" = dev ] && echo debug || echo "$profile")
 # Packages write Parquet; a source build does so with the same feature (docs/sweep.md has its price).
@@ -75,8 +82,7 @@ ln -s ../../../../bin/ethbus "$root/usr/lib/$triplet/wireshark/extcap/ethbus"
 # Where Debian's Wireshark looks for dissectors.
 install -D -m 644 -t "$root/usr/lib/$triplet/wireshark/plugins" examples/wireshark/ethbus.lua
 # The pages that the man pages name, and the files that the pages name.
-install -D -m 644 -t "$root/usr/share/doc/ethbus" README.md ARCHITECTURE.md CHANGELOG.md
-git ls-files -z docs examples | xargs -0 cp --parents -t "$root/usr/share/doc/ethbus"
+pages "$root/usr/share/doc/ethbus"
 install -d "$root/usr/share/lintian/overrides"
 printf 'ethbus: statically-linked-binary [usr/bin/%s]\n' ethbus ethbus-verify > "$root/usr/share/lintian/overrides/ethbus"
 mkdir -p "$root/DEBIAN"
@@ -119,6 +125,8 @@ for file in "$scratch/libbackoff-dev/usr/lib/$triplet"/libbackoff.so.*; do
     [ -L "$file" ] || chmod 644 "$file"
     mv "$file" "$scratch/libbackoff1/usr/lib/$triplet/"
 done
+install -D -m 644 -t "$scratch/libbackoff-dev/usr/share/doc/libbackoff-dev" docs/backoff/*.md
+sed -i 's#(\.\./\.\./include/#(/usr/include/#' "$scratch/libbackoff-dev/usr/share/doc/libbackoff-dev"/*.md
 program_version=$version version=$backoff_version
 # What links with it needs this package; and the linker's cache has it as soon as it is there.
 echo "libbackoff 1 libbackoff1 (>= $version)" > "$scratch/libbackoff1/DEBIAN/shlibs"
@@ -137,7 +145,8 @@ if [ "$architecture" = amd64 ]; then packaging/kernel/package.sh "$out"; fi
 folder=ethbus-$version-linux-$machine
 install -D -m 755 "$program" "$scratch/$folder/ethbus"
 install -D -m 755 "$verify" "$scratch/$folder/ethbus-verify"
-cp -r README.md LICENSE-MIT LICENSE-APACHE examples docs "$scratch/$folder/"
+pages "$scratch/$folder"
+cp LICENSE-MIT LICENSE-APACHE "$scratch/$folder/"
 tar -C "$scratch" --sort=name --owner=0 --group=0 -czf "$out/$folder.tar.gz" "$folder"
 if [ "$target" = "$host" ]; then install -D "$program" packaging/image/ethbus; fi
 ls -l "$out"

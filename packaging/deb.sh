@@ -13,7 +13,7 @@ package() {
         printf 'Licensed, at your choice, under the Apache License 2.0, which is in\n/usr/share/common-licenses/Apache-2.0, or:\n\n'
         cat LICENSE-MIT
     } > "$root/usr/share/doc/$name/copyright"
-    printf '%s (%s) unstable; urgency=medium\n\n  * See https://docs.rs/ethbus and CHANGELOG.md of the source.\n\n -- ethbus maintainers <ethbus@users.noreply.github.com>  %s\n' \
+    printf '%s (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md of the source.\n\n -- ethbus maintainers <ethbus@users.noreply.github.com>  %s\n' \
         "$name" "$version" "$(date -Ru -d "@$(git log -1 --format=%ct)")" | gzip -9n > "$root/usr/share/doc/$name/changelog.gz"
     {
         echo "Package: $name"

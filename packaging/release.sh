@@ -53,11 +53,16 @@ list_of_parts() {
     done
 }
 
-# The section of this version, with links that hold outside the repository.
+# A section of a page, from its heading on.
+section() {
+    awk -v head="## $1" 'index($0, head) == 1 { inside = 1; print; next } /^## / { inside = 0 } inside' "$2"
+}
+
+# What this version is, and how it is installed. Where the pages have links, the notes have paths: packages have them too.
 notes() {
-    awk -v head="## $version" 'index($0, head) == 1 { inside = 1; print; next } /^## / { inside = 0 } inside' CHANGELOG.md |
-        sed -E 's/\[([^]]*)\]\([^)]*\)/\1/g' > "$out/ethbus-$version-notes.md"
-    grep -q . "$out/ethbus-$version-notes.md" || { echo "release.sh: CHANGELOG.md has no section of $version" >&2; exit 1; }
+    local notes=$out/ethbus-$version-notes.md
+    { section "$version" CHANGELOG.md && echo && section Install README.md; } | sed -E 's/\[[^]]*\]\(([^)]*)\)/\1/g' > "$notes"
+    [ "$(grep -c '^## ' "$notes")" -eq 2 ] || { echo "release.sh: no section of $version in CHANGELOG.md, or Install in README.md" >&2; exit 1; }
 }
 
 packaging/build.sh "$out"
