@@ -16,6 +16,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
 use std::thread;
 
+use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
@@ -292,8 +293,13 @@ impl Namespace {
 fn enter_own_mounts() -> Result<(), NamespaceError> {
     unshare(CloneFlags::CLONE_NEWNS).map_err(NamespaceError::of("making a mount namespace"))?;
     let nothing: Option<&str> = None;
-    mount(nothing, "/", nothing, MsFlags::MS_SLAVE | MsFlags::MS_REC, nothing)
-        .map_err(NamespaceError::of("making mounts private"))
+    mount(nothing, "/", nothing, MsFlags::MS_SLAVE | MsFlags::MS_REC, nothing).map_err(|error| {
+        let call = match error {
+            Errno::EINVAL => "making mounts private in a chroot (`mount --bind DIR DIR` before `chroot DIR` allows it)",
+            _ => "making mounts private",
+        };
+        NamespaceError::of(call)(error)
+    })
 }
 
 /// Runs `task` with a `/proc` of its own, on a thread of its own in the calling thread's network namespace: container
